@@ -1,0 +1,42 @@
+.PHONY: demo test lint bench docs soak requirements
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+demo: .venv/ready
+	$(BIN)/dproo sample examples/admissions.csv --column diagnosis \
+		--alphabet examples/diagnosis_codes.txt --epsilon 1
+
+test: lint
+	$(BIN)/pytest -n 2
+
+lint: .venv/ready-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: .venv/ready-dev
+	$(BIN)/python benchmarks/draws.py
+	$(BIN)/python benchmarks/certificates.py
+
+soak: .venv/ready-dev
+	DPROO_SOAK=1 $(BIN)/pytest -n 2
+
+docs: .venv/ready-dev
+	$(BIN)/python -m doctest docs/*.md docs/proofs/*.md README.md
+
+.venv/ready: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+# Compiled anew after a change of dependencies; the files name versions and nothing else.
+requirements: .venv/ready-dev
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile -q --universal --no-header --no-annotate pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile -q --universal --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.txt

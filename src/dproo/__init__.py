@@ -1,0 +1,39 @@
+"""Release one representative record of a sensitive dataset under pure differential privacy."""
+
+from dproo.alphabet import Alphabet
+from dproo.counts import Counts
+from dproo.mechanisms import (
+    DataSpecificRevealOrObscure,
+    LetterSpecificRevealOrObscure,
+    Mechanism,
+    RevealOrObscure,
+    SubsampledRandomizedResponse,
+    Transition,
+    alpha_of,
+    epsilon_of,
+    mechanism,
+)
+from dproo.planner import Plan, plan
+from dproo.privacy import Certificate, certify
+from dproo.release import Release, ReleaseError, sample
+
+__all__ = [
+    "Alphabet",
+    "Certificate",
+    "Counts",
+    "DataSpecificRevealOrObscure",
+    "LetterSpecificRevealOrObscure",
+    "Mechanism",
+    "Plan",
+    "Release",
+    "ReleaseError",
+    "RevealOrObscure",
+    "SubsampledRandomizedResponse",
+    "Transition",
+    "alpha_of",
+    "certify",
+    "epsilon_of",
+    "mechanism",
+    "plan",
+    "sample",
+]

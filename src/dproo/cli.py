@@ -1,0 +1,234 @@
+"""The command line: parse, call, print; no arithmetic."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import click
+
+from dproo.counts import Counts
+from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, mechanism
+from dproo.planner import plan
+from dproo.privacy import Certificate, certify
+from dproo.release import SCHEMA_VERSION, ReleaseError, sample
+
+BUG, USAGE, FAILED = 1, 2, 4
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+neighbours_option = click.option(
+    "--neighbours",
+    default=REPLACE,
+    metavar="RELATION",
+    help=f"{REPLACE!r} (n is public, the default) or {ADD_REMOVE!r} (n is private).",
+)
+sampler_option = click.option(
+    "--sampler", default="ls-roo", show_default=True, help=f"One of {', '.join(SAMPLERS)}."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dproo")
+def cli() -> None:
+    """Show one representative record of a sensitive dataset, and expose nobody in it.
+
+    \b
+    How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
+    Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
+    Release a record.                dproo sample data.csv --column c --alphabet letters.txt
+                                       --epsilon 1
+    """
+
+
+@cli.command("sample")
+@click.argument("data")
+@click.option("--column", required=True, help="The column to release a record of.")
+@click.option("--alphabet", required=True, help="A text file with the public letters, one a line.")
+@click.option("--epsilon", required=True, help="The privacy parameter: smaller is more private.")
+@sampler_option
+@click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
+@neighbours_option
+@click.option("--quiet", is_flag=True, help="Print the released record only.")
+@json_option
+def sample_command(data: str, *, as_json: bool, quiet: bool, **choices: Any) -> None:
+    """Release one representative record of the CSV file DATA under pure epsilon-DP.
+
+    The alphabet is public and never learned from the data; a cell outside it counts as the
+    extra letter 'other'. The record goes to standard output, the receipt to standard error.
+
+    \b
+    Example:
+      dproo sample examples/admissions.csv --column diagnosis
+          --alphabet examples/diagnosis_codes.txt --epsilon 1
+    """
+    release = sample(data, **choices)
+    if as_json:
+        _print_json(release.receipt)
+        return
+    for value in release.values:
+        click.echo(value)
+    if not quiet:
+        _print_receipt(release.receipt)
+
+
+def _print_receipt(receipt: dict[str, Any]) -> None:
+    certified = receipt["certificate"]["epsilon"]
+    shown = {
+        "sampler": receipt["sampler"],
+        "epsilon": f"{receipt['epsilon']} (worst loss, certified: {certified:.9g})",
+        "neighbours": receipt["neighbours"],
+        "records n": receipt.get("n", "private"),
+        "letters k": receipt["k"],
+        "alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}",
+        "ledger": receipt["ledger"] or "none: nothing adds up this and other releases",
+        "software": receipt["software"],
+    }
+    for name, value in shown.items():
+        click.echo(f"  {name:<11} {value}", err=True)
+
+
+@cli.command("plan")
+@click.option("--n", type=int, help="Number of records.")
+@click.option("--k", type=int, help="Number of letters of the alphabet.")
+@click.option("--epsilon", help="Privacy parameter.")
+@click.option("--alpha", help="Worst-case accuracy: total variation distance, 0 to 1.")
+@json_option
+def plan_command(*, as_json: bool, **known: Any) -> None:
+    """Give three of n, k, epsilon and alpha; get the fourth for every sampler.
+
+    \b
+    Examples:
+      dproo plan --k 9 --epsilon 0.1 --alpha 0.05     records needed
+      dproo plan --n 1000 --k 9 --alpha 0.05          epsilon needed
+      dproo plan --n 1000 --k 9 --epsilon 0.1         accuracy reached
+    """
+    answer = plan(**known)
+    if as_json:
+        rows = [
+            {
+                "sampler": row.sampler,
+                answer.solved_for: _number(answer[row.sampler]),
+                "basis": row.basis,
+                "reason": row.reason,
+            }
+            for row in answer.rows
+        ]
+        given = {name: value for name, value in known.items() if value is not None}
+        _print_json({"solved_for": answer.solved_for, "given": given, "rows": rows})
+        return
+    titles = {
+        "n": "records needed",
+        "k": "letters at most",
+        "epsilon": "epsilon needed",
+        "alpha": "alpha at worst",
+    }
+    click.echo(f"{'sampler':<9} {titles[answer.solved_for]:>20}  basis")
+    for row in answer.rows:
+        value = answer[row.sampler]
+        shown = "-" if value is None else f"{_number(value):,.6g}"
+        if isinstance(value, int):
+            shown = f"{value:,}"
+        click.echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
+
+
+@cli.command("certify")
+@sampler_option
+@click.option("--n", type=int, help="Number of records (not needed under add-remove).")
+@click.option("--k", type=int, required=True, help="Number of letters of the alphabet.")
+@click.option("--epsilon", required=True, help="The privacy parameter that is claimed.")
+@click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
+@click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
+@neighbours_option
+@click.option("--enumerate", "enumerated", is_flag=True, help="Try all datasets; small n, k.")
+@json_option
+def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options: Any) -> None:
+    """Prove the epsilon of the very integers that would be drawn from.
+
+    Prints the largest probability ratio over all neighbouring datasets, and two neighbours
+    and an output that have it.
+
+    \b
+    Examples:
+      dproo certify --sampler ls-roo --n 1000 --k 9 --epsilon 0.1
+      dproo certify --sampler ds-roo --n 10001 --k 10000 --epsilon 0.01 --as-printed
+    """
+    chosen = {name: value for name, value in options.items() if value not in (None, False)}
+    certificate = certify(
+        mechanism(sampler, **chosen), method="enumerate" if enumerated else "extremes"
+    )
+    if as_json:
+        _print_json(_certificate_object(certificate))
+        return
+    law, witness = certificate.mechanism, certificate.witness
+    verdict = "holds" if certificate.holds else "DOES NOT HOLD"
+    click.echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
+    click.echo(f"worst loss   {certificate.epsilon:.12g}")
+    click.echo(f"worst ratio  {_number(certificate.ratio):.12g}")
+    click.echo(f"dataset      {_histogram(witness.before)}")
+    click.echo(f"neighbour    {_histogram(witness.after)}")
+    click.echo(f"output       letter {', '.join(str(letter + 1) for letter in witness.letters)}")
+
+
+def _certificate_object(certificate: Certificate) -> dict[str, Any]:
+    law, witness = certificate.mechanism, certificate.witness
+    return {
+        "sampler": law.name,
+        "is_for_release": law.is_for_release,
+        "claimed_epsilon": str(law.epsilon),
+        "neighbours": law.neighbours,
+        "n": law.n,
+        "k": law.k,
+        "method": certificate.method,
+        "holds": certificate.holds,
+        "epsilon": certificate.epsilon,
+        "ratio": str(certificate.ratio),
+        "witness": {
+            "before": [list(run) for run in witness.before.runs],
+            "after": [list(run) for run in witness.after.runs],
+            "letters": list(witness.letters),
+        },
+    }
+
+
+def _histogram(counts: Counts) -> str:
+    """Return the runs of counts, as in ``98, 100, 99 x 997``."""
+    return ", ".join(
+        str(count) if letters == 1 else f"{count} x {letters}" for count, letters in counts.runs
+    )
+
+
+def _number(value: int | Fraction | None) -> int | float | None:
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _print_json(fields: dict[str, Any]) -> None:
+    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2))
+
+
+def main() -> NoReturn:
+    """Run the command line; every refusal is one sentence and an exit code."""
+    sys.exit(_run(lambda: cli.main(standalone_mode=False)))
+
+
+def _run(command: Callable[[], Any]) -> int:
+    try:
+        return command() or 0
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except click.Abort:
+        return USAGE
+    except (TypeError, ValueError) as error:
+        click.echo(f"Error: {error}", err=True)
+        return USAGE
+    except ReleaseError as error:
+        click.echo(f"Error: {error}", err=True)
+        return FAILED
+    except Exception:  # noqa: BLE001 - a traceback could quote the data
+        click.echo(
+            "Error: this is a bug in dproo; no detail is shown, it could quote data.", err=True
+        )
+        return BUG

@@ -1,0 +1,180 @@
+r"""Exact numbers: parsed parameters, and rational bounds on ``exp`` and ``log``.
+
+Everything between epsilon and the draw is an integer or a :class:`~fractions.Fraction`.
+The bounds say their side in their name and never lie on the other one:
+
+    ``exp_lower(x) <= e^x <= exp_upper(x)``,    ``log_lower(y) <= ln y <= log_upper(y)``.
+
+Stated precision: the two bounds on ``e^x`` differ by at most ``2^-bits (e^x - 1)``, the two
+on ``ln y`` by at most ``2^-bits ln y``, so that ``e^epsilon - 1`` is known to ``bits``
+significant bits however small epsilon is. Both loops below *check* that width before they
+return, so the precision is established at run time as well as by the proof.
+
+Proof: docs/proofs/exact_numbers.md
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from dproo._check import refusal
+
+Number = int | float | str | Fraction | Decimal
+
+BITS = 64
+EPSILON_MIN = Fraction(1, 10**30)
+EPSILON_MAX = Fraction(1000)
+
+_NUMERAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3}|/\d+)?\s*", re.ASCII)
+_LONGEST_NUMERAL = 200
+
+
+def rational(name: str, value: object) -> Fraction:
+    """Return ``value`` as the exact number it denotes; a float is its binary value.
+
+    >>> rational("alpha", "0.1"), rational("alpha", 0.5)
+    (Fraction(1, 10), Fraction(1, 2))
+
+    Raises:
+        TypeError: ``value`` is not a number or a numeral.
+        ValueError: it is NaN, infinite, or text that is no numeral.
+    """
+    if isinstance(value, str):
+        if len(value) > _LONGEST_NUMERAL or not _NUMERAL.fullmatch(value):
+            raise ValueError(refusal(name, "be a decimal number", value))
+    elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
+        raise TypeError(refusal(name, "be a number or a decimal string", value))
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise ValueError(refusal(name, "be a finite number", value)) from None
+
+
+def parse_epsilon(value: object) -> Fraction:
+    """Return the privacy parameter exactly.
+
+    >>> parse_epsilon("0.1")
+    Fraction(1, 10)
+    """
+    epsilon = rational("epsilon", value)
+    if not epsilon > 0:
+        raise ValueError(refusal("epsilon", "be positive", value))
+    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
+        raise ValueError(refusal("epsilon", "be between 1e-30 and 1000", value))
+    return epsilon
+
+
+def exp_lower(x: Fraction, *, bits: int = BITS) -> Fraction:
+    """Return a rational just below ``e^x``, for ``x >= 0``."""
+    return _exp_bounds(x, bits)[0]
+
+
+def exp_upper(x: Fraction, *, bits: int = BITS) -> Fraction:
+    """Return a rational just above ``e^x``, for ``x >= 0``."""
+    return _exp_bounds(x, bits)[1]
+
+
+def log_lower(y: Fraction, *, bits: int = BITS) -> Fraction:
+    """Return a rational just below ``ln y``, for ``y >= 1``."""
+    return _log_bounds(y, bits)[0]
+
+
+def log_upper(y: Fraction, *, bits: int = BITS) -> Fraction:
+    """Return a rational just above ``ln y``, for ``y >= 1``."""
+    return _log_bounds(y, bits)[1]
+
+
+def is_at_most_exp(y: Fraction, x: Fraction) -> bool:
+    """Decide ``y <= e^x`` exactly, for ``x >= 0``.
+
+    For rational ``x > 0``, ``e^x`` is irrational, so finer bounds always decide.
+
+    >>> is_at_most_exp(Fraction(271828, 100000), Fraction(1))
+    True
+    """
+    bits = BITS
+    while True:
+        lower, upper = _exp_bounds(x, bits)
+        if y <= lower:
+            return True
+        if y > upper:
+            return False
+        bits *= 2
+
+
+def ceil_div(numerator: int, denominator: int) -> int:
+    """Return ``numerator / denominator`` rounded up, for ``denominator > 0``."""
+    return -(-numerator // denominator)
+
+
+@lru_cache(maxsize=256)
+def _exp_bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    precision = 2 * bits
+    while True:
+        lower, upper = _exp_fixed(x, precision)
+        one = 1 << precision
+        if (upper - lower) << bits <= lower - one or x == 0:
+            return Fraction(lower, one), Fraction(upper, one)
+        precision *= 2
+
+
+def _exp_fixed(x: Fraction, precision: int) -> tuple[int, int]:
+    """Bound ``e^x`` in units of ``2^-precision``: a Taylor sum, then squarings.
+
+    With ``x / 2^halvings <= 1/2``, a rounded term is less than 2 units short of the true one
+    (each floor adds one unit to half the error before it), and once a rounded term is zero
+    the tail that remains is below 4 units.
+    """
+    if x == 0:
+        return 1 << precision, 1 << precision
+    halvings = (2 * x.numerator // x.denominator).bit_length()
+    over, under = x.numerator, x.denominator << halvings
+    term = total = 1 << precision
+    terms = 0
+    while term:
+        terms += 1
+        term = term * over // (under * terms)
+        total += term
+    lower, upper = total, total + 2 * terms + 4
+    for _ in range(halvings):
+        lower = lower * lower >> precision
+        upper = (upper * upper >> precision) + 1
+    return lower, upper
+
+
+@lru_cache(maxsize=256)
+def _log_bounds(y: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    if y == 1:
+        return Fraction(0), Fraction(0)
+    doublings = (y.numerator // y.denominator).bit_length() - 1
+    mantissa = y / (1 << doublings)
+    precision = 2 * bits
+    while True:
+        lower, upper = _log_fixed(mantissa, precision)
+        if doublings:
+            lower_two, upper_two = _log_fixed(Fraction(2), precision)
+            lower, upper = lower + doublings * lower_two, upper + doublings * upper_two
+        if (upper - lower) << bits <= lower:
+            one = 1 << precision
+            return Fraction(lower, one), Fraction(upper, one)
+        precision *= 2
+
+
+def _log_fixed(y: Fraction, precision: int) -> tuple[int, int]:
+    """Bound ``ln y = 2 artanh((y - 1)/(y + 1))`` in units of ``2^-precision``, ``1 <= y <= 2``.
+
+    The argument ``z`` is at most 1/3, so a rounded power of it is less than 2 units short, a
+    rounded summand less than 3, and once a power is zero the tail is below 3 units.
+    """
+    z = (y - 1) / (y + 1)
+    over, under = z.numerator**2, z.denominator**2
+    power = (z.numerator << precision) // z.denominator
+    total = terms = 0
+    while power:
+        total += power // (2 * terms + 1)
+        power = power * over // under
+        terms += 1
+    return 2 * total, 2 * (total + 3 * terms + 3)

@@ -1,0 +1,75 @@
+"""The samplers: frozen values that map counts to integer weights, and their one registry."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+
+from dproo._check import one_of
+from dproo.exact import Number
+from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
+from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
+from dproo.mechanisms.smoothing import (
+    RevealOrObscure,
+    SubsampledRandomizedResponse,
+    alpha_of,
+    epsilon_of,
+)
+
+SAMPLERS: dict[str, type[Mechanism]] = {
+    sampler.name: sampler
+    for sampler in (
+        RevealOrObscure,
+        DataSpecificRevealOrObscure,
+        LetterSpecificRevealOrObscure,
+        SubsampledRandomizedResponse,
+    )
+}
+
+
+def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: object) -> Mechanism:
+    """Return the sampler called ``name``, certified.
+
+    Args:
+        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"`` or ``"subrr"``.
+        k: the number of letters of the public alphabet.
+        epsilon: the privacy parameter.
+        options: ``n`` (required under replace neighbours), ``neighbours``, and what the
+            sampler's class takes besides.
+
+    >>> mechanism("ls-roo", epsilon="0.1", n=1000, k=9).name
+    'ls-roo'
+
+    Raises:
+        TypeError: an argument is missing, or the sampler has no such option.
+        ValueError: an argument is out of its range.
+    """
+    sampler = SAMPLERS[one_of("sampler", name, SAMPLERS)]
+    known = {field.name: field.default for field in fields(sampler)}
+    for option in options:
+        if option not in known:
+            raise TypeError(f"{name} must be used without {option}: it has no such option.")
+    if "n" not in options and options.get("neighbours", REPLACE) == REPLACE:
+        raise TypeError("n must be given under replace neighbours, where it is public.")
+    if epsilon is not None:
+        options["epsilon"] = epsilon
+    elif known["epsilon"] is MISSING:
+        raise TypeError("epsilon must be given.")
+    return sampler(k=k, **options)  # type: ignore[arg-type]
+
+
+__all__ = [
+    "ADD_REMOVE",
+    "RECORDS_MAX",
+    "REPLACE",
+    "SAMPLERS",
+    "DataSpecificRevealOrObscure",
+    "LetterSpecificRevealOrObscure",
+    "Mechanism",
+    "RevealOrObscure",
+    "SubsampledRandomizedResponse",
+    "Transition",
+    "alpha_of",
+    "epsilon_of",
+    "mechanism",
+]

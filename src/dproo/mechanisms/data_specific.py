@@ -1,0 +1,191 @@
+r"""DS-ROO: obscure less when every letter has been seen.
+
+The obscuring probability ``q_m`` depends on the count ``m`` of the rarest letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dproo.counts import Counts, Runs
+from dproo.exact import BITS, ceil_div
+from dproo.mechanisms.law import Mechanism, Transition
+from dproo.mechanisms.smoothing import alpha_of
+
+ENTRIES_MAX = 1 << 14
+"""A longer table is cut here, and its last entry serves every larger minimum."""
+
+_Histogram = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSpecificRevealOrObscure(Mechanism):
+    r"""Draw a uniform record, or, with probability ``q_m``, a uniform letter.
+
+    ``m`` is the smallest count of any letter. The table ``q_0, q_1, ...`` is the smallest
+    that is private: each entry is the least that the transitions from ``m - 1`` to ``m`` and
+    within ``m`` allow, in integers of ``2^-scale``, so the table drawn from is the table
+    certified. For two letters the least table runs the other way, from the middle down.
+
+    Guarantee: epsilon-DP when one record is replaced, unless ``as_printed``.
+    Proof: docs/proofs/data_specific.md
+    Reference: Tasnim et al. (2025), Algorithm 2, whose printed table is not private.
+
+    Args:
+        as_printed: take the table of Algorithm 2 to the letter. It leaks, so it is for study
+            only: no release accepts it, and the certificate shows the leak.
+
+    >>> ds = DataSpecificRevealOrObscure(epsilon="0.1", n=1000, k=9)
+    >>> [round(float(ds.q(m)), 4) for m in (0, 5, 10, 20)]
+    [0.0788, 0.0681, 0.0441, 0.0]
+    """
+
+    name = "ds-roo"
+
+    as_printed: bool = False
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._set(as_printed=bool(self.as_printed))
+        _ = self.table  # a printed table that is too long is refused here
+
+    @property
+    def is_for_release(self) -> bool:
+        """Whether the table is the private one."""
+        return not self.as_printed
+
+    @cached_property
+    def _unit(self) -> int:
+        """Table entries are integers in units of ``1 / _unit``, fine against the least q_0."""
+        return 1 << (BITS + self.n.bit_length() + int(self.growth).bit_length())
+
+    @cached_property
+    def table(self) -> tuple[int, ...]:
+        """The useful entries ``q_0, q_1, ...`` in units; the last serves every larger ``m``."""
+        if self.k == 2 and not self.as_printed:
+            return self._table_of_two_letters()
+        entries = [self._same_minimum_bound(0)]
+        for m in range(1, self.n // self.k + 1):
+            if entries[-1] == 0 or m * self.k == self.n:  # all counts equal: any q will do
+                break
+            if m == ENTRIES_MAX:
+                if self.as_printed:
+                    raise ValueError(
+                        f"as_printed must need at most {ENTRIES_MAX} entries of the table, "
+                        "got more. Choose a larger epsilon or a smaller n."
+                    )
+                break
+            entries.append(max(0, *self._lower_bounds(m, entries[-1])))
+        return tuple(entries)
+
+    def q(self, m: int) -> Fraction:
+        """Return the obscuring probability at smallest count ``m``."""
+        return Fraction(self._entry(m), self._unit)
+
+    def _entry(self, m: int) -> int:
+        return self.table[min(m, len(self.table) - 1)]
+
+    def _lower_bounds(self, m: int, previous: int) -> Iterator[int]:
+        """Yield what ``q_m`` must reach, given ``q_{m-1}``."""
+        over, under = self.growth.as_integer_ratio()
+        n, k = self.n, self.k
+        # Eq. (15) of Tasnim et al.: a rarest letter gains a record, another falls below it.
+        yield ceil_div(
+            under * (n - k * (m + 1)) * previous - k * self._unit * (m * (over - under) - under),
+            over * (n - k * m),
+        )
+        if self.as_printed:
+            return
+        yield self._same_minimum_bound(m)
+        big = n - (k - 1) * m  # the largest count of a letter untouched as the minimum rises
+        if k * big > n:
+            excess = k * big - n
+            yield ceil_div(
+                over * previous * excess - self._unit * k * big * (over - under), under * excess
+            )
+
+    def _same_minimum_bound(self, m: int) -> int:
+        """Return the least ``q_m`` at which a rarest letter may gain a record, ``m`` staying."""
+        over, under = self.growth.as_integer_ratio()
+        return ceil_div(
+            self._unit * self.k * (under - m * (over - under)),
+            (over - under) * (self.n - self.k * m) + self.k * under,
+        )
+
+    def _table_of_two_letters(self) -> tuple[int, ...]:
+        """Return the least table for ``k = 2``, from its last useful entry down.
+
+        Two letters have neighbours ``(m, n-m)`` and ``(m+1, n-m-1)`` only, so ``q_m`` need
+        only keep the rarer letter from growing by more than ``e^epsilon`` at the next step.
+        """
+        over, under = self.growth.as_integer_ratio()
+        n, unit = self.n, self._unit
+        last = min(ceil_div(under, over - under), n // 2, ENTRIES_MAX)
+        entries = [max(0, self._same_minimum_bound(last))]
+        for m in reversed(range(last)):
+            following = 2 * (m + 1) * unit + entries[-1] * (n - 2 * (m + 1))
+            short = under * following - over * 2 * m * unit
+            entries.append(max(0, ceil_div(short, over * (n - 2 * m))))
+        return tuple(reversed(entries))
+
+    def weights(self, counts: Counts) -> Runs:
+        """Return ``q_m n + (1 - q_m) k c`` for every letter, in units."""
+        q = self._entry(counts.smallest)
+        return counts.map(lambda count: self._weight(q, count))
+
+    def _weight(self, q: int, count: int) -> int:
+        return q * self.n + (self._unit - q) * self.k * count
+
+    @property
+    def worst_alpha(self) -> Fraction:
+        """``q_0 (1 - 1/k)``: a point mass leaves a letter unseen, whatever ``n`` is."""
+        return alpha_of(self.q(0), k=self.k)
+
+    @cached_property
+    def worst(self) -> Transition:
+        """The worst of the extreme transitions.
+
+        Between two given minima a letter's ratio is a linear fraction in its count, so its
+        largest value is at one end of the counts that the transition allows.
+        """
+        over, under = 0, 1
+        for before, after, i in self._extreme_transitions():
+            watched, changed = before[i][0], after[i][0]
+            weight = self._weight(self._entry(min(before)[0]), watched)
+            grown = self._weight(self._entry(min(after)[0]), changed)
+            if grown * under > over * weight:
+                over, under = grown, weight
+                letter = sum(letters for _, letters in before[:i])
+                worst = Transition(Counts(before), Counts(after), (letter,))
+        return worst
+
+    def _extreme_transitions(self) -> Iterator[tuple[_Histogram, _Histogram, int]]:
+        """Yield pairs of neighbours and the position of the letter to watch.
+
+        Past the table's end ``q`` is constant, and the first such entry is the worst one.
+        """
+        n, k = self.n, self.k
+        for m in range(len(self.table)):
+            donor = n - (k - 1) * m
+            if donor > m and (k > 2 or donor == m + 1):
+                yield [(m, 1), (donor, 1), (m, k - 2)], [(m + 1, 1), (donor - 1, 1), (m, k - 2)], 0
+            if k * (m + 1) > n:
+                continue
+            donor = n - m - (k - 2) * (m + 1)
+            pairs = [(
+                [(m, 1), (donor, 1), (m + 1, k - 2)],
+                [(m + 1, 1), (donor - 1, 1), (m + 1, k - 2)],
+            )]  # fmt: skip
+            if k > 2:
+                big = donor - 1
+                pairs.append((
+                    [(m, 1), (m + 2, 1), (big, 1), (m + 1, k - 3)],
+                    [(m + 1, 1), (m + 1, 1), (big, 1), (m + 1, k - 3)],
+                ))  # fmt: skip
+            for lower, upper in pairs:
+                for i in range(2 if k == 2 else 3):
+                    yield lower, upper, i
+                    yield upper, lower, i

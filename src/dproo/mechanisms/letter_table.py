@@ -1,0 +1,139 @@
+"""Tables that weigh a letter by its count alone, and the exact search for what they leak.
+
+Both searches return the largest probability ratio over *all* neighbouring datasets, with a
+transition that has it. They rely on the table being positive, rising and convex and no step
+being larger than the slope, and on nothing else: not on how the table was made.
+
+Proof: docs/proofs/letter_specific.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dproo.counts import Counts
+from dproo.mechanisms.law import Transition
+
+
+@dataclass(frozen=True)
+class LetterTable:
+    """Integer weights by count: a convex table, then a straight line.
+
+    Attributes:
+        values: the weights of the counts ``0, 1, ..., len(values) - 1``.
+        slope: what each further record adds; no step of ``values`` is larger.
+    """
+
+    values: tuple[int, ...]
+    slope: int
+
+    @property
+    def last(self) -> int:
+        """The count from which on the table is a straight line."""
+        return len(self.values) - 1
+
+    def __call__(self, count: int) -> int:
+        """Return the weight of a letter with this count."""
+        if count <= self.last:
+            return self.values[count]
+        return self.values[-1] + (count - self.last) * self.slope
+
+    def step(self, count: int) -> int:
+        """Return what one more record adds at this count."""
+        return self(count + 1) - self(count)
+
+    def least(self, records: int, letters: int) -> int:
+        """Return the smallest total of so many records on so many letters: evenly spread."""
+        return sum(self(count) * share for count, share in _even(records, letters))
+
+    def most(self, records: int, letters: int) -> int:
+        """Return the largest total of so many records on so many letters: all on one."""
+        return sum(self(count) * share for count, share in _crowded(records, letters))
+
+
+def _even(records: int, letters: int) -> list[tuple[int, int]]:
+    if not letters:
+        return []
+    each, more = divmod(records, letters)
+    return [(each, letters - more), (each + 1, more)] if more else [(each, letters)]
+
+
+def _crowded(records: int, letters: int) -> list[tuple[int, int]]:
+    return [(records, 1), (0, letters - 1)] if letters else []
+
+
+def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
+    """Return the largest ratio when one of ``n`` records changes its letter.
+
+    The letter to watch is the one that gains, from a count ``x``: in a rising table no other
+    letter grows by more. An ``x`` is skipped when even the losing letter's largest step
+    together with the least total of all could not beat the worst ratio so far.
+    """
+    over, under = 0, 1
+    for x in range(n):
+        weight, step = table(x), table.step(x)
+        total = weight + table.least(n - x, k - 1)
+        gap = max(0, table.step(n - x - 1) - step)
+        if (weight + step) * total * under <= over * weight * (total - gap):
+            if x >= table.last:
+                break
+            continue
+        for b in _losing_counts(table, n, k, x):
+            gap = table.step(b - 1) - step
+            spread = table.least if gap > 0 else table.most
+            total = weight + table(b) + spread(n - x - b, k - 2)
+            if (weight + step) * total * under > over * weight * (total - gap):
+                over, under = (weight + step) * total, weight * (total - gap)
+                worst = x, b, gap > 0
+    x, b, is_even = worst
+    others = (_even if is_even else _crowded)(n - x - b, k - 2)
+    before = Counts([(x, 1), (b, 1), *others])
+    after = Counts([(x + 1, 1), (b - 1, 1), *others])
+    return Fraction(over, under), Transition(before, after)
+
+
+def _losing_counts(table: LetterTable, n: int, k: int, x: int) -> Iterator[int]:
+    """Yield the counts that the losing letter may have in the worst transition.
+
+    If any count loses more than ``x`` gains, the total should be small: a count below the
+    even share does worse than the even share. Past the table all steps are equal, and the
+    one nearest to the even share leaves the smallest total.
+    """
+    reach, even = n - x, (n - x) // (k - 1)
+    if k == 2:
+        yield reach
+    elif table.step(reach - 1) > table.step(x):
+        first = max(1, min(even, table.last + 1))
+        yield from range(first, min(reach, table.last + 1) + 1)
+        yield from (b for b in (even, even + 1) if first < b <= reach)
+    else:
+        yield from range(1, min(reach, table.last + 1) + 1)
+
+
+def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
+    """Return the largest ratio when a record is added or removed, up to ``n`` records.
+
+    A letter that goes from ``x`` to ``x + 1`` grows most where the total is largest, all
+    other records being on one letter; when it goes back, every other letter grows, and most
+    where there are no other records. Neither beats the table's own step at ``x``.
+    """
+    over, under = 0, 1
+    for x in range(n):
+        weight, step = table(x), table.step(x)
+        if (weight + step) * under <= over * weight:
+            if x >= table.last:
+                break
+            continue
+        crowd = n - 1 - x
+        total = weight + table.most(crowd, k - 1)
+        if (weight + step) * total * under > over * weight * (total + step):
+            over, under = (weight + step) * total, weight * (total + step)
+            worst = [(x, 1), (crowd, 1), (0, k - 2)], [(x + 1, 1), (crowd, 1), (0, k - 2)], 0
+        total = weight + table.most(0, k - 1)
+        if (total + step) * under > over * total:
+            over, under = total + step, total
+            worst = [(x + 1, 1), (0, k - 1)], [(x, 1), (0, k - 1)], 1
+    before, after, letter = worst
+    return Fraction(over, under), Transition(Counts(before), Counts(after), (letter,))

@@ -1,0 +1,307 @@
+r"""ROO and SubRR: reveal a record or obscure it, the same way on every dataset.
+
+With probability ``q`` a uniform letter, otherwise a uniform record: the law is
+``q/k + (1-q) c_y/n``, which is additive smoothing, ``(c_y + pseudo)/(n + k pseudo)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb, lcm, perm, prod
+
+from dproo._check import refusal, whole
+from dproo.counts import Counts, Runs
+from dproo.exact import Number, log_upper, rational
+from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.randomness import Source
+from dproo.sampling import pick
+
+
+def epsilon_of(q: Number, *, n: int, k: int) -> Fraction:
+    """Return the epsilon of ROO with obscuring probability ``q``, rounded up.
+
+    ``epsilon = log(1 + k (1-q) / (n q))``.
+
+    Reference: Tasnim et al. (2025), Eq. (6).
+    """
+    q = _probability(q)
+    n, k = whole("n", n, at_least=1), whole("k", k, at_least=2)
+    return log_upper(1 + k * (1 - q) / (n * q))
+
+
+def alpha_of(q: Number, *, k: int) -> Fraction:
+    """Return the worst-case accuracy of ROO with obscuring probability ``q``.
+
+    ``alpha = q (1 - 1/k)``.
+
+    Reference: Tasnim et al. (2025), Eq. (7).
+
+    >>> alpha_of("0.1", k=10)
+    Fraction(9, 100)
+    """
+    return _probability(q) * (1 - Fraction(1, whole("k", k, at_least=2)))
+
+
+def _probability(q: object) -> Fraction:
+    value = rational("q", q)
+    if not 0 < value <= 1:
+        raise ValueError(refusal("q", "be above 0 and at most 1", q))
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevealOrObscure(Mechanism):
+    r"""Draw a uniform record, or, with probability ``q``, a uniform letter.
+
+    The output is letter ``y`` with probability ``(c_y + pseudo) / (n + k * pseudo)``,
+    ``pseudo = 1 / (e^epsilon - 1)``, never below its true value. With a public prior, a
+    letter's pseudo-count is in proportion to it, and the least likely letter's is ``pseudo``.
+    Several ``draws`` are a Polya urn: every drawn letter counts as one more record for the
+    draws after it.
+
+    Guarantee: epsilon-DP for all ``draws`` together, when one person's records, at most
+    ``records_per_person``, are replaced, or when they are added or removed.
+    Proof: docs/proofs/reveal_or_obscure.md
+    Reference: Tasnim et al. (2025), Algorithm 1 and Theorem 1; with one draw also the
+    multinomial-Dirichlet synthesizer of Machanavajjhala et al. (2008).
+
+    Args:
+        q: the obscuring probability, given instead of epsilon, which then follows from
+            Theorem 1.
+        draws: how many letters one release has.
+        records_per_person: the most records that one protected person may own.
+        prior: a public positive weight for each letter, instead of the uniform letter.
+
+    >>> roo = RevealOrObscure(epsilon=1, n=100, k=4)
+    >>> [round(float(p), 3) for p in roo.pmf([70, 30, 0, 0])]
+    [0.69, 0.299, 0.006, 0.006]
+    """
+
+    name = "roo"
+    relations = (REPLACE, ADD_REMOVE)
+
+    epsilon: Fraction = Fraction(0)
+    draws: int = 1
+    records_per_person: int = 1
+    prior: Sequence[Number] | None = None
+    q: Fraction | None = None
+
+    def _check_parameters(self) -> None:
+        if self.q is None:
+            super()._check_parameters()
+        else:
+            self._set(q=_probability(self.q))
+            several = max(self.draws, self.records_per_person) > 1
+            if self.epsilon != 0 or self.neighbours != REPLACE or several or self.prior:
+                raise ValueError(
+                    "q must stand alone: it fixes epsilon for one draw under replace neighbours."
+                )
+            self._set(epsilon=epsilon_of(self.q, n=self.n, k=self.k))
+        if self.prior is not None:
+            self._set(prior=tuple(rational("prior", share) for share in self.prior))
+            if len(self.prior) != self.k:
+                raise ValueError(refusal("prior", f"have k = {self.k} entries", len(self.prior)))
+            if not min(self._shares.sizes) > 0:
+                raise ValueError(refusal("prior", "be positive for every letter", self.prior))
+        self._set(
+            draws=whole("draws", self.draws, at_least=1),
+            records_per_person=whole("records_per_person", self.records_per_person, at_least=1),
+        )
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the prior is uniform."""
+        return self.prior is None
+
+    @cached_property
+    def _pseudo(self) -> tuple[int, int]:
+        """The pseudo-count of the least likely letter, as numerator and denominator."""
+        if self.q is not None:
+            return self.q.numerator * self.n, (self.q.denominator - self.q.numerator) * self.k
+        few, many = sorted((self.draws, min(self.records_per_person, self.n)))
+        return _pseudo_of(self.growth, few, many).as_integer_ratio()
+
+    @cached_property
+    def _shares(self) -> Runs:
+        """The prior as integers in the same proportion."""
+        if self.prior is None:
+            return Runs([(1, self.k)])
+        shares = [Fraction(share) for share in self.prior]
+        common = lcm(*(share.denominator for share in shares))
+        return Runs((int(share * common), 1) for share in shares)
+
+    @cached_property
+    def _base(self) -> Runs:
+        """The weight of every letter on an empty dataset."""
+        pseudo, _ = self._pseudo
+        return self._shares.map(lambda share: pseudo * share)
+
+    @cached_property
+    def _record(self) -> int:
+        """The weight that each record adds to its letter."""
+        _, unit = self._pseudo
+        return unit * min(self._shares.sizes)
+
+    def weights(self, counts: Counts) -> Runs:
+        """Return ``base + record * c`` for every letter."""
+        return counts.combine(self._base, lambda count, base: base + self._record * count)
+
+    @cached_property
+    def worst(self) -> Transition:
+        """A letter nobody had is given to as many records as a person owns, and drawn always."""
+        rarest = list(self._shares).index(min(self._shares.sizes)) if self.prior else 0
+        other = 0 if rarest else 1
+        moved = min(self.records_per_person, self.n)
+        outcome = (rarest,) * self.draws
+
+        def transition(before: dict[int, int], after: dict[int, int]) -> Transition:
+            return Transition(
+                Counts.sparse(before, k=self.k), Counts.sparse(after, k=self.k), outcome
+            )
+
+        rest = self.n - moved
+        if self.neighbours == REPLACE:
+            return transition({other: self.n}, {other: rest, rarest: moved})
+        added = transition({other: rest}, {other: rest, rarest: moved})
+        removed = transition({other: moved}, {})
+        return max(added, removed, key=self.ratio)
+
+    @property
+    def worst_alpha(self) -> Fraction:
+        """``q (1 - 1/k)``, or with a prior ``q (1 - min prior)``: a point mass is worst."""
+        smallest = min(self._base.sizes)
+        return Fraction(self._base.total - smallest, self._base.total + self._record * self.n)
+
+    def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
+        """Return the probability of these letters from the urn, in this order."""
+        weights = self.weights(counts)
+        chance = Fraction(1)
+        for i, letter in enumerate(letters):
+            drawn_before = letters[:i].count(letter)
+            chance *= Fraction(
+                weights[letter] + drawn_before * self._record, weights.total + i * self._record
+            )
+        return chance
+
+    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+        weights = self.weights(counts)
+        letters: list[int] = []
+        for i in range(self.draws):
+            unit = source.below(weights.total + i * self._record)
+            if unit < weights.total:
+                letters.append(weights.letter_at(unit))
+            else:
+                letters.append(letters[(unit - weights.total) // self._record])
+        return tuple(letters)
+
+
+def _pseudo_of(growth: Fraction, few: int, many: int) -> Fraction:
+    """Return the least pseudo-count ``p`` for ``few`` draws and ``many`` records, or vice versa.
+
+    The worst ratio is the product of ``(p + many + j) / (p + j)`` over ``j < few``; it is the
+    same with draws and records exchanged, and it falls with ``p``.
+    """
+    if few == 1:
+        return many / (growth - 1)
+    unit = 1 << (64 + growth.numerator.bit_length() - growth.denominator.bit_length())
+
+    def is_enough(pseudo: int) -> bool:
+        over = prod(pseudo + (many + j) * unit for j in range(few))
+        under = prod(pseudo + j * unit for j in range(few))
+        return over * growth.denominator <= under * growth.numerator
+
+    high = 1
+    while not is_enough(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return Fraction(high, unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsampledRandomizedResponse(Mechanism):
+    r"""Draw ``draws`` records without replacement and answer each by randomized response.
+
+    An answer is the record's letter, or, with probability ``q = k / (k - 1 + n epsilon / draws)``
+    (at most 1), a uniform letter.
+
+    Guarantee: epsilon-DP for all ``draws`` together when one record is replaced.
+    Proof: docs/proofs/subsampled_randomized_response.md
+    Reference: Cheu and Nayak (2024), Theorem 12, as quoted in Tasnim et al. (2025), Eq. (56).
+
+    >>> float(SubsampledRandomizedResponse(epsilon=1, n=100, k=4).q)
+    0.038834951456310676
+    """
+
+    name = "subrr"
+
+    draws: int = 1
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._set(draws=whole("draws", self.draws, at_least=1, at_most=self.n))
+
+    @cached_property
+    def q(self) -> Fraction:
+        """The probability that an answer is a uniform letter."""
+        return min(Fraction(1), self.k / (self.k - 1 + self.n * self.epsilon / self.draws))
+
+    def weights(self, counts: Counts) -> Runs:
+        """Return the law of one answer, ``q/k + (1-q) c/n``, in integers."""
+        base = self.q.numerator * counts.n
+        record = (self.q.denominator - self.q.numerator) * self.k
+        return counts.map(lambda count: base + record * count)
+
+    @cached_property
+    def worst(self) -> Transition:
+        """One record takes a letter that nobody else has, and every answer is that letter."""
+        before = Counts.sparse({1: self.n}, k=self.k)
+        after = Counts.sparse({0: 1, 1: self.n - 1}, k=self.k)
+        return Transition(before, after, (0,) * self.draws)
+
+    @property
+    def worst_alpha(self) -> Fraction:
+        """``q (1 - 1/k)``: a point mass is worst."""
+        return alpha_of(self.q, k=self.k)
+
+    def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
+        """Return the probability of these answers, in this order.
+
+        Summed over how many of the answers to each letter are revealed records: ``t`` given
+        answers are revealed records of given letters with probability
+        ``prod_y perm(c_y, t_y) / perm(n, t)``.
+        """
+        by_revealed = [Fraction(1)]
+        for letter in set(letters):
+            answers = letters.count(letter)
+            term = [
+                comb(answers, t)
+                * perm(counts[letter], t)
+                * (1 - self.q) ** t
+                * (self.q / self.k) ** (answers - t)
+                for t in range(answers + 1)
+            ]
+            grown = [Fraction(0)] * (len(by_revealed) + answers)
+            for i, left in enumerate(by_revealed):
+                for j, right in enumerate(term):
+                    grown[i + j] += left * right
+            by_revealed = grown
+        return sum((chance / perm(self.n, t) for t, chance in enumerate(by_revealed)), Fraction(0))
+
+    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+        if self.draws == 1:
+            return super()._draw(counts, source)
+        answers = []
+        moved: dict[int, int] = {}
+        for i in range(self.draws):
+            j = i + source.below(self.n - i)
+            record = moved.get(j, j)
+            moved[j] = moved.get(i, i)
+            alone = Counts.sparse({counts.letter_at(record): 1}, k=self.k)
+            answers.append(pick(self.weights(alone), source))
+        return tuple(answers)

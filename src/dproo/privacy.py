@@ -1,0 +1,141 @@
+"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import comb
+
+from dproo._check import one_of
+from dproo.counts import Counts
+from dproo.exact import is_at_most_exp, log_upper
+from dproo.mechanisms import REPLACE, Mechanism, Transition
+
+EXTREMES = "extremes"
+ENUMERATE = "enumerate"
+
+_MOST_DATASETS = 2_000_000
+
+_Dataset = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The worst probability ratio of a sampler, and the neighbours that have it.
+
+    Attributes:
+        mechanism: the sampler.
+        ratio: the largest ratio of an output's probabilities on two neighbours, exact.
+        witness: two neighbours and an output with that ratio.
+        method: ``"extremes"`` or ``"enumerate"``.
+    """
+
+    mechanism: Mechanism
+    ratio: Fraction
+    witness: Transition
+    method: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the ratio is at most ``e^epsilon``; decided exactly."""
+        return is_at_most_exp(self.ratio, self.mechanism.epsilon)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss ``log(ratio)``, rounded up."""
+        loss = log_upper(self.ratio)
+        shown = float(loss)  # float-ok: shown only, and never below the exact loss
+        return shown if loss <= shown else math.nextafter(shown, math.inf)
+
+
+def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:
+    """Return the exact worst ratio of ``mechanism`` over all neighbouring datasets.
+
+    Args:
+        mechanism: any sampler, also one for study only.
+        method: ``"extremes"`` looks at the transitions that can be the worst, in time that
+            depends on the sampler's table and not on ``n``; ``"enumerate"`` tries every pair
+            of neighbours and every output, for small ``n`` and ``k``.
+
+    Guarantee: both methods return the same ratio, and the witness has it.
+    Proof: docs/proofs/, the page of each sampler.
+
+    >>> from dproo.mechanisms import mechanism
+    >>> leak = certify(mechanism("ds-roo", epsilon="0.01", n=10001, k=10000, as_printed=True))
+    >>> leak.holds, round(leak.epsilon, 3)
+    (False, 0.693)
+    """
+    if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
+        worst = mechanism.worst
+    else:
+        worst = _worst_of_all(mechanism)
+    return Certificate(mechanism, mechanism.ratio(worst), worst, method)
+
+
+def _worst_of_all(mechanism: Mechanism) -> Transition:
+    """Try every pair of neighbours and every output; of symmetric laws, one of each orbit."""
+    n, k = mechanism.n, mechanism.k
+    sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
+    if comb(n + k, k) > _MOST_DATASETS:
+        message = f"method must be 'extremes' for so many datasets (n = {n}, k = {k})."
+        raise ValueError(message)
+    outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
+    laws: dict[_Dataset, list[Fraction]] = {}
+
+    def law(dataset: _Dataset) -> list[Fraction]:
+        if dataset not in laws:
+            counts = Counts.of(dataset)
+            laws[dataset] = [mechanism.probability(counts, letters) for letters in outcomes]
+        return laws[dataset]
+
+    largest = Fraction(0)
+    for size in sizes:
+        for before in _datasets(size, k, symmetric=mechanism.is_symmetric):
+            for after in _neighbours(before, mechanism):
+                for letters, p, changed in zip(outcomes, law(before), law(after), strict=True):
+                    if changed > largest * p:
+                        largest = changed / p
+                        worst = before, after, letters
+    before, after, letters = worst
+    return Transition(Counts.of(before), Counts.of(after), letters)
+
+
+def _datasets(n: int, k: int, *, symmetric: bool, most: int | None = None) -> Iterator[_Dataset]:
+    """Yield all counts of ``n`` records on ``k`` letters; if symmetric, falling ones only."""
+    most = n if most is None else min(n, most)
+    if k == 1:
+        if n <= most:
+            yield (n,)
+        return
+    for first in range(most + 1):
+        bound = first if symmetric else None
+        for others in _datasets(n - first, k - 1, symmetric=symmetric, most=bound):
+            yield (first, *others)
+
+
+def _neighbours(dataset: _Dataset, mechanism: Mechanism) -> set[_Dataset]:
+    """Return what one person's records can turn ``dataset`` into, itself included."""
+    steps = [(-1, 1)] if mechanism.neighbours == REPLACE else [(-1, 0), (0, 1)]
+    found = {dataset}
+    for lost, gained in steps:
+        edge = {dataset}
+        for _ in range(mechanism.records_per_person):
+            edge = {
+                moved
+                for counts in edge
+                for loser, gainer in product(range(mechanism.k), repeat=2)
+                if min(moved := _moved(counts, loser, lost, gainer, gained)) >= 0
+                and sum(moved) <= mechanism.n
+            }
+            found |= edge
+    return found
+
+
+def _moved(counts: _Dataset, loser: int, lost: int, gainer: int, gained: int) -> _Dataset:
+    moved = list(counts)
+    moved[loser] += lost
+    moved[gainer] += gained
+    return tuple(moved)

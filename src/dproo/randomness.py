@@ -1,0 +1,37 @@
+"""The only module that draws: uniform integers from the operating system's generator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+
+class Source:
+    """Uniform integers, by rejection, from a supplier of random bytes.
+
+    Nothing is kept between calls, so a fork or a crash can never repeat a draw. There is no
+    seed. The supplier is an argument so that a test can walk every branch of a draw; a
+    release always uses the operating system's.
+
+    Guarantee: if every byte is uniform and independent, so is every integer.
+
+    >>> 0 <= Source().below(6) < 6
+    True
+    """
+
+    __slots__ = ("bytes",)
+
+    def __init__(self, entropy: Callable[[int], bytes] = os.urandom) -> None:
+        self.bytes = entropy
+
+    def bits(self, count: int) -> int:
+        """Return ``count`` random bits as an integer below ``2^count``."""
+        length = (count + 7) // 8
+        return int.from_bytes(self.bytes(length), "big") >> (8 * length - count)
+
+    def below(self, bound: int) -> int:
+        """Return an integer from 0 to ``bound - 1``, each with the same probability."""
+        width = (bound - 1).bit_length()
+        while (value := self.bits(width)) >= bound:
+            pass
+        return value
