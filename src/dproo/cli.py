@@ -155,7 +155,9 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
       dproo certify --sampler ls-roo --n 1000 --k 9 --epsilon 0.1
       dproo certify --sampler ds-roo --n 10001 --k 10000 --epsilon 0.01 --as-printed
     """
-    chosen = {name: value for name, value in options.items() if value not in (None, False)}
+    chosen = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
     certificate = certify(
         mechanism(sampler, **chosen), method="enumerate" if enumerated else "extremes"
     )

@@ -45,10 +45,13 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss ``log(ratio)``, rounded up."""
-        loss = log_upper(self.ratio)
-        shown = float(loss)  # float-ok: shown only, and never below the exact loss
-        return shown if loss <= shown else math.nextafter(shown, math.inf)
+        """The privacy loss ``log(ratio)``: the least float that is not below it."""
+        shown = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
+        while not is_at_most_exp(self.ratio, Fraction(shown)):
+            shown = math.nextafter(shown, math.inf)
+        while shown > 0 and is_at_most_exp(self.ratio, Fraction(below := math.nextafter(shown, 0))):
+            shown = below
+        return shown
 
 
 def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:

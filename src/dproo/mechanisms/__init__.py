@@ -9,12 +9,8 @@ from dproo.exact import Number
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
 from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
-from dproo.mechanisms.smoothing import (
-    RevealOrObscure,
-    SubsampledRandomizedResponse,
-    alpha_of,
-    epsilon_of,
-)
+from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
+from dproo.mechanisms.smoothing import RevealOrObscure, alpha_of, epsilon_of
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler
