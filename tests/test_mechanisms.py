@@ -368,6 +368,7 @@ def test_what_is_missing_is_named():
     [
         ([5, 5], "counts must have k = 3 entries, got 2."),
         ([5, 5, 1], "counts must sum to n = 10, got 11."),
+        ([5, 4, 0], "counts must sum to n = 10, got 9."),
         ([5, 6, -1], "counts must be at least 0, got -1."),
     ],
 )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import dproo
 from dproo import Counts, certify, mechanism
+from dproo.exact import is_at_most_exp
 
 EPSILONS = ["0.001", "0.01", "0.1", "0.5", "1", "2", "5"]
 REPLACED = {
@@ -173,10 +174,12 @@ def test_extreme_epsilons_are_certified(name, epsilon):
 
 
 def test_the_certified_epsilon_is_rounded_up():
-    certificate = certify(mechanism("roo", epsilon=1, n=10, k=3))
-    assert dproo.exact.is_at_most_exp(certificate.ratio, Fraction(certificate.epsilon))
-    below = Fraction(math.nextafter(certificate.epsilon, 0))
-    assert not dproo.exact.is_at_most_exp(certificate.ratio, below)
+    """It is the least float at or above the loss, whichever way the nearest one lies."""
+    for tenths in range(1, 40):
+        certificate = certify(mechanism("subrr", epsilon=Fraction(tenths, 10), n=30, k=3))
+        assert is_at_most_exp(certificate.ratio, Fraction(certificate.epsilon))
+        below = Fraction(math.nextafter(certificate.epsilon, 0))
+        assert not is_at_most_exp(certificate.ratio, below)
 
 
 def test_a_sampler_whose_integers_leak_cannot_be_made(monkeypatch):
