@@ -23,7 +23,7 @@ soak: .venv/ready-dev
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 docs: .venv/ready-dev
-	$(BIN)/python -m doctest docs/*.md docs/proofs/*.md README.md
+	$(BIN)/pytest tests/test_documentation.py
 
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

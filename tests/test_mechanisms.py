@@ -171,7 +171,7 @@ def test_ds_roo_reveals_when_every_letter_is_common():
 
 
 def test_the_printed_table_is_algorithm_2():
-    """The recursion of Eq. (12) to (15), in floats, beside the integers."""
+    """The recursion of Eq. (9) to (13), in floats, beside the integers."""
     n, k, epsilon = 1000, 9, 0.1
     sampler = mechanism("ds-roo", epsilon="0.1", n=n, k=k, as_printed=True)
     growth = math.exp(epsilon)

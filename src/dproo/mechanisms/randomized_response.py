@@ -24,7 +24,7 @@ class SubsampledRandomizedResponse(Mechanism):
 
     Guarantee: epsilon-DP for all ``draws`` together when one record is replaced.
     Proof: docs/proofs/subsampled_randomized_response.md
-    Reference: Cheu and Nayak (2024), Theorem 12, as quoted in Tasnim et al. (2025), Eq. (56).
+    Reference: Cheu and Nayak (2024), Theorem 12, as quoted in Tasnim et al. (2025), Eq. (45).
 
     >>> float(SubsampledRandomizedResponse(epsilon=1, n=100, k=4).q)
     0.038834951456310676
