@@ -15,7 +15,7 @@ FLOORS = [
     {"_check"},
     {"exact"},
     {"randomness", "counts", "alphabet"},
-    {"sampling"},
+    {"sampling", "splitting"},
     {"mechanisms"},
     {"privacy"},
     {"planner"},
@@ -27,6 +27,7 @@ EXACT = [
     "randomness.py",
     "counts.py",
     "sampling.py",
+    "splitting.py",
     "privacy.py",
     *(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "mechanisms").glob("*.py")),
 ]
