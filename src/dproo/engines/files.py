@@ -1,0 +1,321 @@
+"""Files through embedded DuckDB: CSV, TSV, Parquet, JSON lines, and DuckDB's own.
+
+The engine lives for one scan, sees nothing but the files it was given, and writes nothing to
+disk. A scan first groups equal cells, which is as fast as counting them; should there be too
+many different ones to keep in memory, it maps every record to its letter one by one.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dproo._check import one_of, refusal
+from dproo.alphabet import Alphabet
+from dproo.axis import Letters
+from dproo.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.engines import statement as sql
+from dproo.engines.tally import Tally
+
+if TYPE_CHECKING:
+    import duckdb
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_FORMATS = {
+    **dict.fromkeys(_DELIMITERS, "csv"),
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+}
+_MEMORY = "384MB"
+_LONGEST_LINE = 16 << 20
+
+_AS_TEXT = "CAST({} AS VARCHAR)"
+_AS_DOUBLE = "CAST({} AS DOUBLE)"
+_JSON_TEXT = "json_extract_string({}, '$')"
+_IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
+_TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
+DUCKDB = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
+        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
+            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)")
+            + " END"
+        ),
+        sql.NOTHING: "CAST(NULL AS VARCHAR)",
+    },
+    numbers={
+        sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
+        sql.INTEGER: _AS_DOUBLE,
+        # By its text, which is rounded once; by its own cast it would be rounded twice.
+        sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
+        sql.FLOAT: _AS_DOUBLE,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
+        sql.DATE: "CAST(NULL AS DOUBLE)",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
+            " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
+            f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
+        ),
+        sql.NOTHING: "CAST(NULL AS DOUBLE)",
+    },
+    is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
+    bigint="TRY_CAST({} AS BIGINT)",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of one format, their columns looked up; no record was read.
+
+    Attributes:
+        paths: absolute paths.
+        relation: the table expression that reads them.
+        cells: the expression of each column to count.
+        kinds: the kind of each of those columns.
+        is_csv: whether lines that no cell can be read from are set aside and counted.
+    """
+
+    paths: tuple[str, ...]
+    relation: str
+    cells: tuple[str, ...]
+    kinds: tuple[str, ...]
+    is_csv: bool = False
+
+
+def find_files(data: str | os.PathLike[str]) -> list[str]:
+    """Return the absolute paths of a file, or of all files that a pattern matches.
+
+    Raises:
+        ValueError: there are none, or it is no local file.
+    """
+    path = Path(data)
+    if path.is_file():
+        return [str(path.absolute())]
+    matches = sorted(p for p in glob.glob(str(data), recursive=True) if Path(p).is_file())  # noqa: PTH207
+    if not matches:
+        raise ValueError(refusal("data", "be a file that exists", str(data)))
+    return [str(Path(match).absolute()) for match in matches]
+
+
+def open_files(paths: Sequence[str], *, columns: Sequence[str], table: str | None) -> Files:
+    """Look up the columns of files by their headers or schemas alone.
+
+    Raises:
+        ValueError: a format is not known, a file is not readable, files differ in their
+            columns, or a column is not there.
+    """
+    suffixes = {Path(path).suffix.lower() for path in paths}
+    formats = {
+        _FORMATS[one_of("the end of the file's name", suffix, _FORMATS)] for suffix in suffixes
+    }
+    if len(formats) > 1 or len(suffixes & set(_DELIMITERS)) > 1:
+        raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
+    if not columns:
+        raise ValueError("column must be given for a file.")
+    (file_format,) = formats
+    if (table is None) == (file_format == "duckdb"):
+        raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
+    if file_format == "csv":
+        return _open_csv(paths, columns, _DELIMITERS[suffixes.pop()])
+    if file_format == "json":
+        return _open_json(paths, columns)
+    return _open_typed(paths, columns, table)
+
+
+def _open_csv(paths: Sequence[str], columns: Sequence[str], delimiter: str) -> Files:
+    headers = [_header(path, delimiter) for path in paths]
+    header = headers[0]
+    if any(other != header for other in headers):
+        raise ValueError("data must be files with the same header, got different ones.")
+    _check_columns(columns, header)
+    names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
+    relation = (
+        f"read_csv([{_patterns(paths)}], columns={{{names}}}, auto_detect=false, header=true,"
+        f" delim={_literal(delimiter)}, quote='\"', escape='\"', null_padding=true,"
+        f" strict_mode=false, parallel=false, max_line_size={_LONGEST_LINE},"
+        " store_rejects=true, rejects_limit=0)"
+    )
+    cells = tuple(f"c{header.index(column)}" for column in columns)
+    kinds = (sql.TEXT,) * len(columns)
+    return Files(paths=tuple(paths), relation=relation, cells=cells, kinds=kinds, is_csv=True)
+
+
+def _header(path: str, delimiter: str) -> list[str]:
+    try:
+        with Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            header = next(csv.reader(file, delimiter=delimiter), [])
+    except (OSError, csv.Error):
+        raise ValueError(refusal("data", "be a readable file", path)) from None
+    if not header:
+        raise ValueError(refusal("data", "be a file with a header line", path))
+    return header
+
+
+def _open_json(paths: Sequence[str], columns: Sequence[str]) -> Files:
+    relation = (
+        f"read_ndjson_objects([{_patterns(paths)}], ignore_errors=true,"
+        f" maximum_object_size={_LONGEST_LINE})"
+    )
+    pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in columns)
+    cells = tuple(
+        f"CASE WHEN json_type(json) = 'OBJECT' THEN json_extract(json, {_literal(pointer)}) END"
+        for pointer in pointers
+    )
+    kinds = (sql.JSON,) * len(columns)
+    return Files(paths=tuple(paths), relation=relation, cells=cells, kinds=kinds)
+
+
+def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None) -> Files:
+    """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
+    if table is None:
+        relations = [f"read_parquet([{_patterns([path])}])" for path in paths]
+        whole = f"read_parquet([{_patterns(paths)}])"
+    elif len(paths) > 1:
+        raise ValueError("data must be one DuckDB file, got several.")
+    else:
+        relations = [whole := f"source.{sql.quoted(table)}"]
+    schemas: list[list[tuple[str, str]] | None] = []
+    for path, relation in zip(paths, relations, strict=True):
+        try:
+            with _engine([path], is_attached=table is not None) as engine:
+                schemas.append(_schema(engine, relation))
+        except Exception:  # noqa: BLE001 - the engine's message could quote the file
+            schemas.append(None)
+    if None in schemas:
+        what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
+        raise ValueError(refusal("data", what, paths[schemas.index(None)]))
+    if any(schema != schemas[0] for schema in schemas):
+        raise ValueError("data must be files with the same columns and types, got different ones.")
+    schema = dict(schemas[0] or ())
+    _check_columns(columns, list(schema))
+    return Files(
+        paths=tuple(paths),
+        relation=whole,
+        cells=tuple(sql.quoted(column) for column in columns),
+        kinds=tuple(_kind(schema[column]) for column in columns),
+    )
+
+
+def _schema(engine: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    rows = engine.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
+    return [(name, kind) for name, kind, *_ in rows]
+
+
+def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
+    for column in columns:
+        if names.count(column) != 1:
+            raise ValueError(refusal("column", "be a column of the data, once", column))
+
+
+def _kind(name: str) -> str:
+    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
+        return sql.INTEGER
+    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
+        return sql.TEXT
+    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
+        return sql.DECIMAL
+    kinds = {"FLOAT": sql.FLOAT, "DOUBLE": sql.FLOAT, "BOOLEAN": sql.BOOLEAN, "DATE": sql.DATE}
+    return kinds.get(name, sql.NOTHING)
+
+
+def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
+    """Count the records of files by letter, within DuckDB."""
+    import duckdb
+
+    named = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
+    names = ", ".join(f"c{i}" for i in range(len(files.cells)))
+    one_by_one = f"(SELECT {named}, 1 AS records FROM {files.relation})"  # noqa: S608
+    grouped = f"(SELECT {names}, count(*) AS records FROM {one_by_one} AS ones GROUP BY {names})"  # noqa: S608
+    try:
+        return _scan(files, grouped, alphabet, memory=_MEMORY)
+    except duckdb.OutOfMemoryException:
+        return _scan(files, one_by_one, alphabet, memory=None)
+
+
+def _scan(files: Files, relation: str, alphabet: Alphabet, *, memory: str | None) -> Tally:
+    query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DUCKDB)
+    is_attached = files.relation.startswith("source.")
+    with _engine(files.paths, is_attached=is_attached, memory=memory) as engine:
+        for i, axis in enumerate(alphabet.axes):
+            if isinstance(axis, Letters):
+                engine.execute(
+                    f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter",
+                    [list(axis.places)],
+                )
+        groups = [(key, records) for *key, records in engine.execute(query).fetchall()]
+        if files.is_csv:
+            unreadable = engine.execute(
+                "SELECT count(*) FROM (SELECT DISTINCT file_id, line_byte_position"
+                " FROM reject_errors)"
+            ).fetchall()
+            groups.append(([None] * len(alphabet.axes), unreadable[0][0]))
+    return Tally.of(groups, alphabet=alphabet)
+
+
+@contextmanager
+def _engine(
+    paths: Sequence[str], *, is_attached: bool, memory: str | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Start an engine that can read these files and do nothing else outside itself."""
+    import duckdb
+
+    engine = duckdb.connect(
+        config={
+            "allow_community_extensions": False,
+            "allow_persistent_secrets": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+            "preserve_insertion_order": False,
+            "temp_directory": "",
+        }
+    )
+    try:
+        engine.execute("SET enable_progress_bar = false")
+        if memory is not None:
+            engine.execute(f"SET memory_limit = {_literal(memory)}")
+        if is_attached:
+            engine.execute(f"ATTACH {_literal(paths[0])} AS source (READ_ONLY, TYPE duckdb)")
+        else:
+            readable = {
+                name for path in paths for name in (path, os.path.realpath(path), _pattern(path))
+            }
+            engine.execute(f"SET allowed_paths = [{', '.join(map(_literal, sorted(readable)))}]")
+        engine.execute("SET enable_external_access = false")
+        engine.execute("SET lock_configuration = true")
+        yield engine
+    finally:
+        engine.close()
+
+
+def _literal(text: Any) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def _pattern(path: str) -> str:
+    """Return the pattern that matches this path alone: DuckDB takes every path as one."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _patterns(paths: Sequence[str]) -> str:
+    return ", ".join(_literal(_pattern(path)) for path in paths)
