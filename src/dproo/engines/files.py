@@ -50,14 +50,15 @@ DUCKDB = sql.Dialect(
         sql.TEXT: _AS_TEXT,
         sql.INTEGER: _AS_TEXT,
         sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
+        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
+        sql.FLOAT: sql.whole_float(_AS_DOUBLE, cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
         sql.JSON: (
             f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
             f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
             f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
-            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)")
+            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
             + " END"
         ),
         sql.NOTHING: "CAST(NULL AS VARCHAR)",

@@ -137,12 +137,12 @@ def _text(column: Any, dtype: Any) -> Any:
         is_exact = number.is_between(-EXACT_FLOAT, EXACT_FLOAT).fill_null(value=False)
         # Half is no integer; it keeps NaN and infinities out of what follows.
         number = nw.when(is_exact).then(number).otherwise(nw.lit(0.5))
-        is_whole = (number % 1 == 0).fill_null(value=False)
+        is_whole = (number.round(0) == number).fill_null(value=False)
         whole = nw.when(is_whole).then(number).otherwise(nw.lit(0.0)).cast(nw.Int64)
         return nw.when(is_whole).then(whole.cast(nw.String)).otherwise(nothing)
     if dtype.is_decimal():
-        text = column.cast(nw.String).fill_null("").str.replace("^0E-[0-9]+$", "0")
-        text = text.str.replace("[.]0+$", "")
+        text = column.cast(nw.String).fill_null("").str.replace_all("^0E-[0-9]+$", "0")
+        text = text.str.replace_all("[.]0+$", "")
         return nw.when(text.str.contains(INTEGER_FOREIGN)).then(nothing).otherwise(text)
     if dtype == nw.Boolean:
         text = nw.when(column.fill_null(value=False)).then(nw.lit("true"))
@@ -158,8 +158,11 @@ def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
     """Return the double nearest to a cell, and whether the cell is a number."""
     import narwhals as nw
 
-    if dtype.is_numeric():
+    if dtype.is_float():
         return column.cast(nw.Float64), ~column.is_null()
+    if dtype.is_numeric():
+        # By its text, which is rounded once and never refused.
+        return column.cast(nw.String).fill_null("0").cast(nw.Float64), ~column.is_null()
     if dtype not in {nw.String, nw.Categorical, nw.Enum}:
         return nw.when(column.is_null()).then(nw.lit(0.0)).otherwise(nw.lit(0.0)), nw.lit(
             value=False

@@ -66,11 +66,11 @@ def table_name(table: str | tuple[str, str] | None) -> str:
     return ".".join(map(quoted, parts))
 
 
-def whole_float(double: str) -> str:
+def whole_float(double: str, *, cast: str = "CAST") -> str:
     """Return the digits of an integral double of at most 2^53, else null."""
     return (
-        f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT}"
-        f" AND floor({double}) = {double} THEN CAST(CAST({double} AS BIGINT) AS VARCHAR) END"
+        f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
+        f" floor({double}) = {double} THEN CAST({cast}({double} AS BIGINT) AS VARCHAR) END"
     )
 
 
