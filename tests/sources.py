@@ -159,7 +159,9 @@ def parquet_file(rows: pa.Table, folder: Path) -> Source:
 @source
 def parquet_glob(rows: pa.Table, folder: Path) -> Source:
     for i in range(3):
-        part = rows.slice(i * rows.num_rows // 3, (i + 1) * rows.num_rows // 3 - i * rows.num_rows // 3)
+        part = rows.slice(
+            i * rows.num_rows // 3, (i + 1) * rows.num_rows // 3 - i * rows.num_rows // 3
+        )
         pq.write_table(part, folder / f"part-{i}.parquet")
     return str(folder / "part-*.parquet"), {}
 

@@ -51,7 +51,21 @@ def test_a_cell_has_one_canonical_text(cell: object, text: str | None) -> None:
 
 
 def test_a_number_in_text_is_written_plainly() -> None:
-    texts = ["1", "-1.50", "1e3", "007", "1E-5", "1e999", "1e100", ".5", "5.", "+1", "1\n", "1 ", "x"]
+    texts = [
+        "1",
+        "-1.50",
+        "1e3",
+        "007",
+        "1E-5",
+        "1e999",
+        "1e100",
+        ".5",
+        "5.",
+        "+1",
+        "1\n",
+        "1 ",
+        "x",
+    ]
     numbers = [1.0, -1.5, 1000.0, 7.0, 1e-5, *[None] * 8]
     assert [number_of(text) for text in texts] == numbers
     assert [number_of(cell) for cell in (True, 10**400, Decimal("sNaN"))] == [None] * 3
@@ -72,7 +86,10 @@ def test_a_number_in_text_is_written_plainly() -> None:
         ([10**1000], "letter must have at most 1000 digits, got "),
         (None, "alphabet must be given, it is never inferred"),
         ("auto", "alphabet must be given, it is never inferred"),
-        ("no/such/file.txt", "alphabet must be a readable UTF-8 text file, got 'no/such/file.txt'."),
+        (
+            "no/such/file.txt",
+            "alphabet must be a readable UTF-8 text file, got 'no/such/file.txt'.",
+        ),
         (range(3, 3), "stop must be at least 4, got 3."),
         (range(10**18 + 1), "stop must be at most 1000000000000000000, got 1000000000000000001."),
         ({}, "alphabet must name each of its columns by a text, got none."),
@@ -87,7 +104,9 @@ def test_letters_that_are_none_are_refused(letters: object, sentence: str) -> No
 
 @pytest.mark.parametrize("letter", [1.0, None, b"a", dt.datetime(2026, 1, 2), ["a"]])  # noqa: DTZ001
 def test_a_letter_is_text_an_integer_a_boolean_or_a_date(letter: object) -> None:
-    with pytest.raises(TypeError, match="letter must be text, an integer, a boolean or a date, got"):
+    with pytest.raises(
+        TypeError, match="letter must be text, an integer, a boolean or a date, got"
+    ):
         Alphabet.of(["a", letter])
 
 
@@ -113,7 +132,12 @@ def test_edges_are_increasing_numbers(edges: object, error: type[Exception]) -> 
 def test_a_bin_is_called_by_its_edges_and_half_open() -> None:
     bins = Alphabet.bins([-0.0, 0.5, 18, 1e300])
     assert [bins[i] for i in range(4)] == ["[0, 0.5)", "[0.5, 18)", "[18, 1e+300)", "other"]
-    assert list(engines.count([-1e-9, 0, "0.5", 17.9, 18, 1e300, None], alphabet=bins)) == [1, 2, 1, 3]
+    assert list(engines.count([-1e-9, 0, "0.5", 17.9, 18, 1e300, None], alphabet=bins)) == [
+        1,
+        2,
+        1,
+        3,
+    ]
 
 
 def test_a_file_has_one_letter_a_line_and_keeps_it_as_it_is(tmp_path: Path) -> None:
@@ -128,7 +152,9 @@ def test_a_column_of_a_file_can_be_the_alphabet(tmp_path: Path) -> None:
     path.write_text('code,name\nA,"x, y"\nB\n\nC,z\n')
     assert Alphabet.parse(f"{path}:code").axes[0].content == {"letters": ["A", "B", "C"]}
     assert Alphabet.read(path, column="name").k == 3
-    with pytest.raises(ValueError, match="column must be in the header of the alphabet once, got 'x'"):
+    with pytest.raises(
+        ValueError, match="column must be in the header of the alphabet once, got 'x'"
+    ):
         Alphabet.read(path, column="x")
 
 
@@ -150,10 +176,17 @@ def test_the_digest_is_of_the_canonical_content() -> None:
     digests = {
         Alphabet.of(letters, policy=policy).digest
         for policy in ("other", "uniform")
-        for letters in (["a", "b"], ["b", "a"], ["ab"], range(2), {"x": ["a", "b"]}, {"y": ["a", "b"]})
+        for letters in (
+            ["a", "b"],
+            ["b", "a"],
+            ["ab"],
+            range(2),
+            {"x": ["a", "b"]},
+            {"y": ["a", "b"]},
+        )
     }
     assert len(digests) == 12
-    assert Alphabet.of([1, True]  [:1]).digest == Alphabet.of(["1"]).digest
+    assert Alphabet.of([1, True][:1]).digest == Alphabet.of(["1"]).digest
     day = dt.date(2026, 1, 2)
     assert Alphabet.of([day]).digest == Alphabet.of([day.isoformat()]).digest
 
@@ -166,7 +199,11 @@ def test_a_policy_is_one_of_two() -> None:
 
 def test_every_cell_outside_becomes_a_uniform_letter_and_none_is_lost() -> None:
     """Walk all equally likely bytes of two draws: each pair of letters is as likely."""
-    seen = {(i, j): spread({0: 5}, 2, k=4, source=_bytes(i << 6, j << 6)) for i in range(4) for j in range(4)}
+    seen = {
+        (i, j): spread({0: 5}, 2, k=4, source=_bytes(i << 6, j << 6))
+        for i in range(4)
+        for j in range(4)
+    }
     for (i, j), counts in seen.items():
         expected = [5, 0, 0, 0]
         expected[i] += 1
@@ -194,11 +231,22 @@ def test_the_uniform_policy_has_no_extra_letter() -> None:
 
 def test_ready_counts_are_taken_as_they_are() -> None:
     alphabet = Alphabet.of(["a", 1, "b"])
-    assert list(engines.count({"a": 2**63, "1": 5, None: 3, "z": 4}, alphabet=alphabet)) == [2**63, 5, 0, 7]
+    assert list(engines.count({"a": 2**63, "1": 5, None: 3, "z": 4}, alphabet=alphabet)) == [
+        2**63,
+        5,
+        0,
+        7,
+    ]
     ready = Counts.of([1, 2, 3, 4])
     assert engines.count(ready, alphabet=alphabet) is ready
     pairs = Alphabet.of({"x": ["a", "b"], "y": range(2)})
-    assert list(engines.count({("a", 1): 2, ("b", "0"): 3, ("c", 0): 4}, alphabet=pairs)) == [0, 2, 3, 0, 4]
+    assert list(engines.count({("a", 1): 2, ("b", "0"): 3, ("c", 0): 4}, alphabet=pairs)) == [
+        0,
+        2,
+        3,
+        0,
+        4,
+    ]
     with pytest.raises(ValueError, match="counts must have 4 letters, got 2"):
         engines.prepare(Counts.of([1, 2]), alphabet=alphabet)
     with pytest.raises(ValueError, match="counts must be at least 0, got -1"):

@@ -28,7 +28,9 @@ def batches() -> list[Batch]:
     return [batch(FIRST_SEED + i) for i in range(TABLES // TABLES_PER_BATCH)]
 
 
-def counted(nasty: Batch, count: Callable[..., object], source: object, **options: object) -> Counter:
+def counted(
+    nasty: Batch, count: Callable[..., object], source: object, **options: object
+) -> Counter:
     """Count by the engine and by hand; return the differences."""
     counts = count(source, alphabet=nasty.alphabet, **options)
     found: Counter[object] = Counter()
@@ -48,7 +50,9 @@ def _place(nasty: Batch, letter: int) -> object:
     return table, place if is_bins else str(nasty.alphabet.axes[1][place])
 
 
-def assert_parity(nasty: Batch, count: Callable[..., object], source: object, **options: object) -> None:
+def assert_parity(
+    nasty: Batch, count: Callable[..., object], source: object, **options: object
+) -> None:
     expected: Counter[object] = Counter()
     for (table, letter), records in nasty.expected().items():
         expected[OTHER if letter is None else (table, letter)] += records
@@ -126,7 +130,7 @@ def fill(connection: psycopg.Connection, table: str, rows: pa.Table) -> None:
     """Write rows into a new table."""
     rows = plain(rows)
     name = quoted(table)
-    connection.execute(f"CREATE TABLE {name} (\"table\" bigint, cell {TYPES[rows['cell'].type]})")
+    connection.execute(f'CREATE TABLE {name} ("table" bigint, cell {TYPES[rows["cell"].type]})')
     with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:  # noqa: S608
         for row in zip(*rows.to_pydict().values(), strict=True):
             copy.write_row(row)

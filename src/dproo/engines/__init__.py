@@ -6,9 +6,11 @@ returns reads once. Whatever goes wrong from then on is one fixed sentence.
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, ValuesView
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +53,7 @@ class Scan:
         """
         counts = None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a warning could quote a cell
+            with _silence():
                 found = self._read()
                 counts = found.counts(source) if isinstance(found, Tally) else found
         except Exception:  # noqa: BLE001, S110 - raised below, where no cause hangs on
@@ -60,6 +61,19 @@ class Scan:
         if counts is None:
             raise ReleaseError(FAILED)
         return counts
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep warnings and logs of every library to itself: they could quote a cell."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
 
 
 def count(
@@ -129,7 +143,9 @@ def _ready(data: Counts | Mapping[Any, int], alphabet: Alphabet) -> Scan:
 def _cells(data: Any, alphabet: Alphabet) -> Scan:
     from dproo.engines import cells  # noqa: PLC0415
 
-    if isinstance(data, bytes | bytearray) or not isinstance(data, Iterable):
+    # Any object that can be iterated is not enough: its items may be no Python values.
+    is_cells = isinstance(data, Iterator | Sequence | Set | ValuesView)
+    if isinstance(data, bytes | bytearray | memoryview) or not is_cells:
         raise TypeError(_unknown(data))
     return Scan(engine="cells", _read=lambda: cells.count_cells(data, alphabet=alphabet))
 

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
@@ -37,8 +38,18 @@ _FORMATS = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
 }
+_FILES = "<files>"
 _MEMORY = "384MB"
 _LONGEST_LINE = 16 << 20
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "preserve_insertion_order": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",  # nothing is ever written to disk
+}
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
@@ -90,7 +101,8 @@ class Files:
 
     Attributes:
         paths: absolute paths.
-        relation: the table expression that reads them.
+        relation: the table expression that reads them, ``<files>`` in place of their names.
+        is_attached: whether it is a table of a database instead.
         cells: the expression of each column to count.
         kinds: the kind of each of those columns.
         is_csv: whether lines that no cell can be read from are set aside and counted.
@@ -100,6 +112,7 @@ class Files:
     relation: str
     cells: tuple[str, ...]
     kinds: tuple[str, ...]
+    is_attached: bool = False
     is_csv: bool = False
 
 
@@ -151,7 +164,7 @@ def _open_csv(paths: Sequence[str], columns: Sequence[str], delimiter: str) -> F
     _check_columns(columns, header)
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
-        f"read_csv([{_patterns(paths)}], columns={{{names}}}, auto_detect=false, header=true,"
+        f"read_csv([{_FILES}], columns={{{names}}}, auto_detect=false, header=true,"
         f" delim={_literal(delimiter)}, quote='\"', escape='\"', null_padding=true,"
         f" strict_mode=false, parallel=false, max_line_size={_LONGEST_LINE},"
         " store_rejects=true, rejects_limit=0)"
@@ -174,8 +187,7 @@ def _header(path: str, delimiter: str) -> list[str]:
 
 def _open_json(paths: Sequence[str], columns: Sequence[str]) -> Files:
     relation = (
-        f"read_ndjson_objects([{_patterns(paths)}], ignore_errors=true,"
-        f" maximum_object_size={_LONGEST_LINE})"
+        f"read_ndjson_objects([{_FILES}], ignore_errors=true, maximum_object_size={_LONGEST_LINE})"
     )
     pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in columns)
     cells = tuple(
@@ -188,20 +200,10 @@ def _open_json(paths: Sequence[str], columns: Sequence[str]) -> Files:
 
 def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None) -> Files:
     """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
-    if table is None:
-        relations = [f"read_parquet([{_patterns([path])}])" for path in paths]
-        whole = f"read_parquet([{_patterns(paths)}])"
-    elif len(paths) > 1:
+    if table is not None and len(paths) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
-    else:
-        relations = [whole := f"source.{sql.quoted(table)}"]
-    schemas: list[list[tuple[str, str]] | None] = []
-    for path, relation in zip(paths, relations, strict=True):
-        try:
-            with _engine([path], is_attached=table is not None) as engine:
-                schemas.append(_schema(engine, relation))
-        except Exception:  # noqa: BLE001 - the engine's message could quote the file
-            schemas.append(None)
+    relation = f"read_parquet([{_FILES}])" if table is None else f"source.{sql.quoted(table)}"
+    schemas = [_schema([path], relation, is_attached=table is not None) for path in paths]
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, paths[schemas.index(None)]))
@@ -211,14 +213,23 @@ def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None)
     _check_columns(columns, list(schema))
     return Files(
         paths=tuple(paths),
-        relation=whole,
+        relation=relation,
+        is_attached=table is not None,
         cells=tuple(sql.quoted(column) for column in columns),
         kinds=tuple(_kind(schema[column]) for column in columns),
     )
 
 
-def _schema(engine: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
-    rows = engine.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
+def _schema(
+    paths: Sequence[str], relation: str, *, is_attached: bool
+) -> list[tuple[str, str]] | None:
+    """Return the names and types of the columns, or nothing if they cannot be read."""
+    try:
+        with _engine(paths, is_attached=is_attached) as (engine, links):
+            relation = relation if is_attached else relation.replace(_FILES, links)
+            rows = engine.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
+    except Exception:  # noqa: BLE001 - the engine's message could quote the file
+        return None
     return [(name, kind) for name, kind, *_ in rows]
 
 
@@ -241,82 +252,70 @@ def _kind(name: str) -> str:
 
 def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
     """Count the records of files by letter, within DuckDB."""
-    import duckdb
+    import duckdb  # noqa: PLC0415 - loaded for files only
 
-    named = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
-    names = ", ".join(f"c{i}" for i in range(len(files.cells)))
-    one_by_one = f"(SELECT {named}, 1 AS records FROM {files.relation})"  # noqa: S608
-    grouped = f"(SELECT {names}, count(*) AS records FROM {one_by_one} AS ones GROUP BY {names})"  # noqa: S608
     try:
-        return _scan(files, grouped, alphabet, memory=_MEMORY)
+        return _scan(files, alphabet, is_grouped=True, memory=_MEMORY)
     except duckdb.OutOfMemoryException:
-        return _scan(files, one_by_one, alphabet, memory=None)
+        return _scan(files, alphabet, is_grouped=False, memory=None)
 
 
-def _scan(files: Files, relation: str, alphabet: Alphabet, *, memory: str | None) -> Tally:
-    query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DUCKDB)
-    is_attached = files.relation.startswith("source.")
-    with _engine(files.paths, is_attached=is_attached, memory=memory) as engine:
+def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | None) -> Tally:
+    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
+    names = ", ".join(f"c{i}" for i in range(len(files.cells)))
+    with _engine(files.paths, is_attached=files.is_attached, memory=memory) as (engine, links):
+        source = files.relation if files.is_attached else files.relation.replace(_FILES, links)
+        relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
+        if is_grouped:
+            relation = f"(SELECT {names}, count(*) AS records FROM {relation} GROUP BY {names})"  # noqa: S608
         for i, axis in enumerate(alphabet.axes):
             if isinstance(axis, Letters):
-                engine.execute(
-                    f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter",
-                    [list(axis.places)],
-                )
+                letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+                engine.execute(letters, [list(axis.places)])
+        query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DUCKDB)
         groups = [(key, records) for *key, records in engine.execute(query).fetchall()]
         if files.is_csv:
-            unreadable = engine.execute(
-                "SELECT count(*) FROM (SELECT DISTINCT file_id, line_byte_position"
-                " FROM reject_errors)"
-            ).fetchall()
-            groups.append(([None] * len(alphabet.axes), unreadable[0][0]))
+            # Lines that are too long or no UTF-8, of the same scan: each is one record.
+            unread = "SELECT DISTINCT file_id, line_byte_position FROM reject_errors"
+            ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+            groups.append(([None] * len(alphabet.axes), records))
     return Tally.of(groups, alphabet=alphabet)
 
 
 @contextmanager
 def _engine(
     paths: Sequence[str], *, is_attached: bool, memory: str | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Start an engine that can read these files and do nothing else outside itself."""
-    import duckdb
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Start an engine that can read these files and do nothing else outside itself.
 
-    engine = duckdb.connect(
-        config={
-            "allow_community_extensions": False,
-            "allow_persistent_secrets": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-            "preserve_insertion_order": False,
-            "temp_directory": "",
-        }
-    )
-    try:
+    Yields:
+        The engine, and the names it knows the files by.
+    """
+    import duckdb  # noqa: PLC0415
+
+    with TemporaryDirectory(prefix="dproo-") as folder, duckdb.connect(config=_CONFIG) as engine:
         engine.execute("SET enable_progress_bar = false")
         if memory is not None:
             engine.execute(f"SET memory_limit = {_literal(memory)}")
+        links = [] if is_attached else [_link(path, i, folder) for i, path in enumerate(paths)]
         if is_attached:
             engine.execute(f"ATTACH {_literal(paths[0])} AS source (READ_ONLY, TYPE duckdb)")
         else:
-            readable = {
-                name for path in paths for name in (path, os.path.realpath(path), _pattern(path))
-            }
+            readable = {*links, *map(os.path.realpath, paths)}
             engine.execute(f"SET allowed_paths = [{', '.join(map(_literal, sorted(readable)))}]")
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
-        yield engine
-    finally:
-        engine.close()
+        yield engine, ", ".join(map(_literal, links))
 
 
-def _literal(text: Any) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
+def _link(path: str, number: int, folder: str) -> str:
+    """Return a name of the file that is no pattern: DuckDB takes every path as one."""
+    if not set(path) & set("*?["):
+        return path
+    link = Path(folder) / f"{number}{Path(path).suffix}"
+    link.symlink_to(path)
+    return str(link)
 
 
-def _pattern(path: str) -> str:
-    """Return the pattern that matches this path alone: DuckDB takes every path as one."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
-
-
-def _patterns(paths: Sequence[str]) -> str:
-    return ", ".join(_literal(_pattern(path)) for path in paths)
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

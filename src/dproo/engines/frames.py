@@ -31,21 +31,37 @@ def to_frame(data: object) -> Frame | None:
     import narwhals as nw
 
     try:
-        native: Any = nw.from_native(data, allow_series=True)
+        native: Any = nw.from_native(_whole(data), allow_series=True)
     except TypeError:
         return None
     return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
 
 
+def _whole(data: Any) -> Any:
+    """Return a single piece of Arrow as the one-piece table or column that narwhals knows."""
+    if type(data).__module__ != "pyarrow.lib":
+        return data
+    import pyarrow as pa  # noqa: PLC0415
+
+    if isinstance(data, pa.Array):
+        return pa.chunked_array([data])
+    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+
+
 def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
-    """Return the columns to count, those of a series by themselves; nothing is read.
+    """Return the columns to count, an only one by itself; nothing is read.
 
     Raises:
         ValueError: a column is not there.
     """
-    names = frame.collect_schema().names()
-    if not columns and names == [_CELL]:
-        return names
+    try:
+        names = frame.collect_schema().names()
+    except Exception:  # noqa: BLE001 - a plan that is wrong; its message could quote literals
+        names = []
+    if not names or len(set(names)) < len(names):
+        raise ValueError("data must have a readable schema with columns of different names.")
+    if not columns and len(names) == 1:
+        return list(names)
     if not columns:
         raise ValueError("column must be given for a table.")
     for column in columns:
@@ -58,6 +74,7 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
     """Count the records of a frame by letter, within the library that holds it."""
     import narwhals as nw
 
+    frame, columns = _renamed(frame, columns)
     schema = frame.collect_schema()
     if any(_is_of_objects(schema[column], frame) for column in columns):
         return _count_objects(frame, columns, alphabet)
@@ -84,6 +101,21 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
         ),
         alphabet=alphabet,
     )
+
+
+def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
+    """Call the columns ``c0, c1, ...``: to some engines ``*``, ``a.b`` or ``^a$`` is a pattern."""
+    import narwhals as nw  # noqa: PLC0415
+
+    names = frame.collect_schema().names()
+    plain = {name: f"c{i}" for i, name in enumerate(names)}
+    native: Any = frame.to_native()
+    if type(native).__module__.startswith("pyspark."):
+        # By place: narwhals itself would name the columns, and Spark would read the names.
+        frame = nw.from_native(native.toDF(*plain.values()))
+    else:
+        frame = frame.rename(plain)
+    return frame, [plain[column] for column in columns]
 
 
 def _is_of_objects(dtype: Any, frame: Frame) -> bool:
