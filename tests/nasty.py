@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 from bisect import bisect_right
 from collections import Counter
@@ -124,7 +125,7 @@ def _text(cell: object) -> str | None:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, float | Decimal):
-        if cell != cell or abs(cell) == float("inf"):
+        if not math.isfinite(cell):
             return None
         exact = Fraction(cell)
         is_letter = exact.denominator == 1 and (isinstance(cell, Decimal) or abs(exact) <= 2**53)
@@ -153,4 +154,4 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
     if isinstance(cell, bool | dt.date) or cell is None:
         return None
     place = bisect_right(edges, float(cell)) - 1
-    return place if 0 <= place < len(edges) - 1 and cell == cell else None
+    return place if 0 <= place < len(edges) - 1 and math.isfinite(cell) else None

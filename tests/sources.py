@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -169,7 +170,7 @@ def parquet_glob(rows: pa.Table, folder: Path) -> Source:
 @source
 def json_lines(rows: pa.Table, folder: Path) -> Source:
     def value(cell: object) -> object:
-        if isinstance(cell, float) and (cell != cell or abs(cell) == float("inf")):
+        if isinstance(cell, float) and not math.isfinite(cell):
             return None
         if isinstance(cell, Decimal):
             return float(cell) if text_of(cell) is None else int(cell)

@@ -125,7 +125,7 @@ def test_a_letter_is_text_an_integer_a_boolean_or_a_date(letter: object) -> None
     ],
 )
 def test_edges_are_increasing_numbers(edges: object, error: type[Exception]) -> None:
-    with pytest.raises(error, match="edges? must"):
+    with pytest.raises(error, match=r"edges? must"):
         Alphabet.bins(edges)
 
 

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dproo import Alphabet, engines
-from dproo.engines import files
+from dproo.engines import embedded, files
 
 CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
 
@@ -241,7 +241,7 @@ def test_every_line_of_a_csv_file_is_one_record(
 
 def test_lines_of_random_bytes_are_all_counted(tmp_path: Path) -> None:
     rng = random.Random()  # noqa: S311
-    alphabet = [byte for byte in b"ab \xff\xc3\xa9\x80\x00;',"]
+    alphabet = list(b"ab \xff\xc3\xa9\x80\x00;',")
     for _ in range(20):
         lines = [
             bytes(rng.choices(alphabet, k=rng.randint(1, 6))) for _ in range(rng.randint(0, 99))
@@ -314,7 +314,7 @@ def test_the_engine_for_files_can_do_nothing_else(tmp_path: Path) -> None:
     path, secret = tmp_path / "x.csv", tmp_path / "secret.csv"
     path.write_text("a\n1\n")
     secret.write_text("a\n1\n")
-    with files._engine([str(path)], is_attached=False) as (engine, _):
+    with embedded.engine_for([str(path)], is_attached=False) as (engine, _):
         for query in (
             f"SELECT * FROM '{secret}'",
             f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",

@@ -69,7 +69,7 @@ def _a_dask_function(_: Path) -> Any:
 
 
 def _a_duckdb_relation(_: Path) -> Any:
-    return duckdb.connect().sql(f"SELECT CAST(b AS INTEGER) AS a FROM (SELECT '{CANARY}' AS b)")  # noqa: S608
+    return duckdb.connect().sql(f"SELECT CAST(b AS INTEGER) AS a FROM (SELECT '{CANARY}' AS b)")
 
 
 def _a_removed_file(folder: Path) -> Any:

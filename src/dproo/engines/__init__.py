@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +145,7 @@ def _cells(data: Any, alphabet: Alphabet) -> Scan:
     from dproo.engines import cells  # noqa: PLC0415
 
     # Any object that can be iterated is not enough: its items may be no Python values.
-    is_cells = isinstance(data, Iterator | Sequence | Set | ValuesView)
+    is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     if isinstance(data, bytes | bytearray | memoryview) or not is_cells:
         raise TypeError(_unknown(data))
     return Scan(engine="cells", _read=lambda: cells.count_cells(data, alphabet=alphabet))

@@ -1,7 +1,6 @@
 """Files through embedded DuckDB: CSV, TSV, Parquet, JSON lines, and DuckDB's own.
 
-The engine lives for one scan, sees nothing but the files it was given, and writes nothing to
-disk. A scan first groups equal cells, which is as fast as counting them; should there be too
+A scan first groups equal cells, which is as fast as counting them; should there be too
 many different ones to keep in memory, it maps every record to its letter one by one.
 """
 
@@ -11,22 +10,16 @@ import csv
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
 from dproo.axis import Letters
-from dproo.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import statement as sql
+from dproo.engines.embedded import DIALECT, engine_for, literal
 from dproo.engines.tally import Tally
-
-if TYPE_CHECKING:
-    import duckdb
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _FORMATS = {
@@ -41,58 +34,6 @@ _FORMATS = {
 _FILES = "<files>"
 _MEMORY = "384MB"
 _LONGEST_LINE = 16 << 20
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "allow_community_extensions": False,
-    "allow_persistent_secrets": False,
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "preserve_insertion_order": False,
-    "python_enable_replacements": False,
-    "temp_directory": "",  # nothing is ever written to disk
-}
-
-_AS_TEXT = "CAST({} AS VARCHAR)"
-_AS_DOUBLE = "CAST({} AS DOUBLE)"
-_JSON_TEXT = "json_extract_string({}, '$')"
-_IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
-_TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
-DUCKDB = sql.Dialect(
-    texts={
-        sql.TEXT: _AS_TEXT,
-        sql.INTEGER: _AS_TEXT,
-        sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
-        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE, cast="TRY_CAST"),
-        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
-        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
-        sql.JSON: (
-            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
-            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
-            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
-            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
-            + " END"
-        ),
-        sql.NOTHING: "CAST(NULL AS VARCHAR)",
-    },
-    numbers={
-        sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
-        sql.INTEGER: _AS_DOUBLE,
-        # By its text, which is rounded once; by its own cast it would be rounded twice.
-        sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
-        sql.FLOAT: _AS_DOUBLE,
-        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
-        sql.DATE: "CAST(NULL AS DOUBLE)",
-        sql.JSON: (
-            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
-            " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
-            f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
-        ),
-        sql.NOTHING: "CAST(NULL AS DOUBLE)",
-    },
-    is_letter="{} IN (SELECT letter FROM letters{column})",
-    is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
-    bigint="TRY_CAST({} AS BIGINT)",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +66,7 @@ def find_files(data: str | os.PathLike[str]) -> list[str]:
     path = Path(data)
     if path.is_file():
         return [str(path.absolute())]
-    matches = sorted(p for p in glob.glob(str(data), recursive=True) if Path(p).is_file())  # noqa: PTH207
+    matches = sorted(p for p in glob.glob(os.fspath(data), recursive=True) if Path(p).is_file())  # noqa: PTH207
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", str(data)))
     return [str(Path(match).absolute()) for match in matches]
@@ -165,7 +106,7 @@ def _open_csv(paths: Sequence[str], columns: Sequence[str], delimiter: str) -> F
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
         f"read_csv([{_FILES}], columns={{{names}}}, auto_detect=false, header=true,"
-        f" delim={_literal(delimiter)}, quote='\"', escape='\"', null_padding=true,"
+        f" delim={literal(delimiter)}, quote='\"', escape='\"', null_padding=true,"
         f" strict_mode=false, parallel=false, max_line_size={_LONGEST_LINE},"
         " store_rejects=true, rejects_limit=0)"
     )
@@ -191,7 +132,7 @@ def _open_json(paths: Sequence[str], columns: Sequence[str]) -> Files:
     )
     pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in columns)
     cells = tuple(
-        f"CASE WHEN json_type(json) = 'OBJECT' THEN json_extract(json, {_literal(pointer)}) END"
+        f"CASE WHEN json_type(json) = 'OBJECT' THEN json_extract(json, {literal(pointer)}) END"
         for pointer in pointers
     )
     kinds = (sql.JSON,) * len(columns)
@@ -225,7 +166,7 @@ def _schema(
 ) -> list[tuple[str, str]] | None:
     """Return the names and types of the columns, or nothing if they cannot be read."""
     try:
-        with _engine(paths, is_attached=is_attached) as (engine, links):
+        with engine_for(paths, is_attached=is_attached) as (engine, links):
             relation = relation if is_attached else relation.replace(_FILES, links)
             rows = engine.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
     except Exception:  # noqa: BLE001 - the engine's message could quote the file
@@ -252,7 +193,7 @@ def _kind(name: str) -> str:
 
 def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
     """Count the records of files by letter, within DuckDB."""
-    import duckdb  # noqa: PLC0415 - loaded for files only
+    import duckdb
 
     try:
         return _scan(files, alphabet, is_grouped=True, memory=_MEMORY)
@@ -263,7 +204,7 @@ def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
 def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | None) -> Tally:
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
     names = ", ".join(f"c{i}" for i in range(len(files.cells)))
-    with _engine(files.paths, is_attached=files.is_attached, memory=memory) as (engine, links):
+    with engine_for(files.paths, is_attached=files.is_attached, memory=memory) as (engine, links):
         source = files.relation if files.is_attached else files.relation.replace(_FILES, links)
         relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
         if is_grouped:
@@ -272,7 +213,7 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | N
             if isinstance(axis, Letters):
                 letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
                 engine.execute(letters, [list(axis.places)])
-        query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DUCKDB)
+        query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DIALECT)
         groups = [(key, records) for *key, records in engine.execute(query).fetchall()]
         if files.is_csv:
             # Lines that are too long or no UTF-8, of the same scan: each is one record.
@@ -280,42 +221,3 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | N
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
             groups.append(([None] * len(alphabet.axes), records))
     return Tally.of(groups, alphabet=alphabet)
-
-
-@contextmanager
-def _engine(
-    paths: Sequence[str], *, is_attached: bool, memory: str | None = None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """Start an engine that can read these files and do nothing else outside itself.
-
-    Yields:
-        The engine, and the names it knows the files by.
-    """
-    import duckdb  # noqa: PLC0415
-
-    with TemporaryDirectory(prefix="dproo-") as folder, duckdb.connect(config=_CONFIG) as engine:
-        engine.execute("SET enable_progress_bar = false")
-        if memory is not None:
-            engine.execute(f"SET memory_limit = {_literal(memory)}")
-        links = [] if is_attached else [_link(path, i, folder) for i, path in enumerate(paths)]
-        if is_attached:
-            engine.execute(f"ATTACH {_literal(paths[0])} AS source (READ_ONLY, TYPE duckdb)")
-        else:
-            readable = {*links, *map(os.path.realpath, paths)}
-            engine.execute(f"SET allowed_paths = [{', '.join(map(_literal, sorted(readable)))}]")
-        engine.execute("SET enable_external_access = false")
-        engine.execute("SET lock_configuration = true")
-        yield engine, ", ".join(map(_literal, links))
-
-
-def _link(path: str, number: int, folder: str) -> str:
-    """Return a name of the file that is no pattern: DuckDB takes every path as one."""
-    if not set(path) & set("*?["):
-        return path
-    link = Path(folder) / f"{number}{Path(path).suffix}"
-    link.symlink_to(path)
-    return str(link)
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

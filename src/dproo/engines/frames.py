@@ -105,7 +105,7 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
 
 def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
     """Call the columns ``c0, c1, ...``: to some engines ``*``, ``a.b`` or ``^a$`` is a pattern."""
-    import narwhals as nw  # noqa: PLC0415
+    import narwhals as nw
 
     names = frame.collect_schema().names()
     plain = {name: f"c{i}" for i, name in enumerate(names)}
