@@ -7,8 +7,8 @@ demo: .venv/ready
 	$(BIN)/dproo sample examples/admissions.csv --column diagnosis \
 		--alphabet examples/diagnosis_codes.txt --epsilon 1
 
-test: lint
-	$(BIN)/pytest -n 2
+test: lint .venv/ready-system
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check
@@ -19,8 +19,8 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
 
-soak: .venv/ready-dev
-	DPROO_SOAK=1 $(BIN)/pytest -n 2
+soak: .venv/ready-dev .venv/ready-system
+	DPROO_SOAK=1 $(BIN)/pytest -n 2 --dist loadgroup
 
 docs: .venv/ready-dev
 	$(BIN)/pytest tests/test_documentation.py
@@ -34,6 +34,16 @@ docs: .venv/ready-dev
 .venv/ready-dev: .venv/ready requirements-dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
+
+# PostgreSQL and Java, for the tests of the database and of Spark; taken from Debian where that
+# is allowed. Where it is not, and they are not there, those tests are skipped and say so.
+.venv/ready-system: | .venv/ready
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			postgresql default-jre-headless >/dev/null || true; \
+	else echo "PostgreSQL or Java is missing; install postgresql and default-jre-headless."; fi
+	@touch $@
 
 # Compiled anew after a change of dependencies; the files name versions and nothing else.
 requirements: .venv/ready-dev

@@ -2,6 +2,7 @@
 
 from dproo.alphabet import Alphabet
 from dproo.counts import Counts
+from dproo.engines import ReleaseError
 from dproo.mechanisms import (
     DataSpecificRevealOrObscure,
     LetterSpecificRevealOrObscure,
@@ -15,7 +16,7 @@ from dproo.mechanisms import (
 )
 from dproo.planner import Plan, plan
 from dproo.privacy import Certificate, certify
-from dproo.release import Release, ReleaseError, sample
+from dproo.release import Release, sample
 
 __all__ = [
     "Alphabet",

@@ -1,98 +1,215 @@
-"""The alphabet: the public letters a record can have, and the one for everything else."""
+"""The alphabet: the public letters a record can have, and what becomes of every other cell."""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
+from typing import Any
 
-from dproo._check import refusal
-from dproo.counts import Counts
+from dproo._check import one_of, refusal
+from dproo.axis import Axis, Bins, IntegerRange, Letter, Letters
 
-Letter = str | int | float | bool
+__all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 
 OTHER = "other"
+UNIFORM = "uniform"
+
+Record = Letter | dict[str, Letter]
+
+_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Alphabet:
-    """The public letters, in order, followed by an extra letter for every other cell.
+    """The public letters, in order, and the policy for every cell outside them.
 
-    It is never learned from the data: which letters occur is itself private.
+    It is never learned from the data: which letters occur is itself private. With the policy
+    ``"other"`` an extra letter of that name stands for every cell outside; with
+    ``"uniform"`` each such cell becomes a fresh uniform letter before anything is drawn.
+
+    Guarantee: every record is exactly one letter, whatever it holds.
+
+    Attributes:
+        axes: the letters of each column.
+        columns: their names where there are several; a record inside is then a dict.
+        policy: ``"other"`` or ``"uniform"``.
 
     >>> colours = Alphabet.of(["red", "green"])
-    >>> colours.k, colours[2]
-    (3, 'other')
-    >>> list(colours.count(["red", None, "blue", "red"]))
-    [2, 0, 2]
+    >>> colours.k, colours[0], colours[2]
+    (3, 'red', 'other')
+    >>> cells = Alphabet.of({"sex": ["f", "m"], "age": range(120)}, policy="uniform")
+    >>> cells.k, cells[121], cells.index(("m", 1))
+    (240, {'sex': 'm', 'age': 1}, 121)
     """
 
-    letters: tuple[Letter, ...]
+    axes: tuple[Axis, ...]
+    columns: tuple[str, ...] = ()
+    policy: str = OTHER
+
+    def __post_init__(self) -> None:
+        one_of("policy", self.policy, (OTHER, UNIFORM))
+        if self.policy == OTHER and not self.columns and self.axes[0].index(OTHER) is not None:
+            raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
 
     @classmethod
-    def of(cls, letters: Iterable[Letter]) -> Alphabet:
+    def of(cls, letters: Any, *, policy: str = OTHER) -> Alphabet:
         """Return the alphabet of these letters.
 
+        Args:
+            letters: a list of letters; a ``range``; the path of a text file with one letter a
+                line; bins; a dict of columns and their letters; or an alphabet as it is.
+            policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
+
         Raises:
-            TypeError: a letter is no text, number or boolean.
-            ValueError: there are none, one stands twice, two are equal across types, or one
-                is called like the extra letter.
+            TypeError: a letter is no text, integer, boolean or date.
+            ValueError: there are none, two are equal, or they are asked to be inferred.
         """
-        if isinstance(letters, str | bytes) or not isinstance(letters, Iterable):
-            raise TypeError(refusal("alphabet", "be a list of letters", letters))
-        letters = tuple(letters)
-        if not letters:
-            raise ValueError("alphabet must have at least one letter, got none.")
-        for letter in letters:
-            if not isinstance(letter, Letter) or letter != letter:  # noqa: PLR0124 - NaN
-                raise TypeError(refusal("letter", "be text, a number or a boolean", letter))
-        repeated, times = Counter(letters).most_common(1)[0]
-        if times > 1:
-            equal = sorted({repr(letter) for letter in letters if letter == repeated})
-            raise ValueError(f"letters must all differ, got {' and '.join(equal)} {times} times.")
-        if OTHER in letters:
-            raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
-        return cls(letters)
+        match letters:
+            case Alphabet():
+                return letters
+            case Letters() | IntegerRange() | Bins():
+                return cls(axes=(letters,), policy=policy)
+            case None | "auto" | "infer":
+                raise ValueError(
+                    "alphabet must be given, it is never inferred: which letters occur in the"
+                    " data is private. List every letter that could occur, from a code book."
+                )
+            case str() | Path():
+                return cls.read(letters, policy=policy)
+            case range() if letters.step == 1:
+                return cls.integers(letters.start, letters.stop, policy=policy)
+            case Mapping():
+                return cls.product(letters, policy=policy)
+        return cls(axes=(Letters.of(letters),), policy=policy)
 
     @classmethod
-    def read(cls, path: str | Path) -> Alphabet:
-        """Return the alphabet in a text file, one letter a line; blank lines are left out."""
+    def read(cls, path: str | Path, *, column: str | None = None, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet in a text file, one letter a line, or in a column of a CSV file.
+
+        Blank lines are left out.
+        """
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
+            # newline="" keeps every line break inside a letter as it is written.
+            with Path(path).open(encoding="utf-8-sig", newline="") as file:
+                if column is None:
+                    lines = [line.removesuffix("\r") for line in file.read().split("\n")]
+                else:
+                    header, *rows = list(csv.reader(file, strict=True)) or [[]]
+                    if header.count(column) != 1:
+                        raise ValueError(
+                            refusal("column", "be in the header of the alphabet once", column)
+                        )
+                    place = header.index(column)
+                    lines = [row[place] if place < len(row) else "" for row in rows]
+        except (OSError, UnicodeDecodeError, csv.Error):
             raise ValueError(
                 refusal("alphabet", "be a readable UTF-8 text file", str(path))
             ) from None
-        return cls.of(line for line in lines if line)
+        return cls(axes=(Letters.of(line for line in lines if line),), policy=policy)
+
+    @classmethod
+    def integers(cls, start: int, stop: int, *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of the integers from ``start`` up to, not including, ``stop``."""
+        return cls(axes=(IntegerRange.of(start, stop),), policy=policy)
+
+    @classmethod
+    def bins(cls, edges: Iterable[float], *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of the half-open bins between increasing edges."""
+        return cls(axes=(Bins.of(edges),), policy=policy)
+
+    @classmethod
+    def product(cls, columns: Mapping[str, Any], *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of all combinations of the letters of several columns.
+
+        It is never written out: its size may be 10^12 and more.
+
+        Args:
+            columns: for each column anything that :meth:`of` takes for one column.
+            policy: what becomes of a record with any cell outside.
+        """
+        if not columns or not all(isinstance(name, str) and name for name in columns):
+            raise ValueError("alphabet must name each of its columns by a text, got none.")
+        axes: list[Axis] = []
+        for letters in columns.values():
+            # Only the policy of the whole decides, so that "other" is a letter like any here.
+            part = cls.of(letters, policy=UNIFORM)
+            if part.columns:
+                raise ValueError("alphabet must not nest a product of columns in another.")
+            axes.append(part.axes[0])
+        return cls(axes=tuple(axes), columns=tuple(columns), policy=policy)
+
+    @classmethod
+    def parse(cls, text: str, *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet that a text on a command line stands for.
+
+        ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
+        stop is left out, and ``bins:0,18,65`` bins.
+
+        >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
+        (121, '[18, 65)')
+        """
+        if ends := _RANGE.fullmatch(text):
+            return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
+        if text.startswith("bins:"):
+            try:
+                edges = [float(edge) for edge in text.removeprefix("bins:").split(",")]
+            except ValueError:
+                raise ValueError(refusal("edges", "be numbers with commas", text)) from None
+            return cls.bins(edges, policy=policy)
+        path, colon, column = text.rpartition(":")
+        if colon and not Path(text).exists() and Path(path).exists():
+            return cls.read(path, column=column, policy=policy)
+        return cls.of(text, policy=policy)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of letters that a cell can be, the extra one not included."""
+        return prod(axis.size for axis in self.axes)
 
     @property
     def k(self) -> int:
         """The number of letters, the extra one included."""
-        return len(self.letters) + 1
+        return self.size + (self.policy == OTHER)
 
-    def __getitem__(self, index: int) -> Letter:
-        return self.letters[index] if index < len(self.letters) else OTHER
+    def __getitem__(self, index: int) -> Record:
+        if not 0 <= index < self.k:
+            raise IndexError(refusal("index", f"be below {self.k}", index))
+        if index == self.size:
+            return OTHER
+        letters: list[Letter] = []
+        for axis in reversed(self.axes):
+            index, place = divmod(index, axis.size)
+            letters.append(axis[place])
+        letters.reverse()
+        return dict(zip(self.columns, letters, strict=True)) if self.columns else letters[0]
+
+    def index(self, cells: Sequence[object]) -> int | None:
+        """Return the place of the letter that a record is, or nothing if it is outside.
+
+        Args:
+            cells: one cell for each column.
+        """
+        index = 0
+        for axis, cell in zip(self.axes, cells, strict=True):
+            place = axis.index(cell)
+            if place is None:
+                return None
+            index = index * axis.size + place
+        return index
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of the letters and their order, for the receipt."""
-        text = json.dumps([[type(letter).__name__, letter] for letter in self.letters])
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def count(self, cells: Sequence[object] | Iterable[object]) -> Counts:
-        """Return how often each letter occurs; every cell counts for exactly one letter."""
-        index: dict[object, int] = {
-            (type(letter), letter): i for i, letter in enumerate(self.letters)
+        """A fingerprint of the canonical letters, their order and the policy."""
+        content = {
+            "axes": [axis.content for axis in self.axes],
+            "columns": list(self.columns),
+            "policy": self.policy,
         }
-        counts = [0] * self.k
-        for cell in cells:
-            try:
-                letter = index.get((type(cell), cell), -1)
-            except TypeError:  # an unhashable cell is no letter
-                letter = -1
-            counts[letter] += 1
-        return Counts.of(counts)
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 import click
 
 from dproo.counts import Counts
+from dproo.engines import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, mechanism
 from dproo.planner import plan
 from dproo.privacy import Certificate, certify
-from dproo.release import SCHEMA_VERSION, ReleaseError, sample
+from dproo.release import SCHEMA_VERSION, sample
 
 BUG, USAGE, FAILED = 1, 2, 4
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
-from dproo._check import refusal, whole
-from dproo.alphabet import Alphabet, Letter
-from dproo.counts import Counts
+from dproo import engines
+from dproo._check import whole
+from dproo.alphabet import Alphabet, Record
+from dproo.engines import ReleaseError
 from dproo.exact import Number
 from dproo.mechanisms import REPLACE, Mechanism, mechanism
 from dproo.privacy import certify
 
 SCHEMA_VERSION = 1
-
-
-class ReleaseError(RuntimeError):
-    """The release failed after data was touched; the message says nothing of the data."""
 
 
 @dataclass(frozen=True)
@@ -32,34 +26,37 @@ class Release:
         receipt: how they were drawn, JSON-able; nothing in it that is not public or released.
     """
 
-    values: tuple[Letter, ...]
+    values: tuple[Record, ...]
     receipt: dict[str, Any]
 
     @property
-    def value(self) -> Letter:
+    def value(self) -> Record:
         """The released letter, or the first of several."""
         return self.values[0]
 
 
 def sample(
-    data: Iterable[object] | str | Path,
+    data: Any,
     *,
-    alphabet: Iterable[Letter] | Alphabet | str | Path,
+    alphabet: Any,
     epsilon: Number,
     sampler: str = "ls-roo",
     column: str | None = None,
+    table: str | tuple[str, str] | None = None,
     size: int = 1,
     neighbours: str = REPLACE,
 ) -> Release:
     """Release one representative record of ``data``, or a few, under epsilon-DP.
 
     Args:
-        data: the records' letters, or the path of a CSV file with a header.
-        alphabet: the public letters, or the path of a text file with one a line. Cells
+        data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
+            a file, a database, ready counts.
+        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes. Cells
             outside it count as the extra letter ``other``.
         epsilon: the privacy parameter, for all released records together.
         sampler: the name of a sampler.
-        column: the column of the file.
+        column: the column of a file, table or frame.
+        table: the table of a database.
         size: how many records; several are drawn jointly, by samplers that can.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
 
@@ -72,14 +69,14 @@ def sample(
         ReleaseError: the data could not be counted.
     """
     size = whole("size", size, at_least=1)
-    alphabet = _alphabet(alphabet)
+    alphabet = Alphabet.of(alphabet)
     options: dict[str, Any] = {"epsilon": epsilon, "neighbours": neighbours, "k": alphabet.k}
     if size > 1:
         options["draws"] = size
     is_n_public = neighbours == REPLACE
     # Made before any data is read, so that a wrong argument is refused there.
     law = mechanism(sampler, **options, **({"n": size} if is_n_public else {}))
-    counts = _count(data, column, alphabet)
+    counts = engines.prepare(data, alphabet=alphabet, column=column, table=table).count()
     if is_n_public:
         if counts.n < size:
             raise ReleaseError(f"the data has fewer than {size} records.")
@@ -88,34 +85,7 @@ def sample(
     return Release(letters, _receipt(law, alphabet, letters))
 
 
-def _alphabet(alphabet: Iterable[Letter] | Alphabet | str | Path) -> Alphabet:
-    if isinstance(alphabet, Alphabet):
-        return alphabet
-    if isinstance(alphabet, str | Path):
-        return Alphabet.read(alphabet)
-    return Alphabet.of(alphabet)
-
-
-def _count(data: Iterable[object] | str | Path, column: str | None, alphabet: Alphabet) -> Counts:
-    if not isinstance(data, str | Path):
-        return alphabet.count(data)
-    if column is None:
-        raise ValueError("column must be given for a file.")
-    if not Path(data).is_file():
-        raise ValueError(refusal("data", "be a file that exists", str(data)))
-    try:
-        with Path(data).open(encoding="utf-8", newline="") as file:
-            rows = csv.reader(file)
-            header = next(rows, [])
-            if column not in header:
-                raise ValueError(refusal("column", "be in the header of the file", column))
-            place = header.index(column)
-            return alphabet.count(row[place] if place < len(row) else None for row in rows)
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise ReleaseError("the data file could not be read.") from None
-
-
-def _receipt(law: Mechanism, alphabet: Alphabet, letters: tuple[Letter, ...]) -> dict[str, Any]:
+def _receipt(law: Mechanism, alphabet: Alphabet, letters: tuple[Record, ...]) -> dict[str, Any]:
     certificate = certify(law)
     receipt = {
         "schema_version": SCHEMA_VERSION,

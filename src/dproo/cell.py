@@ -1,0 +1,91 @@
+"""The canonical text of a cell: what a cell is compared by, whichever engine holds it.
+
+| cell | canonical text |
+|---|---|
+| text | itself, character by character: nothing is trimmed, folded or normalised |
+| integer of any width, decimal with an integral value | its decimal digits |
+| float with an integral value of at most 2^53 | its decimal digits |
+| boolean | ``true`` or ``false`` |
+| date | ``YYYY-MM-DD`` |
+| anything else: null, NaN, empty text, a time, bytes, a list | none, it is no letter |
+
+An engine does the same with its own means; a test holds all of them to these functions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+EXACT_FLOAT = 2**53
+_DIGITS = 1000  # a number with more is no letter; writing it out could take for ever
+
+# Written so that every dialect of regular expressions reads them alike: no \d, no lookahead.
+# A `$` may also match before a last line break, so engines that only search, ask first that
+# no FOREIGN character occurs.
+INTEGER_TEXT = "^(0|-?[1-9][0-9]{0,17})$"
+INTEGER_FOREIGN = "[^0-9-]"
+NUMBER_TEXT = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$"
+NUMBER_FOREIGN = "[^0-9eE.+-]"
+
+_NUMBER = re.compile(NUMBER_TEXT)
+
+
+def plain(cell: Any) -> Any:
+    """Return a scalar of NumPy as the Python value it stands for, anything else as it is."""
+    return cell.item() if type(cell).__module__ == "numpy" and hasattr(cell, "item") else cell
+
+
+def text_of(cell: object) -> str | None:
+    """Return the canonical text of a cell, or nothing if the cell is no letter of any list.
+
+    >>> [text_of(cell) for cell in ("007", 7, 7.0, True, date(2026, 1, 2), 7.5, None, "")]
+    ['007', '7', '7', 'true', '2026-01-02', None, None, None]
+    """
+    cell = plain(cell)
+    text = None
+    match cell:
+        case str():
+            text = str(cell)
+        case bool():
+            text = "true" if cell else "false"
+        case int() if abs(cell) < 10**_DIGITS:
+            text = str(int(cell))
+        case float() if abs(cell) <= EXACT_FLOAT and cell.is_integer():
+            text = str(int(cell))
+        case Decimal() if _is_whole(cell):
+            text = str(int(cell))
+        case date() if not isinstance(cell, datetime):
+            text = cell.isoformat()
+    return text or None
+
+
+def _is_whole(number: Decimal) -> bool:
+    is_short = number.is_finite() and number.adjusted() < _DIGITS
+    return is_short and number == number.to_integral_value()
+
+
+def number_of(cell: object) -> float | None:
+    """Return the double nearest to a numeric cell, or nothing if the cell is no number.
+
+    Text is a number if it looks like ``-12``, ``0.5`` or ``1e-05``, up to 20 digits before
+    and after the point and two in the exponent.
+
+    >>> [number_of(cell) for cell in ("1.50", 2, 1e-5, True, "1,5", " 1", None)]
+    [1.5, 2.0, 1e-05, None, None, None, None]
+    """
+    cell = plain(cell)
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, str):
+        return float(cell) if _NUMBER.match(cell) and "\n" not in cell else None
+    if isinstance(cell, int | float | Decimal):
+        try:
+            number = float(cell)
+        except (OverflowError, ValueError):
+            return None
+        return number if math.isfinite(number) else None
+    return None

@@ -1,0 +1,218 @@
+"""Data in, counts out: one way to count any source.
+
+:func:`prepare` checks everything that can be known before a record is read; the scan it
+returns reads once. Whatever goes wrong from then on is one fixed sentence.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from dproo._check import refusal
+from dproo.alphabet import Alphabet
+from dproo.counts import Counts
+from dproo.engines.tally import Tally
+from dproo.randomness import Source
+
+__all__ = ["ReleaseError", "Scan", "Tally", "count", "prepare"]
+
+FAILED = "the data could not be counted; no detail is shown, it could quote the data."
+
+
+class ReleaseError(RuntimeError):
+    """The release failed after data was touched; the message says nothing of the data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """A count that was checked and not begun.
+
+    Attributes:
+        engine: which engine will count, as in ``"files"``; public.
+    """
+
+    engine: str
+    _read: Callable[[], Tally | Counts]
+
+    def count(self, source: Source | None = None) -> Counts:
+        """Read the data once and return how many records each letter has.
+
+        Guarantee: every record counts for exactly one letter.
+
+        Args:
+            source: of the randomness that a ``"uniform"`` policy needs.
+
+        Raises:
+            ReleaseError: it failed; the message is always the same, and holds no cause.
+        """
+        counts = None
+        try:
+            with _silence():
+                found = self._read()
+                counts = found.counts(source) if isinstance(found, Tally) else found
+        except Exception:  # noqa: BLE001, S110 - raised below, where no cause hangs on
+            pass
+        if counts is None:
+            raise ReleaseError(FAILED)
+        return counts
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep warnings and logs of every library to itself: they could quote a cell."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
+
+
+def count(
+    data: Any,
+    *,
+    alphabet: Any,
+    column: str | None = None,
+    table: str | tuple[str, str] | None = None,
+) -> Counts:
+    """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
+
+    >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
+    [2, 1, 1]
+    """
+    return prepare(data, alphabet=alphabet, column=column, table=table).count()
+
+
+def prepare(
+    data: Any,
+    *,
+    alphabet: Any,
+    column: str | None = None,
+    table: str | tuple[str, str] | None = None,
+) -> Scan:
+    """Check a source and an alphabet, and return the scan; no record is read.
+
+    Args:
+        data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
+            Arrow, DuckDB, Dask, Ibis or Spark; the path of a CSV, TSV, Parquet, JSON lines or
+            DuckDB file, or a pattern of several; a ``postgresql://`` URL or a connection of
+            psycopg or DuckDB; or ready counts.
+        alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
+        column: the column to count; an alphabet of several columns names them itself.
+        table: the table of a database, or of a DuckDB file.
+
+    Raises:
+        TypeError: no engine knows this kind of data.
+        ValueError: an argument is wrong, a file or column is not there.
+    """
+    alphabet = Alphabet.of(alphabet)
+    if alphabet.columns and column is not None:
+        raise ValueError(refusal("column", "be left out, the alphabet names its own", column))
+    columns = alphabet.columns or (() if column is None else (column,))
+    if isinstance(data, Counts | Mapping):
+        return _ready(data, alphabet)
+    if isinstance(data, str | os.PathLike):
+        return _path(data, alphabet, columns, table)
+    kind = type(data).__module__.partition(".")[0]
+    if table is not None:
+        return _connection(data, alphabet, columns, table)
+    if kind == "numpy":
+        return _array(data, alphabet)
+    if kind in {"builtins", "collections"}:
+        return _cells(data, alphabet)
+    return _frame(data, alphabet, columns)
+
+
+def _ready(data: Counts | Mapping[Any, int], alphabet: Alphabet) -> Scan:
+    from dproo.engines import cells  # noqa: PLC0415
+
+    cells.check_ready(data, alphabet=alphabet)
+    if isinstance(data, Counts):
+        return Scan(engine="counts", _read=lambda: data)
+    return Scan(engine="counts", _read=lambda: cells.ready_tally(data, alphabet=alphabet))
+
+
+def _cells(data: Any, alphabet: Alphabet) -> Scan:
+    from dproo.engines import cells  # noqa: PLC0415
+
+    # Any object that can be iterated is not enough: its items may be no Python values.
+    is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
+    if isinstance(data, bytes | bytearray | memoryview) or not is_cells:
+        raise TypeError(_unknown(data))
+    return Scan(engine="cells", _read=lambda: cells.count_cells(data, alphabet=alphabet))
+
+
+def _array(data: Any, alphabet: Alphabet) -> Scan:
+    from dproo.engines import cells  # noqa: PLC0415
+
+    cells.check_array(data, alphabet=alphabet)
+    return Scan(
+        engine="cells",
+        _read=lambda: cells.count_cells(cells.array_cells(data), alphabet=alphabet),
+    )
+
+
+def _path(
+    data: str | os.PathLike[str],
+    alphabet: Alphabet,
+    columns: tuple[str, ...],
+    table: str | tuple[str, str] | None,
+) -> Scan:
+    from dproo.engines import files, sql  # noqa: PLC0415
+
+    if isinstance(data, str) and data.startswith(sql.URLS):
+        return _connection(data, alphabet, columns, table)
+    if isinstance(table, tuple):
+        raise TypeError(refusal("table", "be one name for a file", table))
+    found = files.open_files(files.find_files(data), columns=columns, table=table)
+    return Scan(engine="files", _read=lambda: files.count_files(found, alphabet=alphabet))
+
+
+def _connection(
+    data: Any,
+    alphabet: Alphabet,
+    columns: tuple[str, ...],
+    table: str | tuple[str, str] | None,
+) -> Scan:
+    from dproo.engines import sql, statement  # noqa: PLC0415
+
+    if isinstance(data, str) or sql.is_connection(data):
+        found = sql.open_table(data, table=table, columns=columns)
+        return Scan(engine="postgresql", _read=lambda: sql.count_table(found, alphabet=alphabet))
+    if type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
+        name = statement.table_name(table)
+        try:
+            relation = data.sql(f"FROM {name}")
+        except Exception:  # noqa: BLE001 - the message could quote what is in there
+            relation = None
+        if relation is None:
+            raise ValueError(refusal("table", "be a table of the connection", table))
+        return _frame(relation, alphabet, columns)
+    raise TypeError(_unknown(data))
+
+
+def _frame(data: Any, alphabet: Alphabet, columns: tuple[str, ...]) -> Scan:
+    from dproo.engines import frames  # noqa: PLC0415
+
+    frame = frames.to_frame(data)
+    if frame is None:
+        return _cells(data, alphabet)
+    found = frames.check_frame(frame, columns)
+    return Scan(
+        engine="frames",
+        _read=lambda: frames.count_frame(frame, columns=found, alphabet=alphabet),
+    )
+
+
+def _unknown(data: object) -> str:
+    sentence = refusal("data", "be a list, an array, a frame, a path, a URL or counts", type(data))
+    return sentence + " A connection needs a table; other databases can be read as frames."

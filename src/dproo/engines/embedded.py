@@ -1,0 +1,112 @@
+"""The embedded DuckDB: how it says what all engines mean, and how it is locked in.
+
+It lives for one scan, sees nothing but the files it was given, and writes nothing to disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from dproo.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.engines import statement as sql
+
+if TYPE_CHECKING:
+    import duckdb
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "preserve_insertion_order": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",  # nothing is ever written to disk
+}
+
+_AS_TEXT = "CAST({} AS VARCHAR)"
+_AS_DOUBLE = "CAST({} AS DOUBLE)"
+_JSON_TEXT = "json_extract_string({}, '$')"
+_IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
+_TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
+DIALECT = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
+        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
+        sql.FLOAT: sql.whole_float(_AS_DOUBLE, cast="TRY_CAST"),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
+            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
+            + " END"
+        ),
+        sql.NOTHING: "CAST(NULL AS VARCHAR)",
+    },
+    numbers={
+        sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
+        sql.INTEGER: _AS_DOUBLE,
+        # By its text, which is rounded once; by its own cast it would be rounded twice.
+        sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
+        sql.FLOAT: _AS_DOUBLE,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
+        sql.DATE: "CAST(NULL AS DOUBLE)",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
+            " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
+            f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
+        ),
+        sql.NOTHING: "CAST(NULL AS DOUBLE)",
+    },
+    is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
+    bigint="TRY_CAST({} AS BIGINT)",
+)
+
+
+@contextmanager
+def engine_for(
+    paths: Sequence[str], *, is_attached: bool, memory: str | None = None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Start an engine that can read these files and do nothing else outside itself.
+
+    Yields:
+        The engine, and the names it knows the files by.
+    """
+    import duckdb
+
+    with TemporaryDirectory(prefix="dproo-") as folder, duckdb.connect(config=_CONFIG) as engine:
+        engine.execute("SET enable_progress_bar = false")
+        if memory is not None:
+            engine.execute(f"SET memory_limit = {literal(memory)}")
+        links = [] if is_attached else [_link(path, i, folder) for i, path in enumerate(paths)]
+        if is_attached:
+            engine.execute(f"ATTACH {literal(paths[0])} AS source (READ_ONLY, TYPE duckdb)")
+        else:
+            readable = {*links, *map(os.path.realpath, paths)}
+            engine.execute(f"SET allowed_paths = [{', '.join(map(literal, sorted(readable)))}]")
+        engine.execute("SET enable_external_access = false")
+        engine.execute("SET lock_configuration = true")
+        yield engine, ", ".join(map(literal, links))
+
+
+def _link(path: str, number: int, folder: str) -> str:
+    """Return a name of the file that is no pattern: DuckDB takes every path as one."""
+    if not set(path) & set("*?["):
+        return path
+    link = Path(folder) / f"{number}{Path(path).suffix}"
+    link.symlink_to(path)
+    return str(link)
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"

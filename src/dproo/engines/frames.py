@@ -1,0 +1,221 @@
+"""Dataframes of every make through narwhals: pandas, Polars, Arrow, DuckDB, Dask, Ibis, Spark.
+
+The frame itself maps each cell to its canonical text, sets every record outside the alphabet
+to one and the same key, and groups by that; what comes back is one row per seen letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+from dproo._check import refusal
+from dproo.alphabet import Alphabet
+from dproo.axis import Axis, Bins, IntegerRange, Letters
+from dproo.cell import EXACT_FLOAT, INTEGER_FOREIGN, INTEGER_TEXT, NUMBER_FOREIGN, NUMBER_TEXT
+from dproo.engines.cells import count_cells
+from dproo.engines.tally import Tally
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+    Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+
+_CELL = "cell"
+
+
+def to_frame(data: object) -> Frame | None:
+    """Return the data as a frame of narwhals, a series as its only column, else nothing."""
+    import narwhals as nw
+
+    try:
+        native: Any = nw.from_native(_whole(data), allow_series=True)
+    except TypeError:
+        return None
+    return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
+
+
+def _whole(data: Any) -> Any:
+    """Return a single piece of Arrow as the one-piece table or column that narwhals knows."""
+    if type(data).__module__ != "pyarrow.lib":
+        return data
+    import pyarrow as pa  # noqa: PLC0415
+
+    if isinstance(data, pa.Array):
+        return pa.chunked_array([data])
+    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
+
+
+def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
+    """Return the columns to count, an only one by itself; nothing is read.
+
+    Raises:
+        ValueError: a column is not there.
+    """
+    try:
+        names = frame.collect_schema().names()
+    except Exception:  # noqa: BLE001 - a plan that is wrong; its message could quote literals
+        names = []
+    if not names or len(set(names)) < len(names):
+        raise ValueError("data must have a readable schema with columns of different names.")
+    if not columns and len(names) == 1:
+        return list(names)
+    if not columns:
+        raise ValueError("column must be given for a table.")
+    for column in columns:
+        if column not in names:
+            raise ValueError(refusal("column", "be a column of the data", column))
+    return list(columns)
+
+
+def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally:
+    """Count the records of a frame by letter, within the library that holds it."""
+    import narwhals as nw
+
+    frame, columns = _renamed(frame, columns)
+    schema = frame.collect_schema()
+    if any(_is_of_objects(schema[column], frame) for column in columns):
+        return _count_objects(frame, columns, alphabet)
+    keys = [
+        _key(nw.col(column), schema[column], axis)
+        for column, axis in zip(columns, alphabet.axes, strict=True)
+    ]
+    names = [f"key{i}" for i in range(len(keys))]
+    cells: dict[str, Any] = {name: key for name, (key, _, _) in zip(names, keys, strict=True)}
+    inside = reduce(and_, (is_letter for _, is_letter, _ in keys))
+    cells = {
+        name: nw.when(inside).then(key).otherwise(nw.lit(outside))
+        for name, (key, _, outside) in zip(names, keys, strict=True)
+    }
+    groups: Any = frame.select(inside=inside, **cells).group_by("inside", *names)
+    groups = groups.agg(nw.len().alias("records"))
+    if isinstance(groups, nw.LazyFrame):
+        groups = groups.collect()
+    nothing = [None] * len(keys)
+    return Tally.of(
+        (
+            (key if is_inside else nothing, records)
+            for is_inside, *key, records in groups.iter_rows()
+        ),
+        alphabet=alphabet,
+    )
+
+
+def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
+    """Call the columns ``c0, c1, ...``: to some engines ``*``, ``a.b`` or ``^a$`` is a pattern."""
+    import narwhals as nw
+
+    names = frame.collect_schema().names()
+    plain = {name: f"c{i}" for i, name in enumerate(names)}
+    native: Any = frame.to_native()
+    if type(native).__module__.startswith("pyspark."):
+        # By place: narwhals itself would name the columns, and Spark would read the names.
+        frame = nw.from_native(native.toDF(*plain.values()))
+    else:
+        frame = frame.rename(plain)
+    return frame, [plain[column] for column in columns]
+
+
+def _is_of_objects(dtype: Any, frame: Frame) -> bool:
+    """Tell whether the cells of a column are Python objects, or categories of any type."""
+    import narwhals as nw
+
+    is_eager = isinstance(frame, nw.DataFrame)
+    return bool(dtype == nw.Object or (dtype == nw.Categorical and is_eager))
+
+
+def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
+    import narwhals as nw
+
+    selected = frame.select(*columns)
+    if isinstance(selected, nw.LazyFrame):
+        selected = selected.collect()
+    cells = [selected[column].to_list() for column in columns]
+    rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
+    return count_cells(rows, alphabet=alphabet)
+
+
+def _key(column: Any, dtype: Any, axis: Axis) -> tuple[Any, Any, str | float]:
+    """Return a cell's key, whether it is a letter, and the key of all that is none."""
+    import narwhals as nw
+
+    if isinstance(axis, Bins):
+        number, is_number = _number(column, dtype)
+        low, high = axis.edges[0], axis.edges[-1]
+        is_letter = is_number & number.is_between(low, high, closed="left")
+        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), low
+    text = _text(column, dtype)
+    if isinstance(axis, IntegerRange):
+        is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
+        integer = nw.when(is_integer).then(text).otherwise(nw.lit("0")).cast(nw.Int64)
+        is_letter = is_integer & integer.is_between(axis.start, axis.stop - 1)
+    else:
+        assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
+        is_letter = text.is_in(list(axis.places))
+    return text, is_letter.fill_null(value=False), ""
+
+
+def _text(column: Any, dtype: Any) -> Any:
+    """Return the canonical text of a cell, empty where it has none; never null."""
+    import narwhals as nw
+
+    nothing = nw.lit("")
+    if dtype in {nw.String, nw.Categorical, nw.Enum} or dtype.is_integer():
+        return column.cast(nw.String).fill_null("")
+    if dtype.is_float():
+        number = column.cast(nw.Float64)
+        is_exact = number.is_between(-EXACT_FLOAT, EXACT_FLOAT).fill_null(value=False)
+        # Half is no integer; it keeps NaN and infinities out of what follows.
+        number = nw.when(is_exact).then(number).otherwise(nw.lit(0.5))
+        is_whole = (number.round(0) == number).fill_null(value=False)
+        whole = nw.when(is_whole).then(number).otherwise(nw.lit(0.0)).cast(nw.Int64)
+        return nw.when(is_whole).then(whole.cast(nw.String)).otherwise(nothing)
+    if dtype.is_decimal():
+        text = column.cast(nw.String).fill_null("").str.replace_all("^0E-[0-9]+$", "0")
+        text = text.str.replace_all("[.]0+$", "")
+        return nw.when(text.str.contains(INTEGER_FOREIGN)).then(nothing).otherwise(text)
+    if dtype == nw.Boolean:
+        text = nw.when(column.fill_null(value=False)).then(nw.lit("true"))
+        return nw.when(column.is_null()).then(nothing).otherwise(text.otherwise(nw.lit("false")))
+    if dtype == nw.Date:
+        text = column.cast(nw.String).fill_null("")
+        # Years before 1 and after 9999 are longer or shorter.
+        return nw.when(text.str.len_chars() == len("YYYY-MM-DD")).then(text).otherwise(nothing)
+    return nw.when(column.is_null()).then(nothing).otherwise(nothing)
+
+
+def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
+    """Return the double nearest to a cell, and whether the cell is a number."""
+    import narwhals as nw
+
+    if dtype.is_float():
+        return column.cast(nw.Float64), ~column.is_null()
+    if dtype.is_numeric():
+        # By its text, which is rounded once and never refused.
+        return column.cast(nw.String).fill_null("0").cast(nw.Float64), ~column.is_null()
+    if dtype not in {nw.String, nw.Categorical, nw.Enum}:
+        return nw.when(column.is_null()).then(nw.lit(0.0)).otherwise(nw.lit(0.0)), nw.lit(
+            value=False
+        )
+    text = column.cast(nw.String).fill_null("")
+    is_number = _is_like(text, NUMBER_TEXT, NUMBER_FOREIGN)
+    return nw.when(is_number).then(text).otherwise(nw.lit("0")).cast(nw.Float64), is_number
+
+
+def _is_like(text: Any, pattern: str, foreign: str) -> Any:
+    return ~text.str.contains(foreign) & text.str.contains(pattern)
+
+
+def _lower_edge(number: Any, edges: Sequence[float]) -> Any:
+    """Return the greatest edge not above a number, by halving."""
+    import narwhals as nw
+
+    if len(edges) <= 2:
+        return nw.lit(edges[0])
+    middle = len(edges) // 2
+    below = _lower_edge(number, edges[: middle + 1])
+    return (
+        nw.when(number < edges[middle]).then(below).otherwise(_lower_edge(number, edges[middle:]))
+    )

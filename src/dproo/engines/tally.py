@@ -1,0 +1,80 @@
+"""What an engine brings back: how often each letter was seen, and how many cells were outside."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dproo.alphabet import OTHER, Alphabet
+from dproo.counts import Counts, Runs
+from dproo.randomness import Source
+from dproo.sampling import pick_many
+
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """The records of a dataset by letter; those outside the alphabet in one number.
+
+    Guarantee: the sum of all its numbers is the number of records.
+
+    Attributes:
+        alphabet: the letters.
+        seen: how many records each seen letter has.
+        outside: how many records are no letter.
+    """
+
+    alphabet: Alphabet
+    seen: dict[int, int]
+    outside: int
+
+    @classmethod
+    def of(cls, groups: Iterable[tuple[Sequence[object], int]], *, alphabet: Alphabet) -> Tally:
+        """Add up groups of records.
+
+        Args:
+            groups: one cell per column that stands for all records of the group, and their
+                number.
+            alphabet: the letters.
+
+        >>> Tally.of([(["a"], 3), ([None], 2)], alphabet=Alphabet.of(["a", "b"])).counts()
+        Counts([(3, 1), (0, 1), (2, 1)])
+        """
+        seen: Counter[int] = Counter()
+        outside = 0
+        for cells, records in groups:
+            index = alphabet.index(cells)
+            if index is None:
+                outside += int(records)
+            else:
+                seen[index] += int(records)
+        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
+
+    def counts(self, source: Source | None = None) -> Counts:
+        """Return the counts of all letters, as the policy of the alphabet says.
+
+        Under ``"other"`` the records outside are the count of the extra letter. Under
+        ``"uniform"`` each becomes a fresh uniform letter.
+        """
+        if self.alphabet.policy == OTHER:
+            seen = self.seen | {self.alphabet.size: self.outside}
+        else:
+            seen = spread(self.seen, self.outside, k=self.alphabet.k, source=source or Source())
+        return Counts.sparse(seen, k=self.alphabet.k)
+
+
+def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dict[int, int]:
+    """Return ``seen`` after each record outside has become one of ``k`` letters.
+
+    Guarantee: the letters are uniform and independent, exactly; the sum grows by ``outside``.
+
+    >>> sum(spread({0: 5}, 10, k=3, source=Source()).values())
+    15
+    """
+    letters = Runs([(1, k)])
+    spread_out = Counter(seen)
+    for done in range(0, outside, _CHUNK):
+        spread_out.update(pick_many(letters, min(_CHUNK, outside - done), source))
+    return dict(spread_out)

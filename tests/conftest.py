@@ -1,0 +1,69 @@
+"""A private PostgreSQL and a local Spark, started once where the tests that need them run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Yield the URL of a database cluster in a folder of its own, reached by a local socket."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    initdb = str(found[-1]) if found else shutil.which("initdb")
+    if initdb is None:
+        pytest.skip("PostgreSQL is not installed (Debian package postgresql).")
+    folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
+    as_owner: list[str] = []
+    if os.geteuid() == 0:  # the server refuses to run as root
+        shutil.chown(folder, "postgres")
+        as_owner = ["runuser", "-u", "postgres", "--"]
+
+    def run(tool: str, *arguments: str) -> None:
+        command = [*as_owner, str(Path(initdb).with_name(tool)), *arguments]
+        with (folder.parent / f"{folder.name}.log").open("ab") as log:
+            subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/")
+
+    data = str(folder / "data")
+    try:
+        run("initdb", "-D", data, "-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        settings = f"-k {folder} -c listen_addresses= -c fsync=off"
+        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "server.log"), "-o", settings, "start")
+        try:
+            yield f"postgresql:///postgres?host={folder}&user=dproo"
+        finally:
+            run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
+    finally:
+        shutil.rmtree(folder)
+        (folder.parent / f"{folder.name}.log").unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """Yield a session of Spark in this machine's memory."""
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed (Debian package default-jre-headless).")
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow, and not for every worker
+
+    folder = tempfile.mkdtemp(prefix="dproo-spark-")
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.warehouse.dir", folder)
+        .config("spark.local.dir", folder)
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+    shutil.rmtree(folder, ignore_errors=True)

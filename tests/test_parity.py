@@ -1,0 +1,148 @@
+"""One test body, every engine, the same nasty tables: the counts are identical."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from nasty import TABLES_PER_BATCH, Batch, batch
+from sources import SOURCES
+
+from dproo import Counts, engines
+from dproo.alphabet import OTHER
+from dproo.engines.statement import quoted
+
+TABLES = 5000 if os.environ.get("DPROO_SOAK") else 1000
+FIRST_SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
+
+
+def batches() -> list[Batch]:
+    return [batch(FIRST_SEED + i) for i in range(TABLES // TABLES_PER_BATCH)]
+
+
+def counted(
+    nasty: Batch, count: Callable[..., object], source: object, **options: object
+) -> Counter:
+    """Count by the engine and by hand; return the differences."""
+    counts = count(source, alphabet=nasty.alphabet, **options)
+    found: Counter[object] = Counter()
+    index = 0
+    for value, letters in counts.runs:
+        for letter in range(index, index + letters) if value else ():
+            found[_place(nasty, letter)] += value
+        index += letters
+    return found
+
+
+def _place(nasty: Batch, letter: int) -> object:
+    if letter == nasty.alphabet.size:
+        return OTHER
+    table, place = divmod(letter, nasty.alphabet.axes[1].size)
+    is_bins = "edges" in nasty.alphabet.axes[1].content
+    return table, place if is_bins else str(nasty.alphabet.axes[1][place])
+
+
+def assert_parity(
+    nasty: Batch, count: Callable[..., object], source: object, **options: object
+) -> None:
+    expected: Counter[object] = Counter()
+    for (table, letter), records in nasty.expected().items():
+        expected[OTHER if letter is None else (table, letter)] += records
+    found = counted(nasty, count, source, **options)
+    assert found == expected, f"DPROO_SEED={nasty.seed}: {nasty.rows['cell'].type}"
+    assert found.total() == nasty.rows.num_rows
+
+
+def drops_nulls(rows: list[tuple[object, object]], **options: Any) -> Counts:
+    return engines.count([row for row in rows if row[1] is not None], **options)
+
+
+def trims_text(rows: list[tuple[object, object]], **options: Any) -> Counts:
+    trimmed = [(i, cell.strip() if isinstance(cell, str) else cell) for i, cell in rows]
+    return engines.count(trimmed, **options)
+
+
+def reads_numbers_in_text(rows: list[tuple[object, object]], **options: Any) -> Counts:
+    numbers = [(i, cell.lstrip("0") if isinstance(cell, str) else cell) for i, cell in rows]
+    return engines.count(numbers, **options)
+
+
+@pytest.mark.parametrize("wrong", [drops_nulls, trims_text, reads_numbers_in_text])
+def test_an_engine_that_is_wrong_is_caught(wrong: Callable[..., Counts], tmp_path: Path) -> None:
+    def all_batches() -> None:
+        for nasty in batches():
+            assert_parity(nasty, wrong, SOURCES["cells"](nasty.rows, tmp_path)[0])
+
+    with pytest.raises(AssertionError, match="DPROO_SEED"):
+        all_batches()
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_engine_counts_the_same_on_nasty_tables(name: str, tmp_path: Path) -> None:
+    for nasty in batches():
+        source, options = SOURCES[name](nasty.rows, tmp_path)
+        assert_parity(nasty, engines.count, source, **options)
+
+
+def plain(rows: pa.Table) -> pa.Table:
+    """Return the rows with text in place of a dictionary of texts."""
+    column = rows["cell"]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string())
+    return rows.set_column(1, "cell", column)
+
+
+@pytest.mark.xdist_group("spark")
+def test_spark_counts_the_same_on_nasty_tables(spark: Any) -> None:
+    for nasty in batches():
+        assert_parity(nasty, engines.count, spark.createDataFrame(plain(nasty.rows)))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # its own, of the engine below it
+def test_ibis_counts_the_same_on_nasty_tables(tmp_path: Path) -> None:
+    ibis = pytest.importorskip("ibis")
+    backend = ibis.duckdb.connect()
+    for nasty in batches():
+        pq.write_table(nasty.rows, tmp_path / f"{nasty.seed}.parquet")
+        table = backend.read_parquet(tmp_path / f"{nasty.seed}.parquet")
+        assert_parity(nasty, engines.count, table)
+
+
+TYPES = {
+    pa.string(): "text",
+    pa.int64(): "bigint",
+    pa.int32(): "integer",
+    pa.int8(): "smallint",
+    pa.float64(): "double precision",
+    pa.float32(): "real",
+    pa.decimal128(20, 2): "numeric(20, 2)",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+}
+
+
+def fill(connection: psycopg.Connection, table: str, rows: pa.Table) -> None:
+    """Write rows into a new table."""
+    rows = plain(rows)
+    name = quoted(table)
+    connection.execute(f'CREATE TABLE {name} ("table" bigint, cell {TYPES[rows["cell"].type]})')
+    with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN") as copy:
+        for row in zip(*rows.to_pydict().values(), strict=True):
+            copy.write_row(row)
+
+
+@pytest.mark.xdist_group("postgresql")
+def test_postgresql_counts_the_same_on_nasty_tables(postgresql: str) -> None:
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        for i, nasty in enumerate(batches()):
+            fill(connection, f"rows {i}", nasty.rows)
+            source = postgresql if i % 2 else connection
+            assert_parity(nasty, engines.count, source, table=f"rows {i}")
