@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dproo.ledger.amounts import budget_of, charge_of
-from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, Event, canonical
+from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, Event
 from dproo.ledger.errors import CorruptLedgerError
 
 
@@ -84,7 +84,7 @@ def accounts_of(events: Iterable[Event]) -> tuple[Account, ...]:
     replay = _Replay()
     for event in events:
         try:
-            is_allowed = event.body == canonical(event.fields) and replay.apply(event)
+            is_allowed = event.is_canonical and replay.apply(event)
         except (KeyError, TypeError, ValueError, RecursionError):
             is_allowed = False
         if not is_allowed:

@@ -47,12 +47,17 @@ class Event:
         """The content of the body."""
         return json.loads(self.body)  # type: ignore[no-any-return]
 
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the body is the one text of its content."""
+        return self.body == _json(self.fields)
+
     def link(self, previous: str) -> str:
         """Return the hash this event must have after an event of hash ``previous``.
 
         A JSON list determines its items, so no two events share a text.
         """
-        text = canonical(
+        text = _json(
             [previous, self.seq, self.kind, self.dataset, self.entry, self.nano, self.body]
         )
         return hashlib.sha256(text.encode()).hexdigest()

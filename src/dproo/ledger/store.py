@@ -189,7 +189,7 @@ def _connection(path: Path, *, timeout: float) -> Iterator[sqlite3.Connection]:
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a torn message
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
         kind, sentence = _SENTENCES.get(code, _CORRUPT)
         raise kind(f"the ledger {path} {sentence}") from None
