@@ -21,6 +21,7 @@ from typing import Any
 
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, store
 from dproo.ledger.amounts import charge_of
+from dproo.ledger.errors import DatasetTakenError
 
 RELATION = {"neighbours": "replace"}
 EPSILON, CHARGE = "0.01", 10_000_000
@@ -244,7 +245,27 @@ def race(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     return report
 
 
+def birth(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
+    """Let 16 processes at once make one ledger and declare one name."""
+    report: dict[str, Any] = {"declared": [], "failed": 0}
+    for i in range(rounds):
+        path = folder / f"{i}" / "ledger.sqlite3"
+
+        def task(path: Path = path) -> None:
+            try:
+                made(twin, path, budget="1")
+            except DatasetTakenError:
+                os._exit(7)
+
+        children = [fork(task) for _ in range(RACERS)]
+        statuses = [os.waitpid(child, 0)[1] for child in children]
+        report["declared"].append(sum(status == 0 for status in statuses))
+        report["failed"] += sum(status not in {0, 7 << 8} for status in statuses)
+        Ledger(path).verify()
+    return report
+
+
 if __name__ == "__main__":
     job, folder, twin, rounds = sys.argv[1:]
-    jobs = {"kill": kill, "torn": torn, "unfinished": unfinished, "race": race}
+    jobs = {"kill": kill, "torn": torn, "unfinished": unfinished, "race": race, "birth": birth}
     sys.stdout.write(json.dumps(jobs[job](Path(folder), LEDGERS[twin], int(rounds))))

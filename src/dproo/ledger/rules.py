@@ -48,7 +48,10 @@ def require_relation(declared: Event, relation: Mapping[str, Any]) -> None:
 
 
 def require_public(name: str, value: object, neighbours: str) -> None:
-    """Raise if a field name tells that a value is private; it would stay in the file for good."""
+    """Raise if a field name tells that a value is private; it would stay in the file for good.
+
+    What is released, under ``values``, may be named by anything, such as a group called ``m``.
+    """
     private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     try:
         canonical(value)
@@ -60,6 +63,6 @@ def require_public(name: str, value: object, neighbours: str) -> None:
         if isinstance(item, Mapping):
             if found := sorted(private & set(item)):
                 raise ValueError(f"{name} must be public, got a field {found[0]!r}.")
-            remaining += item.values()
+            remaining += [part for field, part in item.items() if field != "values"]
         elif isinstance(item, list | tuple):
             remaining += item
