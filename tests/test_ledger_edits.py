@@ -7,6 +7,7 @@ import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,6 +238,7 @@ def test_the_next_write_refuses_an_edited_ledger_and_does_not_seal_the_edit(
         "UPDATE event SET body = '{}' WHERE seq = 3",
         "UPDATE event SET body = replace(body, '1/2', '1/4') WHERE seq = 3",
         "UPDATE event SET body = replace(body, '1/2', '0') WHERE seq = 3",
+        "INSERT INTO event SELECT 10, kind, dataset, 0, nano, body, hash FROM event WHERE seq = 1",
         (
             "INSERT INTO event SELECT 10, kind, dataset, 10, 10 * nano, "
             "replace(body, '1/4', '5/2'), hash FROM event WHERE seq = 7"
@@ -249,6 +251,35 @@ def test_events_that_break_the_rules_are_found_even_in_a_new_chain(
     edited_rows(original, path, by(statement), rehash=True)
     with pytest.raises(CorruptLedgerError, match=r"event \d+ breaks the rules"):
         Ledger(path).verify()
+
+
+@pytest.mark.parametrize(
+    ("statement", "place", "rehash"),
+    [
+        ("UPDATE event SET body = replace(body, 'flu', 'flo') WHERE seq = 4", 4, False),
+        ("DELETE FROM event WHERE seq = 3", 3, False),
+        ("DELETE FROM event WHERE seq = 3", 3, True),
+        ("UPDATE event SET seq = 12 WHERE seq = 9", 9, True),
+        ("UPDATE event SET nano = x'00' WHERE seq = 5", 5, False),
+    ],
+)
+def test_the_place_where_the_chain_breaks_is_named(
+    original: bytes, path: Path, statement: str, place: int, *, rehash: bool
+) -> None:
+    edited_rows(original, path, by(statement), rehash=rehash)
+    with pytest.raises(CorruptLedgerError, match=f"chain of hashes breaks at event {place}"):
+        Ledger(path).verify()
+
+
+def test_every_field_of_an_event_and_the_one_before_it_are_in_its_hash(
+    original: bytes, path: Path
+) -> None:
+    write(path, original)
+    with Ledger(path)._reading() as connection:
+        event = list(events(connection))[3]
+    others = {"seq": 9, "kind": "", "dataset": "", "entry": 9, "nano": 9, "body": ""}
+    links = {replace(event, **{name: other}).link(NO_EVENT) for name, other in others.items()}
+    assert len(links | {event.link(NO_EVENT), event.hash}) == len(others) + 2
 
 
 @pytest.mark.parametrize(
@@ -277,7 +308,7 @@ def test_dropped_triggers_are_found(original: bytes, path: Path, trigger: str) -
         connection.execute(f"DROP TRIGGER {trigger}")
         store.seal(connection)
         connection.execute("COMMIT")
-    with pytest.raises(CorruptLedgerError, match="tables are not a ledger's"):
+    with pytest.raises(CorruptLedgerError, match="tables or settings are not a ledger's"):
         Ledger(path)
 
 

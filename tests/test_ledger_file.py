@@ -138,7 +138,7 @@ def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
         (lambda data: data[:8192], "SQLite cannot read it."),
         (
             lambda data: data.replace(b"never deleted", b"often deleted"),
-            "tables are not a ledger's.",
+            "tables or settings are not a ledger's.",
         ),
     ],
 )
@@ -148,6 +148,15 @@ def test_a_corrupt_ledger_is_refused(ledger: Ledger, spoil: Any, sentence: str) 
         ledger.show()
     assert str(refused.value).startswith(f"the ledger {ledger.path} is corrupt: ")
     assert str(refused.value).endswith(sentence)
+
+
+def test_a_ledger_turned_to_write_ahead_logging_is_refused(ledger: Ledger) -> None:
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(
+        errors.CorruptLedgerError, match="its tables or settings are not a ledger's"
+    ):
+        ledger.show()
 
 
 def test_a_path_that_cannot_exist_is_refused(tmp_path: Path) -> None:

@@ -171,7 +171,9 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
     if found != [(statement,) for statement in SCHEMA] or journal != ("delete",):
-        raise CorruptLedgerError(f"the ledger {path} is corrupt: its tables are not a ledger's.")
+        raise CorruptLedgerError(
+            f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
+        )
 
 
 @contextmanager
