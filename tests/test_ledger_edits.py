@@ -300,6 +300,12 @@ def test_other_tables_and_rows_are_found(original: bytes, path: Path, statement:
     assert is_found(path, edited_rows(original, path, by(statement)))
 
 
+@pytest.mark.parametrize("digest", ["''", "x''", "7", "printf('%032d', 0)", "zeroblob(32)"])
+def test_a_seal_that_is_none_is_found(original: bytes, path: Path, digest: str) -> None:
+    edit = by(f"UPDATE seal SET digest = {digest}")  # noqa: S608 - from the list above
+    assert is_found(path, edited_rows(original, path, edit, reseal=False))
+
+
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_dropped_triggers_are_found(original: bytes, path: Path, trigger: str) -> None:
     write(path, original)

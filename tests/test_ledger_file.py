@@ -136,6 +136,7 @@ def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
     [
         (lambda data: data + b"\0", "its bytes do not match its seal."),
         (lambda data: data[:8192], "SQLite cannot read it."),
+        (lambda data: data.replace(b"CREATE T", b"\xe6" * 8), "SQLite cannot read it."),
         (
             lambda data: data.replace(b"never deleted", b"often deleted"),
             "tables or settings are not a ledger's.",
