@@ -1,5 +1,6 @@
 """Release one representative record of a sensitive dataset under pure differential privacy."""
 
+from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
 from dproo.counts import Counts
 from dproo.mechanisms import (
@@ -18,6 +19,7 @@ from dproo.privacy import Certificate, certify
 from dproo.release import Release, ReleaseError, sample
 
 __all__ = [
+    "Accuracy",
     "Alphabet",
     "Certificate",
     "Counts",
@@ -30,6 +32,7 @@ __all__ = [
     "RevealOrObscure",
     "SubsampledRandomizedResponse",
     "Transition",
+    "accuracy",
     "alpha_of",
     "certify",
     "epsilon_of",

@@ -78,14 +78,23 @@ def sample(
         options["draws"] = size
     is_n_public = neighbours == REPLACE
     # Made before any data is read, so that a wrong argument is refused there.
-    law = mechanism(sampler, **options, **({"n": size} if is_n_public else {}))
+    law = _law(sampler, **options, **({"n": size} if is_n_public else {}))
     counts = _count(data, column, alphabet)
     if is_n_public:
         if counts.n < size:
             raise ReleaseError(f"the data has fewer than {size} records.")
-        law = mechanism(sampler, **options, n=counts.n)
+        law = _law(sampler, **options, n=counts.n)
     letters = tuple(alphabet[letter] for letter in law.draw(counts))
     return Release(letters, _receipt(law, alphabet, letters))
+
+
+def _law(sampler: str, **options: Any) -> Mechanism:
+    law = mechanism(sampler, **options)
+    if not isinstance(law, Mechanism):
+        raise ValueError(  # noqa: TRY004 - a name of the wrong value, not of the wrong type
+            refusal("sampler", "be one that can be certified", sampler)
+        )
+    return law
 
 
 def _alphabet(alphabet: Iterable[Letter] | Alphabet | str | Path) -> Alphabet:
