@@ -30,6 +30,7 @@ SETTINGS = (
 RESULT = Path(__file__).with_suffix(".json")
 SELECTOR = "exponential"
 DIGITS = 7
+DRAWN = ("dirichlet", "dirichlet-0.1")
 
 
 def case(setting: tuple[int, int, str], p: str) -> dict[str, Any]:
@@ -71,7 +72,9 @@ def main() -> None:
     show(cases, summaries)
     print(f"{len(cases)} cases in {time.monotonic() - start:.0f} s")
     published = {
-        str(k): {name: [float(x) for x in shape(name, k=k).shares] for name in SUITE[-2:]}
+        str(k): {
+            name: [round(float(x), 12) for x in shape(name, k=k).shares] for name in SUITE[-2:]
+        }
         for k in sorted({k for k, _, _ in SETTINGS})
     }
     fields = {
@@ -84,8 +87,20 @@ def main() -> None:
         "cases": cases,
         "dirichlet_vectors": published,
     }
-    text = json.dumps(fields, indent=1)
-    RESULT.write_text(text + "\n", encoding="utf-8")
+    RESULT.write_text(lines_of(fields), encoding="utf-8")
+
+
+def lines_of(fields: dict[str, Any]) -> str:
+    """Return ``fields`` as JSON with one line for every case and every vector."""
+    marked = json.dumps(fields, indent=1)
+    for value in [
+        *fields["cases"],
+        *(v for k in fields["dirichlet_vectors"].values() for v in k.values()),
+    ]:
+        depth = 2 if isinstance(value, dict) else 3
+        block = json.dumps(value, indent=1).replace("\n", "\n" + " " * depth)
+        marked = marked.replace(block, json.dumps(value))
+    return marked + "\n"
 
 
 def show(cases: list[dict[str, Any]], summaries: dict[str, dict[str, Any]]) -> None:

@@ -85,18 +85,17 @@ def compare(
     True
     """
     p = Distribution.of(p)
-    if trials is None:
-        trials = min(max(_CELLS // k, _FEWEST), _MOST)
     found = {
-        name: accuracy(sampler, p, trials=trials // _share(name), seed=seed)
+        name: accuracy(sampler, p, trials=trials or _trials(name, k), seed=seed)
         for name, sampler in contenders(n=n, k=k, epsilon=epsilon).items()
     }
     return dict(sorted(found.items(), key=lambda item: item[1].alpha))
 
 
-def _share(name: str) -> int:
-    """Return by what factor a sampler needs fewer trials: a selector's law hardly varies."""
-    return 4 if name == "exponential" else 1
+def _trials(name: str, k: int) -> int:
+    """Return more trials where they are cheap, fewer for a selector, whose law varies little."""
+    trials = min(max(_CELLS // k, _FEWEST), _MOST)
+    return trials // 4 if name == "exponential" else trials
 
 
 def ratio_to_best(
