@@ -18,6 +18,7 @@ lint: .venv/ready-dev
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/accuracy.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2 --dist loadgroup

@@ -10,7 +10,10 @@ from typing import Any, NoReturn
 
 import click
 
+from dproo.advice import recommend
+from dproo.comparison import compare
 from dproo.counts import Counts
+from dproo.distributions import SHAPES, shape
 from dproo.engines import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, mechanism
 from dproo.planner import plan
@@ -39,6 +42,7 @@ def cli() -> None:
     \b
     How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
     Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
+    Which sampler is best for me?    dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
     Release a record.                dproo sample data.csv --column c --alphabet letters.txt
                                        --epsilon 1
     """
@@ -209,6 +213,58 @@ def _number(value: int | Fraction | None) -> int | float | None:
 
 def _print_json(fields: dict[str, Any]) -> None:
     click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2))
+
+
+@cli.command("compare")
+@click.option("--n", type=int, required=True, help="Number of records.")
+@click.option("--k", type=int, required=True, help="Number of letters of the alphabet.")
+@click.option("--epsilon", required=True, help="Privacy parameter.")
+@click.option(
+    "--p",
+    "guess",
+    required=True,
+    help=f"A public guess of the shape: {', '.join(SHAPES)}; or probabilities, as 0.5,0.3,0.2.",
+)
+@click.option("--trials", type=int, help="Datasets drawn where only Monte Carlo is possible.")
+@json_option
+def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
+    """Measure every sampler on the same distribution; smaller is better.
+
+    Nothing is read: the distribution is a public guess, and must not come from the data.
+
+    \b
+    Examples:
+      dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
+      dproo compare --k 3 --n 500 --epsilon 0.1 --p 0.5,0.3,0.2
+    """
+    p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
+    found = compare(p=p, **options)
+    known = {name: options[name] for name in ("n", "k", "epsilon")}
+    advice = recommend(p=p if "," in guess else guess, **known)
+    if as_json:
+        rows = [
+            {"sampler": name, "alpha": a.alpha, "low": a.low, "high": a.high, "method": a.method}
+            for name, a in found.items()
+        ]
+        recommended = {"sampler": advice.sampler, "reasons": advice.reasons}
+        _print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
+        return
+    click.echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
+    for name, a in found.items():
+        between = f"{a.low:.6f} to {a.high:.6f}"
+        click.echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
+    click.echo(f"\nRecommended: {advice.sampler}. {' '.join(advice.reasons)}")
+
+
+@cli.command("figures")
+@click.option("--out", default="figures", show_default=True, help="Directory to write to.")
+@click.option("--trials", type=int, default=100_000, show_default=True, help="For Laplace only.")
+def figures_command(out: str, trials: int) -> None:
+    """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
+    from dproo.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
+
+    for path in write_all(out, trials=trials):
+        click.echo(path)
 
 
 def main() -> NoReturn:

@@ -12,7 +12,7 @@ from math import comb
 from dproo._check import one_of
 from dproo.counts import Counts
 from dproo.exact import is_at_most_exp, log_upper
-from dproo.mechanisms import REPLACE, Mechanism, Transition
+from dproo.mechanisms import REPLACE, Baseline, Mechanism, Transition
 
 EXTREMES = "extremes"
 ENUMERATE = "enumerate"
@@ -54,7 +54,7 @@ class Certificate:
         return shown
 
 
-def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:
+def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
     """Return the exact worst ratio of ``mechanism`` over all neighbouring datasets.
 
     Args:
@@ -70,7 +70,15 @@ def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:
     >>> leak = certify(mechanism("ds-roo", epsilon="0.01", n=10001, k=10000, as_printed=True))
     >>> leak.holds, round(leak.epsilon, 3)
     (False, 0.693)
+
+    Raises:
+        TypeError: the sampler adds noise and has no weights.
     """
+    if isinstance(mechanism, Baseline):
+        raise TypeError(
+            f"mechanism must map counts to weights to be certified, got {mechanism.name}: "
+            "its privacy rests on the proof of its noise."
+        )
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
         worst = mechanism.worst
     else:

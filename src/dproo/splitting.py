@@ -89,6 +89,23 @@ def blocks(counts: Counts, parts: int, source: Source) -> list[Counts]:
     return blocks(left, half, source) + blocks(right, parts - half, source)
 
 
+def scatter(counts: Counts, parts: int, source: Source) -> list[Counts]:
+    """Return the counts of ``parts`` blocks after every record has chosen its own at random.
+
+    The sizes are random too, so that a record more or less changes one block and no other.
+    """
+    if parts == 1:
+        return [counts]
+    half = (parts + 1) // 2
+    seen = _seen(counts)
+    taken = [binomial(count, Fraction(half, parts), source) for _, count in seen]
+    left = {letter: inside for (letter, _), inside in zip(seen, taken, strict=True)}
+    right = {letter: count - left[letter] for letter, count in seen}
+    return scatter(Counts.sparse(left, k=counts.k), half, source) + scatter(
+        Counts.sparse(right, k=counts.k), parts - half, source
+    )
+
+
 def _seen(counts: Counts) -> Sequence[tuple[int, int]]:
     seen, first = [], 0
     for count, letters in counts.runs:
