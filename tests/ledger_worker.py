@@ -26,6 +26,7 @@ from dproo.ledger.errors import DatasetTakenError
 RELATION = {"neighbours": "replace"}
 EPSILON, CHARGE = "0.01", 10_000_000
 KILLS_PER_LEDGER = 50
+STARTED = b"started\n"
 RACERS = 16
 
 
@@ -101,6 +102,7 @@ def release(ledger: Ledger, pipe: int) -> None:
 
 def release_forever(ledger: Ledger, pipe: int) -> None:
     ledger = type(ledger)(ledger.path)
+    os.write(pipe, STARTED)
     while True:
         release(ledger, pipe)
 
@@ -122,6 +124,7 @@ def kill(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
         mine, theirs = os.pipe()
         child = fork(lambda ledger=ledger, pipe=theirs: release_forever(ledger, pipe))
         os.close(theirs)
+        os.read(mine, len(STARTED))
         time.sleep(dice.uniform(0, pace))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
