@@ -4,8 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 demo: .venv/ready
-	$(BIN)/dproo sample examples/admissions.csv --column diagnosis \
-		--alphabet examples/diagnosis_codes.txt --epsilon 1
+	$(BIN)/dproo demo
 
 test: lint .venv/ready-system
 	$(BIN)/pytest -n 2 --dist loadgroup
