@@ -15,13 +15,14 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, store
 from dproo.ledger.amounts import charge_of
 from dproo.ledger.errors import DatasetTakenError
+from dproo.release import sample
 
 RELATION = {"neighbours": "replace"}
 EPSILON, CHARGE = "0.01", 10_000_000
@@ -92,12 +93,21 @@ def made(ledger: type[Ledger], path: Path, *, budget: str) -> Ledger:
 
 
 def release(ledger: Ledger, pipe: int) -> None:
-    """Do what a release does, telling the parent when data is read and what is shown."""
-    entry = ledger.reserve("patients", epsilon=EPSILON, **RELATION)
-    os.write(pipe, b"read\n")
-    value = os.urandom(8).hex()
-    receipt = ledger.record(entry, {"values": [value]})
-    os.write(pipe, f"show {receipt['ledger']['entry']} {value}\n".encode())
+    """Release a record, telling the parent when data is read and what is shown."""
+
+    def records() -> Iterator[str]:
+        os.write(pipe, b"read\n")
+        yield from ["flu", "cold", "flu"]
+
+    drawn = sample(
+        records(),
+        alphabet=["flu", "cold"],
+        epsilon=EPSILON,
+        sampler="roo",
+        ledger=ledger,
+        dataset="patients",
+    )
+    os.write(pipe, f"show {drawn.receipt['ledger']['entry']} {drawn.value}\n".encode())
 
 
 def release_forever(ledger: Ledger, pipe: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -198,7 +199,13 @@ class Choice:
             options["records_per_person"] = self.records_per_person
         else:  # whoever changes several records changes the law once for each of them
             epsilon /= self.records_per_person
-        return SAMPLERS[self.chosen](epsilon=epsilon, **options)
+        return _certified(self.chosen, epsilon, tuple(options.items()))
+
+
+@lru_cache(maxsize=64)
+def _certified(sampler: str, epsilon: Fraction, options: tuple[tuple[str, Any], ...]) -> Mechanism:
+    """Return the sampler of these public parameters; several releases share its tables."""
+    return SAMPLERS[sampler](epsilon=epsilon, **dict(options))
 
 
 def release(choice: Choice, scan: engines.Scan) -> Release:
@@ -257,12 +264,17 @@ def _receipt(
             "ratio": str(worst.ratio),
         },
         "ledger": None,
-        "software": f"dproo {version('dproo')}",
+        "software": _software(),
     }
     if choice.is_n_public:
         receipt["n"] = n
         receipt["worst_alpha"] = max(float(law.worst_alpha) for law in laws)
     return receipt
+
+
+@cache
+def _software() -> str:
+    return f"dproo {version('dproo')}"
 
 
 def _decimal(epsilon: Fraction) -> str:
