@@ -18,6 +18,7 @@ from dproo.simulation import interval
 ALPHA = 1e-3
 SETTINGS = 120
 PLANTED = 0.05
+TRIALS = 1_000
 
 
 def random_settings():
@@ -33,18 +34,17 @@ def random_settings():
 
 
 def test_exact_and_monte_carlo_agree_in_every_setting_and_a_planted_error_is_rejected():
-    sharp = 0
+    rejected = {1 + PLANTED: 0, 1 - PLANTED: 0}
     for i, (sampler, p) in enumerate(random_settings()):
         exact = dproo.accuracy(sampler, p, method="exact").alpha
         found = dproo.accuracy(
-            sampler, p, method="monte carlo", trials=1000, confidence=1 - ALPHA / SETTINGS, seed=i
+            sampler, p, method="monte carlo", trials=TRIALS, confidence=1 - ALPHA / SETTINGS, seed=i
         )
         assert found.low - 1e-9 <= exact <= found.high + 1e-9, (i, sampler, exact, found)
-        if found.high - found.low < PLANTED / 2 * exact:
-            sharp += 1
-            assert not found.low <= (1 + PLANTED) * exact <= found.high
-            assert not found.low <= (1 - PLANTED) * exact <= found.high
-    assert sharp >= SETTINGS / 3
+        for factor in rejected:
+            rejected[factor] += not found.low - 1e-9 <= factor * exact <= found.high + 1e-9
+    # One rejection would fail the agreement above; we ask for a third of all settings.
+    assert min(rejected.values()) >= SETTINGS / 3, rejected
 
 
 @pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo"])

@@ -142,9 +142,7 @@ def test_a_peer_is_made_by_name_but_not_certified_and_not_released(name):
         pytest.fail("data was read")
         yield
 
-    with pytest.raises(
-        ValueError, match=f"^sampler must be one that can be certified, got '{name}'"
-    ):
+    with pytest.raises(ValueError, match=f"^sampler must be one of .*, got '{name}'"):
         dproo.sample(unread(), alphabet=["a", "b"], epsilon=1, sampler=name)
 
 

@@ -77,7 +77,7 @@ class Limit:
 
     Attributes:
         alpha: the optimum of the linear program.
-        bound: what the optimum is proven to be at least, from the dual solution.
+        bound: what the optimum is at least, by weak duality from the dual solution, in floats.
         distributions: the ``P`` looked at.
         sampler: a sampler that reaches it but for rounding, certified by enumeration.
     """
