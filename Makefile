@@ -8,7 +8,7 @@ demo: .venv/ready
 		--alphabet examples/diagnosis_codes.txt --epsilon 1
 
 test: lint .venv/ready-system
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check
@@ -18,9 +18,10 @@ lint: .venv/ready-dev
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/engines.py
 
 soak: .venv/ready-dev .venv/ready-system
-	DPROO_SOAK=1 $(BIN)/pytest -n 2 --dist loadgroup
+	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 docs: .venv/ready-dev
 	$(BIN)/python -m doctest docs/*.md docs/proofs/*.md README.md
