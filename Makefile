@@ -7,7 +7,7 @@ demo: .venv/ready
 	$(BIN)/dproo demo
 
 test: lint .venv/ready-system
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check
@@ -18,9 +18,10 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/release.py
 
 soak: .venv/ready-dev .venv/ready-system
-	DPROO_SOAK=1 $(BIN)/pytest -n 2 --dist loadgroup
+	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 docs: .venv/ready-dev
 	$(BIN)/pytest tests/test_documentation.py

@@ -87,6 +87,7 @@ def batch(seed: int) -> Batch:
         pa.int64(): INTEGERS,
         pa.int32(): [i for i in INTEGERS if -(2**31) <= i < 2**31],
         pa.int8(): [i for i in INTEGERS if -128 <= i < 128],
+        pa.uint64(): [*(i for i in INTEGERS if i >= 0), 2**63, 2**64 - 1],
         pa.float64(): FLOATS,
         pa.float32(): [0.0, -0.0, 1.0, 7.0, 1.5, float("nan"), float("inf"), 2.0**24, 2.0**30],
         pa.decimal128(20, 2): [Decimal(text) for text in DECIMALS],
@@ -94,7 +95,7 @@ def batch(seed: int) -> Batch:
         pa.date32(): DATES,
         pa.dictionary(pa.int32(), pa.string()): TEXTS,
     }
-    weights = [6, 3, 1, 1, 3, 1, 1, 1, 1, 1]
+    weights = [6, 3, 1, 1, 1, 3, 1, 1, 1, 1, 1]
     kind = rng.choices(list(pools), weights)[0]
     pool = [*rng.sample(pools[kind], rng.randint(1, min(30, len(pools[kind])))), None]
     tables = TABLES_PER_BATCH

@@ -73,7 +73,11 @@ def pandas_arrow(rows: pa.Table, _: Path) -> Source:
 @source
 def pandas_nullable(rows: pa.Table, _: Path) -> Source:
     kinds = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.int8(): pd.Int8Dtype()}
-    kinds |= {pa.float64(): pd.Float64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    kinds |= {
+        pa.uint64(): pd.UInt64Dtype(),
+        pa.float64(): pd.Float64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }
     kinds |= {pa.string(): pd.StringDtype("python")}
     return rows.to_pandas(types_mapper=kinds.get), {}
 
@@ -118,10 +122,12 @@ def dask(rows: pa.Table, _: Path) -> Source:
 
 
 def _written(cell: object) -> str:
-    """Return a cell as it stands in a text file."""
+    """Return a cell as it stands in a text file, no letter if it is none."""
     text = text_of(cell)
     if text is not None:
         return text
+    if isinstance(cell, float):
+        return f"{cell:.17e}" if math.isfinite(cell) else ""
     return "" if cell is None else str(cell)
 
 

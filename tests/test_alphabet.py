@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -198,28 +199,33 @@ def test_a_policy_is_one_of_two() -> None:
 
 
 def test_every_cell_outside_becomes_a_uniform_letter_and_none_is_lost() -> None:
-    """Walk all equally likely bytes of two draws: each pair of letters is as likely."""
-    seen = {
-        (i, j): spread({0: 5}, 2, k=4, source=_bytes(i << 6, j << 6))
-        for i in range(4)
-        for j in range(4)
-    }
-    for (i, j), counts in seen.items():
-        expected = [5, 0, 0, 0]
-        expected[i] += 1
-        expected[j] += 1
-        assert [counts.get(letter, 0) for letter in range(4)] == expected
+    """All words below the limit are equally likely, and each letter has as many of them."""
+    for words, letters in {
+        (0, 1): (0, 1),
+        (3, 5): (0, 2),
+        (2**64 - 2, 2**64 - 1, 7): (2, 1),  # the last word of 2^64 = 3 * 6148914691236517205 + 1
+    }.items():
+        counts = spread({0: 5}, 2, k=3, source=_words(*words))
+        expected = [5, 0, 0]
+        for letter in letters:
+            expected[letter] += 1
+        assert [counts.get(letter, 0) for letter in range(3)] == expected
     tally = Tally(alphabet=Alphabet.of(range(1000), policy="uniform"), seen={3: 7}, outside=10**6)
     counts = tally.counts()
     assert counts.n == 10**6 + 7
     assert counts.k == 1000
     # Each letter's count is Binomial(10^6, 1/1000); 500 is beyond 15 standard deviations.
     assert all(500 < count < 1500 for count in counts)
+    assert sum(spread({}, 99, k=10**30, source=Source()).values()) == 99
 
 
-def _bytes(*values: int) -> Source:
-    stream = iter(values)
-    return Source(lambda length: bytes(next(stream) for _ in range(length)))
+def _words(*words: int) -> Source:
+    stream = iter(words)
+
+    def supply(length: int) -> bytes:
+        return b"".join(next(stream).to_bytes(8, sys.byteorder) for _ in range(length // 8))
+
+    return Source(supply)
 
 
 def test_the_uniform_policy_has_no_extra_letter() -> None:

@@ -310,6 +310,31 @@ def test_more_different_cells_than_memory_holds_are_counted_one_by_one(
     assert scans == ["64MB", None]
 
 
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize("alphabet", [["0", "1"], range(2), Alphabet.bins([0, 1, 2])])
+def test_nan_in_a_file_is_outside_though_its_statistics_leave_it_out(
+    kind: pa.DataType, alphabet: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": pa.array([0.0, 1.0, float("nan"), None], kind)}), path)
+    for data in (path, duckdb.connect().read_parquet(str(path)), pl.scan_parquet(path)):
+        assert list(engines.count(data, alphabet=alphabet, column="a")) == [1, 1, 2]
+
+
+def test_a_file_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.csv").write_text("a\nx\n")
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError("secret")
+
+    monkeypatch.setattr(Path, "open", forbidden)
+    with pytest.raises(ValueError, match="data must be a readable file, got ") as refused:
+        engines.prepare(tmp_path / "x.csv", alphabet=["x"], column="a")
+    assert "secret" not in str(refused.value)
+
+
 def test_the_engine_for_files_can_do_nothing_else(tmp_path: Path) -> None:
     path, secret = tmp_path / "x.csv", tmp_path / "secret.csv"
     path.write_text("a\n1\n")

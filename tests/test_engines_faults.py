@@ -145,7 +145,6 @@ def test_a_truncated_parquet_file_is_refused_without_data(tmp_path: Path) -> Non
         assert CANARY not in "".join(traceback.format_exception(refused.value))
 
 
-@pytest.mark.xdist_group("postgresql")
 def test_a_fault_in_postgresql_is_one_sentence_without_data(
     postgresql: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -158,14 +157,6 @@ def test_a_fault_in_postgresql_is_one_sentence_without_data(
         # The caller's transaction goes on, with all that was done in it.
         assert connection.execute("SELECT count(*) FROM cells").fetchone() == (1,)
         connection.rollback()
-
-
-@pytest.mark.xdist_group("spark")
-def test_a_fault_in_spark_is_one_sentence_without_data(
-    spark: Any, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    frame = spark.createDataFrame([(CANARY,)], "b string").selectExpr("CAST(b AS INT) AS a")
-    assert_silent(engines.prepare(frame, alphabet=[1], column="a"), capfd, caplog)
 
 
 def test_without_the_boundary_the_cell_would_show(tmp_path: Path) -> None:

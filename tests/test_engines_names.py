@@ -112,6 +112,7 @@ def names(how_many: int = 500) -> list[str]:
 
 
 NAMES = names(600)[:500]
+ENDS = (".csv", ".jsonl", ".csv", ".jsonl", ".parquet")
 PARTS = [NAMES[i : i + 10] for i in range(0, len(NAMES), 10)]
 
 
@@ -166,18 +167,9 @@ def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_p
         assert list(counts) == [2, 1], part
 
 
-@pytest.mark.xdist_group("spark")
-def test_columns_of_spark_may_have_any_name(spark: Any) -> None:
-    for part in PARTS[:5]:
-        data = spark.createDataFrame(rows_of(part))
-        assert list(engines.count(data, alphabet={column: ["x"] for column in part})) == [2, 1], (
-            part
-        )
-
-
 def test_files_may_have_any_name(tmp_path: Path) -> None:
     for i, name in enumerate(NAMES):
-        path = tmp_path / (name.replace("/", "_") + (".csv", ".jsonl", ".parquet")[i % 3])
+        path = tmp_path / (name.replace("/", "_") + ENDS[i % len(ENDS)])
         if path.suffix == ".parquet":
             pq.write_table(pa.table({"a": ["x"] * i}), path)
         else:
@@ -186,7 +178,7 @@ def test_files_may_have_any_name(tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     assert len(before) == len(NAMES)
     for i, name in enumerate(NAMES):
-        path = tmp_path / (name.replace("/", "_") + (".csv", ".jsonl", ".parquet")[i % 3])
+        path = tmp_path / (name.replace("/", "_") + ENDS[i % len(ENDS)])
         assert list(engines.count(path, alphabet=["x"], column="a")) == [i, 0], name
     assert sorted(tmp_path.iterdir()) == before
 
@@ -205,7 +197,6 @@ def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
     assert path.read_bytes() == digest
 
 
-@pytest.mark.xdist_group("postgresql")
 def test_tables_and_columns_of_postgresql_may_have_any_name(postgresql: str) -> None:
     with psycopg.connect(postgresql, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA hostile; SET search_path = hostile")

@@ -62,7 +62,9 @@ class Letters:
             ValueError: there are none, one stands twice, two are equal across types, or one
                 is empty.
         """
-        if isinstance(letters, str | bytes) or not isinstance(letters, Iterable):
+        # A set has no order of its own, and the order is part of what is public.
+        is_unordered = isinstance(letters, str | bytes | set | frozenset)
+        if is_unordered or not isinstance(letters, Iterable):
             raise TypeError(refusal("alphabet", "be a list of letters", letters))
         cleaned = tuple(_letter(letter) for letter in letters)
         if not cleaned:

@@ -30,6 +30,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
+# The optimizer knows least and greatest values of a file without NaN, and drops comparisons
+# that hold for all between: NaN must be gone before the first one.
+_FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
 _JSON_TEXT = "json_extract_string({}, '$')"
 _IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
 _TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
@@ -39,7 +42,7 @@ DIALECT = sql.Dialect(
         sql.INTEGER: _AS_TEXT,
         sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
         # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE, cast="TRY_CAST"),
+        sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
         sql.JSON: (
@@ -56,7 +59,7 @@ DIALECT = sql.Dialect(
         sql.INTEGER: _AS_DOUBLE,
         # By its text, which is rounded once; by its own cast it would be rounded twice.
         sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
-        sql.FLOAT: _AS_DOUBLE,
+        sql.FLOAT: _FLOAT,
         sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
         sql.DATE: "CAST(NULL AS DOUBLE)",
         sql.JSON: (

@@ -165,8 +165,9 @@ def _text(column: Any, dtype: Any) -> Any:
     if dtype in {nw.String, nw.Categorical, nw.Enum} or dtype.is_integer():
         return column.cast(nw.String).fill_null("")
     if dtype.is_float():
-        number = column.cast(nw.Float64)
-        is_exact = number.is_between(-EXACT_FLOAT, EXACT_FLOAT).fill_null(value=False)
+        number, is_number = _number(column, dtype)
+        is_exact = is_number & number.is_between(-EXACT_FLOAT, EXACT_FLOAT)
+        is_exact = is_exact.fill_null(value=False)
         # Half is no integer; it keeps NaN and infinities out of what follows.
         number = nw.when(is_exact).then(number).otherwise(nw.lit(0.5))
         is_whole = (number.round(0) == number).fill_null(value=False)
@@ -191,7 +192,9 @@ def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
     import narwhals as nw
 
     if dtype.is_float():
-        return column.cast(nw.Float64), ~column.is_null()
+        number = column.cast(nw.Float64)
+        # DuckDB drops comparisons that hold for all values of a file but NaN.
+        return number, ~column.is_null() & ~number.is_nan()
     if dtype.is_numeric():
         # By its text, which is rounded once and never refused.
         return column.cast(nw.String).fill_null("0").cast(nw.Float64), ~column.is_null()

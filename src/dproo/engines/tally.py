@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.alphabet import OTHER, Alphabet
-from dproo.counts import Counts, Runs
+from dproo.counts import Counts
 from dproo.randomness import Source
-from dproo.sampling import pick_many
 
 _CHUNK = 1 << 18
+_WORD = 1 << 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +74,19 @@ def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dic
     >>> sum(spread({0: 5}, 10, k=3, source=Source()).values())
     15
     """
-    letters = Runs([(1, k)])
     spread_out = Counter(seen)
     for done in range(0, outside, _CHUNK):
-        spread_out.update(pick_many(letters, min(_CHUNK, outside - done), source))
+        spread_out.update(_uniform(k, min(_CHUNK, outside - done), source))
     return dict(spread_out)
+
+
+def _uniform(k: int, size: int, source: Source) -> list[int]:
+    """Return uniform letters, by rejection of whole words of 64 random bits."""
+    if k > _WORD // 2:
+        return [source.below(k) for _ in range(size)]
+    limit = _WORD - _WORD % k
+    letters: list[int] = []
+    while missing := size - len(letters):
+        words = array("Q", source.bytes(8 * missing))
+        letters += [word % k for word in words if word < limit]
+    return letters
