@@ -60,6 +60,7 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "neighbours",
         "protects",
         "several",
+        "groups",
         "n",
         "k",
         "worst_alpha",
@@ -143,6 +144,7 @@ def test_the_certificate_of_a_small_setting_can_be_enumerated():
         (RELEASE, "Declare a budget first: dproo ledger init"),
         ([*RELEASE[:4], *RELEASE[6:]], "Missing option '--alphabet'"),
         ([*FREE, "--column", "ward"], "alphabet must be given for each column, got 1 for 2."),
+        ([*FREE, "--by", "ward"], "groups must be given with by"),
         ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
         ([*FREE, "--records-per-person", "0"], "records_per_person must be at least 1"),
         (["--config", "no.toml", "plan"], "config must be a readable TOML file"),
@@ -214,6 +216,13 @@ def test_a_product_of_columns_is_released_as_one_record():
     assert receipt["k"] == 2 * 3 + 1
     (value,) = receipt["values"]
     assert value == "other" or set(value) == {"sex", "age"}
+
+
+def test_one_record_is_released_for_each_group():
+    wards = Path(os.environ["XDG_CONFIG_HOME"]) / "wards.txt"
+    wards.write_text("A\nB\n")
+    result = dproo(*FREE, "--by", "ward", "--groups", str(wards), "--groups-public", "--quiet")
+    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["ward=A", "ward=B"]
 
 
 def test_defaults_stand_in_the_users_own_file_and_are_checked(tmp_path):

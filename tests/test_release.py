@@ -3,15 +3,19 @@
 from collections import Counter
 from fractions import Fraction
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.stats import chi2
 
 import dproo
 from dproo import engines, release
+from dproo.choice import Choice, Groups
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.randomness import Source
-from dproo.release import Choice, ReleaseError, sample
+from dproo.release import ReleaseError, sample
 
 ALPHA = 1e-6
 CANARY = "canary-7f3a"
@@ -199,3 +203,71 @@ def test_a_trillion_letters_are_released_from():
     drawn = sample([(1, 2), (3, 4)] * 50, alphabet=alphabet, epsilon=10)
     assert drawn.receipt["k"] == 10**12 + 1
     assert drawn.value == "other" or set(drawn.value) == {"x", "y"}
+
+
+def wards(path):
+    rows = [("A", "a")] * 30 + [("A", "zzz")] * 5 + [("B", "b")] * 20 + [("?", "a")] * 3
+    path.write_text("ward,c\n" + "".join(f"{ward},{cell}\n" for ward, cell in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "cost"),
+    [
+        ({"neighbours": "add-remove"}, "1"),
+        ({"neighbours": "replace"}, "2"),
+        ({"neighbours": "replace", "are_groups_public": True}, "1"),
+    ],
+)
+def test_one_record_is_released_for_each_public_group(tmp_path, options, cost):
+    path = wards(tmp_path / "data.csv")
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    book.declare("wards", budget="2", neighbours=options["neighbours"])
+    drawn = sample(
+        path,
+        alphabet=LETTERS,
+        column="c",
+        epsilon=1,
+        by={"ward": ["A", "B", "C"]},
+        ledger=book,
+        dataset="wards",
+        **options,
+    )
+    assert [value["ward"] for value in drawn.values] == ["A", "B", "C"]
+    assert {value["c"] for value in drawn.values} <= {*LETTERS, "other", None}
+    assert drawn.receipt["epsilon"] == cost
+    assert book.show()[0].spent == int(cost) * 10**9
+    is_empty_shown = drawn.values[2]["c"] is None
+    assert is_empty_shown == options.get("are_groups_public", False)
+
+
+def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
+    path = wards(tmp_path / "data.csv")
+    groups = Groups.of({"ward": ["A", "B", "C"]}, "c", is_public=False)
+    alphabet = dproo.Alphabet.of(LETTERS)
+    choice = Choice(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
+    frame = pd.read_csv(path)
+    for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        counts = engines.prepare(data, alphabet=choice.scanned).count()
+        assert counts.n == 58
+        assert [list(part) for part in counts.split(alphabet.k)] == [
+            [30, 0, 0, 5],
+            [0, 20, 0, 0],
+            [0, 0, 0, 0],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": ["A"]}, "by must be one column and the list of its groups"),
+        ({"by": {"ward": ["A"], "bed": ["1"]}}, "by must be one column and the list"),
+        ({"by": {"c": ["A"]}}, "by must be one column, and not that of the letters"),
+        ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
+        ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record a group"),
+    ],
+)
+def test_wrong_groups_are_refused(tmp_path, options, message):
+    known = {"alphabet": LETTERS, "column": "c", "epsilon": 1} | options
+    with pytest.raises(ValueError, match=message):
+        sample(wards(tmp_path / "data.csv"), **known)

@@ -19,7 +19,7 @@ FLOORS = [
     {"mechanisms"},
     {"privacy", "simulation"},
     {"accuracy"},
-    {"planner", "comparison", "limit", "engines", "ledger"},
+    {"planner", "comparison", "limit", "engines", "ledger", "choice"},
     {"advice"},
     {"release", "figures"},
     {"cli"},

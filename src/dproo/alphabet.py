@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from dproo._check import one_of, refusal
-from dproo.axis import Axis, Bins, IntegerRange, Letter, Letters
+from dproo.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 
-OTHER = "other"
 UNIFORM = "uniform"
 
 Record = Letter | dict[str, Letter]
@@ -74,7 +73,7 @@ class Alphabet:
         match letters:
             case Alphabet():
                 return letters
-            case Letters() | IntegerRange() | Bins():
+            case Axis():
                 return cls(axes=(letters,), policy=policy)
             case None | "auto" | "infer":
                 raise ValueError(
@@ -208,7 +207,7 @@ class Alphabet:
     def digest(self) -> str:
         """A fingerprint of the canonical letters, their order and the policy."""
         content = {
-            "axes": [axis.content for axis in self.axes],
+            "axes": [axis.content | {"is_open": axis.is_open} for axis in self.axes],
             "columns": list(self.columns),
             "policy": self.policy,
         }

@@ -3,47 +3,70 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 from dproo._check import refusal, whole
 from dproo.cell import EXACT_FLOAT, number_of, plain, text_of
 
 Letter = str | int | bool
 
+OTHER = "other"
+
 RANGE_LIMIT = 10**18
 
 
-class Axis(Protocol):
-    """The public letters of one column, in order."""
+@dataclass(frozen=True)
+class Axis(ABC):
+    """The public letters of one column, in order.
+
+    Attributes:
+        is_open: whether every cell outside is one more letter, the last one, ``other``.
+    """
+
+    is_open: bool = field(default=False, kw_only=True)
+
+    @property
+    @abstractmethod
+    def listed(self) -> int:
+        """The number of letters, ``other`` not included."""
+
+    @property
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """What the digest is taken of: the canonical content, JSON-able."""
+
+    @abstractmethod
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+
+    @abstractmethod
+    def place(self, cell: object) -> int | None:
+        """Return the place of the letter that a cell is, or nothing if it is outside."""
 
     @property
     def size(self) -> int:
         """The number of letters."""
-        ...
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """What the digest is taken of: the canonical content, JSON-able."""
-        ...
+        return self.listed + self.is_open
 
     def __getitem__(self, index: int) -> Letter:
-        """Return the letter at this place."""
-        ...
+        return OTHER if index == self.listed else self.letter(index)
 
     def index(self, cell: object) -> int | None:
-        """Return the place of the letter that a cell is, or nothing if it is outside."""
-        ...
+        """Return the place of a cell, which an open axis has for every cell."""
+        place = self.place(cell)
+        return self.listed if place is None and self.is_open else place
 
 
 @dataclass(frozen=True)
-class Letters:
+class Letters(Axis):
     """A list of letters; a cell is the letter with the same canonical text.
 
     >>> codes = Letters.of(["A01", 7, True])
@@ -86,7 +109,7 @@ class Letters:
         return {str(text_of(letter)): place for place, letter in enumerate(self.letters)}
 
     @property
-    def size(self) -> int:
+    def listed(self) -> int:
         """The number of letters."""
         return len(self.letters)
 
@@ -95,10 +118,11 @@ class Letters:
         """The canonical texts."""
         return {"letters": list(self.places)}
 
-    def __getitem__(self, index: int) -> Letter:
-        return self.letters[index]
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return self.letters[place]
 
-    def index(self, cell: object) -> int | None:
+    def place(self, cell: object) -> int | None:
         """Return the place of the letter with the cell's canonical text."""
         text = text_of(cell)
         return None if text is None else self.places.get(text)
@@ -129,7 +153,7 @@ def _letter(letter: object) -> Letter:
 
 
 @dataclass(frozen=True)
-class IntegerRange:
+class IntegerRange(Axis):
     """The integers from ``start`` up to, not including, ``stop``; never written out.
 
     >>> ages = IntegerRange.of(0, 120)
@@ -152,7 +176,7 @@ class IntegerRange:
         return cls(start, whole("stop", stop, at_least=start + 1, at_most=RANGE_LIMIT))
 
     @property
-    def size(self) -> int:
+    def listed(self) -> int:
         """The number of letters."""
         return self.stop - self.start
 
@@ -161,10 +185,11 @@ class IntegerRange:
         """The two ends."""
         return {"start": self.start, "stop": self.stop}
 
-    def __getitem__(self, index: int) -> Letter:
-        return self.start + index
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return self.start + place
 
-    def index(self, cell: object) -> int | None:
+    def place(self, cell: object) -> int | None:
         """Return the place of the integer whose decimal digits the cell's text is."""
         text = text_of(cell)
         if text is None or len(text) > len(str(RANGE_LIMIT)):
@@ -178,7 +203,7 @@ class IntegerRange:
 
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(Axis):
     """Half-open intervals of a number between public edges.
 
     A cell is compared as the double nearest to it. The letter is its text, ``[18, 65)``.
@@ -212,7 +237,7 @@ class Bins:
         return cls(exact)
 
     @property
-    def size(self) -> int:
+    def listed(self) -> int:
         """The number of bins."""
         return len(self.edges) - 1
 
@@ -221,10 +246,11 @@ class Bins:
         """The edges."""
         return {"edges": [_edge(edge) for edge in self.edges]}
 
-    def __getitem__(self, index: int) -> Letter:
-        return f"[{_edge(self.edges[index])}, {_edge(self.edges[index + 1])})"
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return f"[{_edge(self.edges[place])}, {_edge(self.edges[place + 1])})"
 
-    def index(self, cell: object) -> int | None:
+    def place(self, cell: object) -> int | None:
         """Return the place of the bin that the cell's number is in."""
         number = number_of(cell)
         if number is None or not self.edges[0] <= number < self.edges[-1]:

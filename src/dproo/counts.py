@@ -145,6 +145,24 @@ class Counts(Runs):
 
         return cls(pieces())
 
+    def split(self, width: int) -> Iterator[Counts]:
+        """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
+
+        >>> [list(part) for part in Counts.of([1, 1, 0, 2, 9]).split(2)]
+        [[1, 1], [0, 2]]
+        """
+        part: list[tuple[int, int]] = []
+        missing = width
+        for count, letters in self.runs:
+            left = letters
+            while left:
+                step = min(left, missing)
+                part.append((count, step))
+                left, missing = left - step, missing - step
+                if not missing:
+                    yield Counts(part)
+                    part, missing = [], width
+
     @property
     def n(self) -> int:
         """The number of records."""

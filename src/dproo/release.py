@@ -8,31 +8,28 @@ read until the receipt is written, every failure is one fixed sentence.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dproo import engines
-from dproo._check import one_of, refusal, whole
 from dproo.alphabet import Alphabet, Record
+from dproo.choice import DEFAULT, Choice, Groups
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
 from dproo.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import REPLACE, SAMPLERS, Mechanism
+from dproo.mechanisms import REPLACE, Mechanism
 from dproo.privacy import certify
 from dproo.randomness import Source
 from dproo.splitting import blocks, scatter
 
 SCHEMA_VERSION = 1
-AUTO = "auto"
-DEFAULT = "ls-roo"
-
 FAILED = "the release failed after data was read; no detail is shown, it could quote the data."
 
 Result = TypeVar("Result")
@@ -65,6 +62,8 @@ def sample(
     column: str | None = None,
     table: str | tuple[str, str] | None = None,
     size: int = 1,
+    by: Mapping[str, Any] | None = None,
+    are_groups_public: bool = False,
     neighbours: str = REPLACE,
     records_per_person: int = 1,
     ledger: Ledger | str | os.PathLike[str] | None = None,
@@ -83,6 +82,11 @@ def sample(
         table: the table of a database.
         size: how many records. ``roo`` and ``subrr`` draw them jointly; the others draw one
             from each of so many disjoint random blocks of the data.
+        by: a column and the public list of its groups: one record is released for each group.
+            Under add-remove this costs epsilon once, since a record is in one group; under
+            replace it costs it twice, since a record can leave one group and enter another.
+        are_groups_public: whether everybody may know which record is in which group. Then
+            it costs epsilon once under replace too.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
         ledger: the budget to charge. Without one nothing adds up this and other releases.
@@ -102,16 +106,19 @@ def sample(
         epsilon=parse_epsilon(epsilon),
         sampler=sampler,
         size=size,
+        groups=None if by is None else Groups.of(by, column, is_public=are_groups_public),
         neighbours=neighbours,
         records_per_person=records_per_person,
     )
-    scan = engines.prepare(data, alphabet=choice.alphabet, column=column, table=table)
+    if choice.groups is not None:
+        column = None  # the alphabet to scan by names its columns
+    scan = engines.prepare(data, alphabet=choice.scanned, column=column, table=table)
     book = _open(ledger, dataset)
     if book is None:
         return release(choice, scan)
     entry = book.reserve(
         str(dataset),
-        epsilon=choice.epsilon,
+        epsilon=choice.cost,
         neighbours=choice.neighbours,
         records_per_person=choice.records_per_person,
         request=choice.public,
@@ -130,104 +137,48 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
     return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """All public choices of a release, checked; nothing of the data is in it.
-
-    Attributes:
-        alphabet: the public letters.
-        epsilon: for all released records together.
-        sampler: the name of a sampler, or ``"auto"``.
-        size: how many records.
-        neighbours: ``"replace"`` or ``"add-remove"``.
-        records_per_person: the most records that one protected person may own.
-    """
-
-    alphabet: Alphabet
-    epsilon: Fraction
-    sampler: str = DEFAULT
-    size: int = 1
-    neighbours: str = REPLACE
-    records_per_person: int = 1
-
-    def __post_init__(self) -> None:
-        one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
-        whole("size", self.size, at_least=1)
-        whole("records_per_person", self.records_per_person, at_least=1)
-        if self.alphabet.k < 2:
-            raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
-        self.law(self.size if self.is_joint else 1)  # refuses what no data could make right
-
-    @property
-    def is_n_public(self) -> bool:
-        """Whether the number of records may be known."""
-        return self.neighbours == REPLACE
-
-    @property
-    def chosen(self) -> str:
-        """The sampler; ``"auto"`` takes the one that is never worse than its peers' bound."""
-        return DEFAULT if self.sampler == AUTO else self.sampler
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether several records are drawn jointly rather than from disjoint blocks."""
-        return self.size == 1 or "draws" in self._options
-
-    @property
-    def _options(self) -> set[str]:
-        return {field.name for field in fields(SAMPLERS[self.chosen])}
-
-    @property
-    def public(self) -> dict[str, Any]:
-        """The choices as they stand in the ledger."""
-        return {
-            "sampler": self.chosen,
-            "size": self.size,
-            "k": self.alphabet.k,
-            "alphabet_sha256": self.alphabet.digest,
-        }
-
-    def law(self, n: int) -> Mechanism:
-        """Return the certified sampler for a dataset, or a block, of ``n`` records."""
-        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self.neighbours}
-        epsilon = self.epsilon
-        if self.is_n_public:
-            options["n"] = n
-        if self.is_joint and self.size > 1:
-            options["draws"] = self.size
-        if "records_per_person" in self._options:
-            options["records_per_person"] = self.records_per_person
-        else:  # whoever changes several records changes the law once for each of them
-            epsilon /= self.records_per_person
-        return _certified(self.chosen, epsilon, tuple(options.items()))
-
-
-@lru_cache(maxsize=64)
-def _certified(sampler: str, epsilon: Fraction, options: tuple[tuple[str, Any], ...]) -> Mechanism:
-    """Return the sampler of these public parameters; several releases share its tables."""
-    return SAMPLERS[sampler](epsilon=epsilon, **dict(options))
-
-
 def release(choice: Choice, scan: engines.Scan) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
     counts = scan.count()
     if choice.is_n_public and counts.n < choice.size:
         raise ReleaseError(f"the data has fewer than {choice.size} records.")
-    laws, letters = _guarded(lambda: _draw(choice, counts, Source()))
-    values = tuple(choice.alphabet[letter] for letter in letters)
+    laws, values = _guarded(lambda: _draw(choice, counts, Source()))
     return Release(values, _receipt(choice, laws, values, counts.n))
 
 
-def _draw(choice: Choice, counts: Counts, source: Source) -> tuple[list[Mechanism], Sequence[int]]:
-    """Return the certified laws that were drawn from, and the letters."""
-    if choice.is_joint:
+def _draw(
+    choice: Choice, counts: Counts, source: Source
+) -> tuple[list[Mechanism], tuple[Record, ...]]:
+    """Return the certified laws that were drawn from, and the records."""
+    if choice.is_joint and choice.groups is None:
         law = choice.law(counts.n)
-        return [law], law.draw(counts, source=source)
-    parts = (blocks if choice.is_n_public else scatter)(counts, choice.size, source)
-    laws = {n: choice.law(n) for n in {part.n for part in parts}} if choice.is_n_public else {}
+        return [law], tuple(choice.alphabet[y] for y in law.draw(counts, source=source))
+    parts = _parts(choice, counts, source)
+    laws = {part.n: choice.law(part.n) for part in parts if part.n} if choice.is_n_public else {}
     law = choice.law(1)
-    letters = [laws.get(part.n, law).draw(part, source=source)[0] for part in parts]
-    return list(laws.values()) or [law], letters
+    letters = [
+        choice.alphabet[laws.get(part.n, law).draw(part, source=source)[0]]
+        if part.n or not choice.is_n_public
+        else None
+        for part in parts
+    ]
+    return list(laws.values()) or [law], tuple(_labelled(choice, letters))
+
+
+def _parts(choice: Choice, counts: Counts, source: Source) -> list[Counts]:
+    """Return the disjoint parts of the data to draw one record of each from."""
+    if choice.groups is not None:
+        return list(counts.split(choice.alphabet.k))
+    return (blocks if choice.is_n_public else scatter)(counts, choice.size, source)
+
+
+def _labelled(choice: Choice, letters: Sequence[Any]) -> Iterator[Record]:
+    if choice.groups is None:
+        yield from letters
+        return
+    names = choice.groups.by, choice.groups.column
+    for place, letter in enumerate(letters):
+        yield dict(zip(names, (choice.groups.axis[place], letter), strict=True))
 
 
 def _guarded(action: Callable[[], Result]) -> Result:
@@ -249,15 +200,23 @@ def _receipt(
         "schema_version": SCHEMA_VERSION,
         "values": list(values),
         "sampler": choice.chosen,
-        "epsilon": str(choice.epsilon),
-        "epsilon_decimal": _decimal(choice.epsilon),
+        "epsilon": str(choice.cost),
+        "epsilon_decimal": _decimal(choice.cost),
         "neighbours": choice.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
         "several": None
         if choice.size == 1
         else ("drawn jointly" if choice.is_joint else "one from each of as many disjoint blocks"),
+        "groups": None
+        if choice.groups is None
+        else {
+            "by": choice.groups.by,
+            "number": choice.groups.axis.size,
+            "are_public": choice.groups.is_public,
+            "epsilon_each": str(choice.epsilon),
+        },
         "k": choice.alphabet.k,
-        "alphabet_sha256": choice.alphabet.digest,
+        "alphabet_sha256": choice.scanned.digest,
         "certificate": {
             "holds": all(certificate.holds for certificate in certificates),
             "epsilon": worst.epsilon,
@@ -266,8 +225,9 @@ def _receipt(
         "ledger": None,
         "software": _software(),
     }
-    if choice.is_n_public:
+    if choice.neighbours == REPLACE:
         receipt["n"] = n
+    if choice.is_n_public:
         receipt["worst_alpha"] = max(float(law.worst_alpha) for law in laws)
     return receipt
 

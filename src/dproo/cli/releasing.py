@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, Alphabet
+from dproo.alphabet import OTHER, UNIFORM, Alphabet
 from dproo.cli.output import (
     json_option,
     neighbours_option,
@@ -42,6 +42,9 @@ def dataset_name(data: str) -> str:
 @click.option("--table", help="The table of a database or DuckDB file.")
 @sampler_option
 @click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
+@click.option("--by", help="A column of groups: one record is released for each group.")
+@click.option("--groups", help="The public groups, in any form that an alphabet has.")
+@click.option("--groups-public", is_flag=True, help="Everybody may know who is in which group.")
 @neighbours_option
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most that one person owns."
@@ -57,6 +60,9 @@ def sample_command(
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
     outside: str,
+    by: str | None,
+    groups: str | None,
+    groups_public: bool,
     path: str | None,
     dataset: str | None,
     no_ledger: bool,
@@ -77,8 +83,15 @@ def sample_command(
           --alphabet examples/diagnosis_codes.txt
       dproo sample 'visits-*.parquet' --column sex --alphabet sex.txt
           --column age --alphabet bins:0,18,65,120 --epsilon 0.5
+      dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
+          --by ward --groups wards.txt --neighbours add-remove
     """
     alphabet, column = _letters(columns, alphabets, outside)
+    if (by is None) != (groups is None):
+        raise ValueError("groups must be given with by, and by with groups.")
+    if by is not None and groups is not None:
+        choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
+        choices["are_groups_public"] = groups_public
     charged: dict[str, Any] = {}
     if not no_ledger:
         name = dataset or dataset_name(data)
@@ -107,7 +120,7 @@ def _letters(
             f"alphabet must be given for each column, got {len(alphabets)} for {len(columns)}."
         )
     parts = {
-        column: Alphabet.parse(text, policy="uniform")
+        column: Alphabet.parse(text, policy=UNIFORM)
         for column, text in zip(columns, alphabets, strict=True)
     }
     return Alphabet.product(parts, policy=outside), None

@@ -6,6 +6,7 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 from operator import and_
@@ -83,11 +84,15 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
         for column, axis in zip(columns, alphabet.axes, strict=True)
     ]
     names = [f"key{i}" for i in range(len(keys))]
-    cells: dict[str, Any] = {name: key for name, (key, _, _) in zip(names, keys, strict=True)}
-    inside = reduce(and_, (is_letter for _, is_letter, _ in keys))
-    cells = {
-        name: nw.when(inside).then(key).otherwise(nw.lit(outside))
-        for name, (key, _, outside) in zip(names, keys, strict=True)
+    closed = [
+        is_letter
+        for (_, is_letter, _), axis in zip(keys, alphabet.axes, strict=True)
+        if not axis.is_open
+    ]
+    inside = reduce(and_, closed) if closed else nw.lit(value=True)
+    cells: dict[str, Any] = {
+        name: nw.when(inside & is_letter).then(key).otherwise(nw.lit(outside))
+        for name, (key, is_letter, outside) in zip(names, keys, strict=True)
     }
     groups: Any = frame.select(inside=inside, **cells).group_by("inside", *names)
     groups = groups.agg(nw.len().alias("records"))
@@ -145,7 +150,8 @@ def _key(column: Any, dtype: Any, axis: Axis) -> tuple[Any, Any, str | float]:
         number, is_number = _number(column, dtype)
         low, high = axis.edges[0], axis.edges[-1]
         is_letter = is_number & number.is_between(low, high, closed="left")
-        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), low
+        outside = math.nextafter(low, -math.inf)
+        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
     text = _text(column, dtype)
     if isinstance(axis, IntegerRange):
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)

@@ -91,7 +91,8 @@ def statement(
     columns = range(len(axes))
     values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
     keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
-    is_inside = " AND ".join(f"k{i} IS NOT NULL" for i in columns)
+    closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
+    is_inside = " AND ".join(closed) or "TRUE"
     groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
     names = ", ".join(f"g{i}" for i in columns)
     return (

@@ -1,0 +1,147 @@
+"""The public choices of a release, checked before anything is charged or read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dproo._check import one_of, refusal, whole
+from dproo.alphabet import OTHER, UNIFORM, Alphabet
+from dproo.axis import Axis
+from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, Mechanism
+
+AUTO = "auto"
+DEFAULT = "ls-roo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """The public groups, one record to be released for each.
+
+    Attributes:
+        axis: the groups.
+        by: the column that tells a record's group.
+        column: the column of the letters.
+        is_public: whether everybody may know which record is in which group.
+    """
+
+    axis: Axis
+    by: str
+    column: str
+    is_public: bool
+
+    @classmethod
+    def of(cls, by: Mapping[str, Any], column: str | None, *, is_public: bool) -> Groups:
+        """Return the groups that ``{column: groups}`` names."""
+        if not isinstance(by, Mapping) or len(by) != 1:
+            raise ValueError(refusal("by", "be one column and the list of its groups", by))
+        if column is None:
+            raise ValueError("column must be given with groups: it holds the letters.")
+        ((name, groups),) = by.items()
+        alphabet = Alphabet.of(groups, policy=UNIFORM)
+        if alphabet.columns or name == column:
+            raise ValueError(refusal("by", "be one column, and not that of the letters", name))
+        return cls(axis=alphabet.axes[0], by=name, column=column, is_public=is_public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """All public choices of a release, checked; nothing of the data is in it.
+
+    Attributes:
+        alphabet: the public letters.
+        epsilon: for all released records together, or for each group.
+        sampler: the name of a sampler, or ``"auto"``.
+        size: how many records.
+        groups: the groups to release a record for each of.
+        neighbours: ``"replace"`` or ``"add-remove"``.
+        records_per_person: the most records that one protected person may own.
+    """
+
+    alphabet: Alphabet
+    epsilon: Fraction
+    sampler: str = DEFAULT
+    size: int = 1
+    groups: Groups | None = None
+    neighbours: str = REPLACE
+    records_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        whole("size", self.size, at_least=1)
+        whole("records_per_person", self.records_per_person, at_least=1)
+        if self.alphabet.k < 2:
+            raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
+        if self.groups is not None and (self.size > 1 or self.alphabet.columns):
+            raise ValueError("by must be used with one record a group and letters of one column.")
+        if self.groups is not None and self.alphabet.policy != OTHER:
+            raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
+        self.law(self.size if self.is_joint else 1)  # refuses what no data could make right
+
+    @property
+    def is_n_public(self) -> bool:
+        """Whether the number of records, in each group, may be known."""
+        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
+
+    @property
+    def cost(self) -> Fraction:
+        """What the release costs: a record that moves between two groups is seen in both."""
+        is_moving = self.groups is not None and self.neighbours == REPLACE
+        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
+
+    @property
+    def scanned(self) -> Alphabet:
+        """The alphabet to count by: the letters, or groups and letters."""
+        if self.groups is None:
+            return self.alphabet
+        axes = (self.groups.axis, replace(self.alphabet.axes[0], is_open=True))
+        return Alphabet(axes=axes, columns=(self.groups.by, self.groups.column))
+
+    @property
+    def chosen(self) -> str:
+        """The sampler; ``"auto"`` takes the one that is never worse than its peers' bound."""
+        return DEFAULT if self.sampler == AUTO else self.sampler
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether several records are drawn jointly rather than from disjoint blocks."""
+        return self.size == 1 or "draws" in self._options
+
+    @property
+    def _options(self) -> set[str]:
+        return {field.name for field in fields(SAMPLERS[self.chosen])}
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return {
+            "sampler": self.chosen,
+            "size": self.size,
+            "k": self.alphabet.k,
+            "alphabet_sha256": self.scanned.digest,
+        }
+
+    def law(self, n: int) -> Mechanism:
+        """Return the certified sampler for a dataset, or a block, of ``n`` records."""
+        relation = REPLACE if self.is_n_public else ADD_REMOVE
+        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": relation}
+        epsilon = self.epsilon
+        if self.is_n_public:
+            options["n"] = n
+        if self.is_joint and self.size > 1:
+            options["draws"] = self.size
+        if "records_per_person" in self._options:
+            options["records_per_person"] = self.records_per_person
+        else:  # whoever changes several records changes the law once for each of them
+            epsilon /= self.records_per_person
+        return _certified(self.chosen, epsilon, tuple(options.items()))
+
+
+@lru_cache(maxsize=64)
+def _certified(sampler: str, epsilon: Fraction, options: tuple[tuple[str, Any], ...]) -> Mechanism:
+    """Return the sampler of these public parameters; several releases share its tables."""
+    return SAMPLERS[sampler](epsilon=epsilon, **dict(options))
