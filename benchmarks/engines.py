@@ -21,7 +21,9 @@ ROUNDS = 7
 
 def write(path: Path) -> None:
     """Write one column of a thousand letters, a tenth of which are outside the alphabet."""
-    duckdb.sql(
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")
+    connection.sql(
         "SELECT 'letter' || lpad((hash(i) % 1000)::VARCHAR, 4, '0') AS code"  # noqa: S608
         f" FROM range({ROWS}) AS rows(i)"
     ).write_parquet(str(path))
