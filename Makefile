@@ -4,8 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 demo: .venv/ready
-	$(BIN)/dproo sample examples/admissions.csv --column diagnosis \
-		--alphabet examples/diagnosis_codes.txt --epsilon 1
+	$(BIN)/dproo demo
 
 test: lint .venv/ready-system
 	$(BIN)/pytest -n 2
@@ -18,13 +17,14 @@ lint: .venv/ready-dev
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
-	$(BIN)/python benchmarks/engines.py
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/release.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 docs: .venv/ready-dev
-	$(BIN)/python -m doctest docs/*.md docs/proofs/*.md README.md
+	$(BIN)/pytest tests/test_documentation.py
 
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

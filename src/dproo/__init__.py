@@ -1,5 +1,6 @@
 """Release one representative record of a sensitive dataset under pure differential privacy."""
 
+from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
@@ -19,6 +20,7 @@ from dproo.privacy import Certificate, certify
 from dproo.release import Release, sample
 
 __all__ = [
+    "Accuracy",
     "Alphabet",
     "Certificate",
     "Counts",
@@ -31,6 +33,7 @@ __all__ = [
     "RevealOrObscure",
     "SubsampledRandomizedResponse",
     "Transition",
+    "accuracy",
     "alpha_of",
     "certify",
     "epsilon_of",

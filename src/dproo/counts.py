@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, groupby, repeat
+from operator import itemgetter
 
 from dproo._check import refusal, whole
 
@@ -27,11 +28,11 @@ class Runs:
     """
 
     def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
-        merged: list[tuple[int, int]] = []
-        for value, group in groupby(runs, key=lambda run: run[0]):
-            if letters := sum(length for _, length in group):
-                merged.append((value, letters))
-        self.runs: tuple[tuple[int, int], ...] = tuple(merged)
+        held = (run for run in runs if run[1])
+        self.runs: tuple[tuple[int, int], ...] = tuple(
+            (value, sum(letters for _, letters in group))
+            for value, group in groupby(held, key=itemgetter(0))
+        )
 
     @cached_property
     def k(self) -> int:

@@ -91,8 +91,10 @@ class Plan:
 
     def __getitem__(self, sampler: str) -> int | Fraction | None:
         """Return the solved value for ``sampler``, or None where there is none."""
-        (value,) = (getattr(row, self.solved_for) for row in self.rows if row.sampler == sampler)
-        return value  # type: ignore[no-any-return]
+        values: dict[str, int | Fraction | None] = {
+            row.sampler: getattr(row, self.solved_for) for row in self.rows
+        }
+        return values[sampler]
 
 
 def plan(

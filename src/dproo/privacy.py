@@ -12,7 +12,7 @@ from math import comb
 from dproo._check import one_of
 from dproo.counts import Counts
 from dproo.exact import is_at_most_exp, log_upper
-from dproo.mechanisms import REPLACE, Mechanism, Transition
+from dproo.mechanisms import REPLACE, Baseline, Mechanism, Transition
 
 EXTREMES = "extremes"
 ENUMERATE = "enumerate"
@@ -45,13 +45,16 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss ``log(ratio)``, rounded up."""
-        loss = log_upper(self.ratio)
-        shown = float(loss)  # float-ok: shown only, and never below the exact loss
-        return shown if loss <= shown else math.nextafter(shown, math.inf)
+        """The privacy loss ``log(ratio)``: the least float that is not below it."""
+        shown = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
+        while not is_at_most_exp(self.ratio, Fraction(shown)):
+            shown = math.nextafter(shown, math.inf)
+        while shown > 0 and is_at_most_exp(self.ratio, Fraction(below := math.nextafter(shown, 0))):
+            shown = below
+        return shown
 
 
-def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:
+def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
     """Return the exact worst ratio of ``mechanism`` over all neighbouring datasets.
 
     Args:
@@ -67,7 +70,15 @@ def certify(mechanism: Mechanism, *, method: str = EXTREMES) -> Certificate:
     >>> leak = certify(mechanism("ds-roo", epsilon="0.01", n=10001, k=10000, as_printed=True))
     >>> leak.holds, round(leak.epsilon, 3)
     (False, 0.693)
+
+    Raises:
+        TypeError: the sampler adds noise and has no weights.
     """
+    if isinstance(mechanism, Baseline):
+        raise TypeError(
+            f"mechanism must map counts to weights to be certified, got {mechanism.name}: "
+            "its privacy rests on the proof of its noise."
+        )
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
         worst = mechanism.worst
     else:

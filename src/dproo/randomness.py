@@ -19,8 +19,6 @@ class Source:
     True
     """
 
-    __slots__ = ("bytes",)
-
     def __init__(self, entropy: Callable[[int], bytes] = os.urandom) -> None:
         self.bytes = entropy
 

@@ -7,14 +7,17 @@ from dataclasses import MISSING, fields
 from dproo._check import one_of
 from dproo.exact import Number
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
+from dproo.mechanisms.laplace import (
+    CLIP,
+    EUCLIDEAN,
+    Baseline,
+    ExponentialSampler,
+    LaplaceSampler,
+)
 from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
-from dproo.mechanisms.smoothing import (
-    RevealOrObscure,
-    SubsampledRandomizedResponse,
-    alpha_of,
-    epsilon_of,
-)
+from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
+from dproo.mechanisms.smoothing import RevealOrObscure, alpha_of, epsilon_of
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler
@@ -26,12 +29,20 @@ SAMPLERS: dict[str, type[Mechanism]] = {
     )
 }
 
+BASELINES: dict[str, type[Baseline]] = {
+    sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
+}
+"""Peers to compare with: private by their noise, without weights to certify."""
 
-def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: object) -> Mechanism:
-    """Return the sampler called ``name``, certified.
+
+def mechanism(
+    name: str, *, k: int, epsilon: Number | None = None, **options: object
+) -> Mechanism | Baseline:
+    """Return the sampler called ``name``, certified unless it is a peer to compare with.
 
     Args:
-        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"`` or ``"subrr"``.
+        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"`` or ``"subrr"``; ``"laplace"`` or
+            ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
         options: ``n`` (required under replace neighbours), ``neighbours``, and what the
@@ -44,7 +55,8 @@ def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: ob
         TypeError: an argument is missing, or the sampler has no such option.
         ValueError: an argument is out of its range.
     """
-    sampler = SAMPLERS[one_of("sampler", name, SAMPLERS)]
+    samplers = SAMPLERS | BASELINES
+    sampler = samplers[one_of("sampler", name, samplers)]
     known = {field.name: field.default for field in fields(sampler)}
     for option in options:
         if option not in known:
@@ -60,10 +72,16 @@ def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: ob
 
 __all__ = [
     "ADD_REMOVE",
+    "BASELINES",
+    "CLIP",
+    "EUCLIDEAN",
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
+    "Baseline",
     "DataSpecificRevealOrObscure",
+    "ExponentialSampler",
+    "LaplaceSampler",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
     "RevealOrObscure",

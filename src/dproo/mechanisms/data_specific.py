@@ -92,7 +92,7 @@ class DataSpecificRevealOrObscure(Mechanism):
         """Yield what ``q_m`` must reach, given ``q_{m-1}``."""
         over, under = self.growth.as_integer_ratio()
         n, k = self.n, self.k
-        # Eq. (15) of Tasnim et al.: a rarest letter gains a record, another falls below it.
+        # Eq. (13) of Tasnim et al.: a rarest letter gains a record, another falls below it.
         yield ceil_div(
             under * (n - k * (m + 1)) * previous - k * self._unit * (m * (over - under) - under),
             over * (n - k * m),

@@ -9,7 +9,6 @@ Proof: docs/proofs/letter_specific.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -68,48 +67,53 @@ def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Tra
     """Return the largest ratio when one of ``n`` records changes its letter.
 
     The letter to watch is the one that gains, from a count ``x``: in a rising table no other
-    letter grows by more. An ``x`` is skipped when even the losing letter's largest step
-    together with the least total of all could not beat the worst ratio so far.
+    letter grows by more. Its ratio depends on the count ``b`` of the letter that loses and on
+    the total of the others. Ranges of ``b`` are split as long as their bound, the largest
+    loss in the range together with the best total, still beats the worst ratio so far.
     """
     over, under = 0, 1
     for x in range(n):
         weight, step = table(x), table.step(x)
-        total = weight + table.least(n - x, k - 1)
-        gap = max(0, table.step(n - x - 1) - step)
-        if (weight + step) * total * under <= over * weight * (total - gap):
-            if x >= table.last:
-                break
-            continue
-        for b in _losing_counts(table, n, k, x):
-            gap = table.step(b - 1) - step
-            spread = table.least if gap > 0 else table.most
-            total = weight + table(b) + spread(n - x - b, k - 2)
-            if (weight + step) * total * under > over * weight * (total - gap):
+        if x > table.last and (weight + step) * under <= over * weight:
+            break  # from here on the table's own step bounds the ratio, and it falls
+        ranges = [_losing_counts(table, n, k, x)]
+        while ranges:
+            low, high = ranges.pop()
+            gap = table.step(high - 1) - step
+            if gap > 0:
+                total = weight + table(low) + table.least(n - x - low, k - 2)
+            else:
+                total = weight + max(table(b) + table.most(n - x - b, k - 2) for b in (low, high))
+            if (weight + step) * total * under <= over * weight * (total - gap):
+                continue
+            if low < high:
+                middle = (low + high) // 2
+                ranges += [(low, middle), (middle + 1, high)]
+            else:
                 over, under = (weight + step) * total, weight * (total - gap)
-                worst = x, b, gap > 0
-    x, b, is_even = worst
-    others = (_even if is_even else _crowded)(n - x - b, k - 2)
+                others = (_even if gap > 0 else _crowded)(n - x - low, k - 2)
+                worst = x, low, others
+    x, b, others = worst
     before = Counts([(x, 1), (b, 1), *others])
     after = Counts([(x + 1, 1), (b - 1, 1), *others])
     return Fraction(over, under), Transition(before, after)
 
 
-def _losing_counts(table: LetterTable, n: int, k: int, x: int) -> Iterator[int]:
-    """Yield the counts that the losing letter may have in the worst transition.
+def _losing_counts(table: LetterTable, n: int, k: int, x: int) -> tuple[int, int]:
+    """Return the range of counts that the losing letter may have in the worst transition.
 
-    If any count loses more than ``x`` gains, the total should be small: a count below the
-    even share does worse than the even share. Past the table all steps are equal, and the
-    one nearest to the even share leaves the smallest total.
+    Past the table all steps are equal. If some count loses more than ``x`` gains, the total
+    should be small, and it grows with the losing count from the even share on: less than
+    that share is never worse.
     """
     reach, even = n - x, (n - x) // (k - 1)
     if k == 2:
-        yield reach
-    elif table.step(reach - 1) > table.step(x):
-        first = max(1, min(even, table.last + 1))
-        yield from range(first, min(reach, table.last + 1) + 1)
-        yield from (b for b in (even, even + 1) if first < b <= reach)
-    else:
-        yield from range(1, min(reach, table.last + 1) + 1)
+        return reach, reach
+    high = min(reach, table.last + 1)
+    if table.step(reach - 1) > table.step(x):
+        low = max(1, even)
+        return low, max(low, high)
+    return 1, high
 
 
 def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:

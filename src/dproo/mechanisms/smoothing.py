@@ -1,4 +1,4 @@
-r"""ROO and SubRR: reveal a record or obscure it, the same way on every dataset.
+r"""ROO: reveal a record or obscure it, the same way on every dataset.
 
 With probability ``q`` a uniform letter, otherwise a uniform record: the law is
 ``q/k + (1-q) c_y/n``, which is additive smoothing, ``(c_y + pseudo)/(n + k pseudo)``.
@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import comb, lcm, perm, prod
+from math import lcm, prod
 
 from dproo._check import refusal, whole
 from dproo.counts import Counts, Runs
 from dproo.exact import Number, log_upper, rational
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.randomness import Source
-from dproo.sampling import pick
 
 
 def epsilon_of(q: Number, *, n: int, k: int) -> Fraction:
@@ -105,7 +104,7 @@ class RevealOrObscure(Mechanism):
             if len(self.prior) != self.k:
                 raise ValueError(refusal("prior", f"have k = {self.k} entries", len(self.prior)))
             if not min(self._shares.sizes) > 0:
-                raise ValueError(refusal("prior", "be positive for every letter", self.prior))
+                raise ValueError(refusal("prior", "be positive", str(min(self.prior))))
         self._set(
             draws=whole("draws", self.draws, at_least=1),
             records_per_person=whole("records_per_person", self.records_per_person, at_least=1),
@@ -154,7 +153,7 @@ class RevealOrObscure(Mechanism):
         """A letter nobody had is given to as many records as a person owns, and drawn always."""
         rarest = list(self._shares).index(min(self._shares.sizes)) if self.prior else 0
         other = 0 if rarest else 1
-        moved = min(self.records_per_person, self.n)
+        most = min(self.records_per_person, self.n)
         outcome = (rarest,) * self.draws
 
         def transition(before: dict[int, int], after: dict[int, int]) -> Transition:
@@ -162,12 +161,20 @@ class RevealOrObscure(Mechanism):
                 Counts.sparse(before, k=self.k), Counts.sparse(after, k=self.k), outcome
             )
 
-        rest = self.n - moved
+        def addition(records: int) -> Transition:
+            crowd = self.n - records
+            return transition({other: crowd}, {other: crowd, rarest: records})
+
         if self.neighbours == REPLACE:
-            return transition({other: self.n}, {other: rest, rarest: moved})
-        added = transition({other: rest}, {other: rest, rarest: moved})
-        removed = transition({other: moved}, {})
-        return max(added, removed, key=self.ratio)
+            return transition({other: self.n}, {other: self.n - most, rarest: most})
+        low, high = 1, most  # the ratio of an addition is log-concave in its records
+        while low < high:
+            middle = (low + high) // 2
+            if self.ratio(addition(middle)) < self.ratio(addition(middle + 1)):
+                low = middle + 1
+            else:
+                high = middle
+        return max(addition(low), transition({other: most}, {}), key=self.ratio)
 
     @property
     def worst_alpha(self) -> Fraction:
@@ -221,87 +228,3 @@ def _pseudo_of(growth: Fraction, few: int, many: int) -> Fraction:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return Fraction(high, unit)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubsampledRandomizedResponse(Mechanism):
-    r"""Draw ``draws`` records without replacement and answer each by randomized response.
-
-    An answer is the record's letter, or, with probability ``q = k / (k - 1 + n epsilon / draws)``
-    (at most 1), a uniform letter.
-
-    Guarantee: epsilon-DP for all ``draws`` together when one record is replaced.
-    Proof: docs/proofs/subsampled_randomized_response.md
-    Reference: Cheu and Nayak (2024), Theorem 12, as quoted in Tasnim et al. (2025), Eq. (56).
-
-    >>> float(SubsampledRandomizedResponse(epsilon=1, n=100, k=4).q)
-    0.038834951456310676
-    """
-
-    name = "subrr"
-
-    draws: int = 1
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._set(draws=whole("draws", self.draws, at_least=1, at_most=self.n))
-
-    @cached_property
-    def q(self) -> Fraction:
-        """The probability that an answer is a uniform letter."""
-        return min(Fraction(1), self.k / (self.k - 1 + self.n * self.epsilon / self.draws))
-
-    def weights(self, counts: Counts) -> Runs:
-        """Return the law of one answer, ``q/k + (1-q) c/n``, in integers."""
-        base = self.q.numerator * counts.n
-        record = (self.q.denominator - self.q.numerator) * self.k
-        return counts.map(lambda count: base + record * count)
-
-    @cached_property
-    def worst(self) -> Transition:
-        """One record takes a letter that nobody else has, and every answer is that letter."""
-        before = Counts.sparse({1: self.n}, k=self.k)
-        after = Counts.sparse({0: 1, 1: self.n - 1}, k=self.k)
-        return Transition(before, after, (0,) * self.draws)
-
-    @property
-    def worst_alpha(self) -> Fraction:
-        """``q (1 - 1/k)``: a point mass is worst."""
-        return alpha_of(self.q, k=self.k)
-
-    def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
-        """Return the probability of these answers, in this order.
-
-        Summed over how many of the answers to each letter are revealed records: ``t`` given
-        answers are revealed records of given letters with probability
-        ``prod_y perm(c_y, t_y) / perm(n, t)``.
-        """
-        by_revealed = [Fraction(1)]
-        for letter in set(letters):
-            answers = letters.count(letter)
-            term = [
-                comb(answers, t)
-                * perm(counts[letter], t)
-                * (1 - self.q) ** t
-                * (self.q / self.k) ** (answers - t)
-                for t in range(answers + 1)
-            ]
-            grown = [Fraction(0)] * (len(by_revealed) + answers)
-            for i, left in enumerate(by_revealed):
-                for j, right in enumerate(term):
-                    grown[i + j] += left * right
-            by_revealed = grown
-        return sum((chance / perm(self.n, t) for t, chance in enumerate(by_revealed)), Fraction(0))
-
-    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
-        if self.draws == 1:
-            return super()._draw(counts, source)
-        answers = []
-        moved: dict[int, int] = {}
-        for i in range(self.draws):
-            j = i + source.below(self.n - i)
-            record = moved.get(j, j)
-            moved[j] = moved.get(i, i)
-            alone = Counts.sparse({counts.letter_at(record): 1}, k=self.k)
-            answers.append(pick(self.weights(alone), source))
-        return tuple(answers)

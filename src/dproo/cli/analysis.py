@@ -1,97 +1,21 @@
-"""The command line: parse, call, print; no arithmetic."""
+"""The commands that read no data: plan, certify, compare, figures."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
+from dproo.cli.output import json_option, neighbours_option, print_json, sampler_option
 from dproo.counts import Counts
-from dproo.engines import ReleaseError
-from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, mechanism
+from dproo.distributions import SHAPES, shape
+from dproo.mechanisms import mechanism
 from dproo.planner import plan
 from dproo.privacy import Certificate, certify
-from dproo.release import SCHEMA_VERSION, sample
-
-BUG, USAGE, FAILED = 1, 2, 4
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-neighbours_option = click.option(
-    "--neighbours",
-    default=REPLACE,
-    metavar="RELATION",
-    help=f"{REPLACE!r} (n is public, the default) or {ADD_REMOVE!r} (n is private).",
-)
-sampler_option = click.option(
-    "--sampler", default="ls-roo", show_default=True, help=f"One of {', '.join(SAMPLERS)}."
-)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="dproo")
-def cli() -> None:
-    """Show one representative record of a sensitive dataset, and expose nobody in it.
-
-    \b
-    How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
-    Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
-    Release a record.                dproo sample data.csv --column c --alphabet letters.txt
-                                       --epsilon 1
-    """
-
-
-@cli.command("sample")
-@click.argument("data")
-@click.option("--column", required=True, help="The column to release a record of.")
-@click.option("--alphabet", required=True, help="A text file with the public letters, one a line.")
-@click.option("--epsilon", required=True, help="The privacy parameter: smaller is more private.")
-@sampler_option
-@click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
-@neighbours_option
-@click.option("--quiet", is_flag=True, help="Print the released record only.")
-@json_option
-def sample_command(data: str, *, as_json: bool, quiet: bool, **choices: Any) -> None:
-    """Release one representative record of the CSV file DATA under pure epsilon-DP.
-
-    The alphabet is public and never learned from the data; a cell outside it counts as the
-    extra letter 'other'. The record goes to standard output, the receipt to standard error.
-
-    \b
-    Example:
-      dproo sample examples/admissions.csv --column diagnosis
-          --alphabet examples/diagnosis_codes.txt --epsilon 1
-    """
-    release = sample(data, **choices)
-    if as_json:
-        _print_json(release.receipt)
-        return
-    for value in release.values:
-        click.echo(value)
-    if not quiet:
-        _print_receipt(release.receipt)
-
-
-def _print_receipt(receipt: dict[str, Any]) -> None:
-    certified = receipt["certificate"]["epsilon"]
-    shown = {
-        "sampler": receipt["sampler"],
-        "epsilon": f"{receipt['epsilon']} (worst loss, certified: {certified:.9g})",
-        "neighbours": receipt["neighbours"],
-        "records n": receipt.get("n", "private"),
-        "letters k": receipt["k"],
-        "alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}",
-        "ledger": receipt["ledger"] or "none: nothing adds up this and other releases",
-        "software": receipt["software"],
-    }
-    for name, value in shown.items():
-        click.echo(f"  {name:<11} {value}", err=True)
-
-
-@cli.command("plan")
+@click.command("plan")
 @click.option("--n", type=int, help="Number of records.")
 @click.option("--k", type=int, help="Number of letters of the alphabet.")
 @click.option("--epsilon", help="Privacy parameter.")
@@ -118,7 +42,7 @@ def plan_command(*, as_json: bool, **known: Any) -> None:
             for row in answer.rows
         ]
         given = {name: value for name, value in known.items() if value is not None}
-        _print_json({"solved_for": answer.solved_for, "given": given, "rows": rows})
+        print_json({"solved_for": answer.solved_for, "given": given, "rows": rows})
         return
     titles = {
         "n": "records needed",
@@ -135,7 +59,7 @@ def plan_command(*, as_json: bool, **known: Any) -> None:
         click.echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
 
 
-@cli.command("certify")
+@click.command("certify")
 @sampler_option
 @click.option("--n", type=int, help="Number of records (not needed under add-remove).")
 @click.option("--k", type=int, required=True, help="Number of letters of the alphabet.")
@@ -156,12 +80,14 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
       dproo certify --sampler ls-roo --n 1000 --k 9 --epsilon 0.1
       dproo certify --sampler ds-roo --n 10001 --k 10000 --epsilon 0.01 --as-printed
     """
-    chosen = {name: value for name, value in options.items() if value not in (None, False)}
+    chosen = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
     certificate = certify(
         mechanism(sampler, **chosen), method="enumerate" if enumerated else "extremes"
     )
     if as_json:
-        _print_json(_certificate_object(certificate))
+        print_json(_certificate_object(certificate))
         return
     law, witness = certificate.mechanism, certificate.witness
     verdict = "holds" if certificate.holds else "DOES NOT HOLD"
@@ -205,31 +131,56 @@ def _number(value: int | Fraction | None) -> int | float | None:
     return float(value) if isinstance(value, Fraction) else value
 
 
-def _print_json(fields: dict[str, Any]) -> None:
-    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2))
+@click.command("compare")
+@click.option("--n", type=int, required=True, help="Number of records.")
+@click.option("--k", type=int, required=True, help="Number of letters of the alphabet.")
+@click.option("--epsilon", required=True, help="Privacy parameter.")
+@click.option(
+    "--p",
+    "guess",
+    required=True,
+    help=f"A public guess of the shape: {', '.join(SHAPES)}; or probabilities, as 0.5,0.3,0.2.",
+)
+@click.option("--trials", type=int, help="Datasets drawn where only Monte Carlo is possible.")
+@json_option
+def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
+    """Measure every sampler on the same distribution; smaller is better.
+
+    Nothing is read: the distribution is a public guess, and must not come from the data.
+
+    \b
+    Examples:
+      dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
+      dproo compare --k 3 --n 500 --epsilon 0.1 --p 0.5,0.3,0.2
+    """
+    from dproo.advice import recommend  # noqa: PLC0415 - NumPy is an extra
+    from dproo.comparison import compare  # noqa: PLC0415
+
+    p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
+    found = compare(p=p, **options)
+    known = {name: options[name] for name in ("n", "k", "epsilon")}
+    advice = recommend(p=p if "," in guess else guess, **known)
+    if as_json:
+        rows = [
+            {"sampler": name, "alpha": a.alpha, "low": a.low, "high": a.high, "method": a.method}
+            for name, a in found.items()
+        ]
+        recommended = {"sampler": advice.sampler, "reasons": advice.reasons}
+        print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
+        return
+    click.echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
+    for name, a in found.items():
+        between = f"{a.low:.6f} to {a.high:.6f}"
+        click.echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
+    click.echo(f"\nRecommended: {advice.sampler}. {' '.join(advice.reasons)}")
 
 
-def main() -> NoReturn:
-    """Run the command line; every refusal is one sentence and an exit code."""
-    sys.exit(_run(lambda: cli.main(standalone_mode=False)))
+@click.command("figures")
+@click.option("--out", default="figures", show_default=True, help="Directory to write to.")
+@click.option("--trials", type=int, default=100_000, show_default=True, help="For Laplace only.")
+def figures_command(out: str, trials: int) -> None:
+    """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
+    from dproo.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
 
-
-def _run(command: Callable[[], Any]) -> int:
-    try:
-        return command() or 0
-    except click.ClickException as error:
-        error.show()
-        return USAGE
-    except click.Abort:
-        return USAGE
-    except (TypeError, ValueError) as error:
-        click.echo(f"Error: {error}", err=True)
-        return USAGE
-    except ReleaseError as error:
-        click.echo(f"Error: {error}", err=True)
-        return FAILED
-    except Exception:  # noqa: BLE001 - a traceback could quote the data
-        click.echo(
-            "Error: this is a bug in dproo; no detail is shown, it could quote data.", err=True
-        )
-        return BUG
+    for path in write_all(out, trials=trials):
+        click.echo(path)

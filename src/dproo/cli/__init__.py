@@ -1,0 +1,113 @@
+"""The command line: parse, call, print; no arithmetic.
+
+Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read, nothing charged); 3 the budget
+refused (nothing read); 4 the release failed after it was charged.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from dproo.cli.output import BUG, FAILED, REFUSED, USAGE
+from dproo.engines import ReleaseError
+from dproo.ledger import BudgetRefused, LedgerError
+
+_COMMANDS = {
+    "certify": "analysis",
+    "compare": "analysis",
+    "demo": "demonstration",
+    "figures": "analysis",
+    "ledger": "budget",
+    "plan": "analysis",
+    "sample": "releasing",
+}
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dproo")
+@click.option("--config", help="A TOML file of defaults; else DPROO_CONFIG, else your own.")
+@click.pass_context
+def cli(ctx: click.Context, config: str | None) -> None:
+    """Show one representative record of a sensitive dataset, and expose nobody in it.
+
+    \b
+    See it work.                     dproo demo
+    How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
+    Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
+    Declare a budget.                dproo ledger init data.csv --budget 3
+    Release a record.                dproo sample data.csv --column diagnosis
+                                       --alphabet codes.txt --epsilon 1
+
+    Defaults can stand in a TOML file, a table for each command: [sample] with
+    sampler = "roo". It is looked for in ~/.config/dproo/dproo.toml, never in the folder you
+    happen to be in.
+    """
+    ctx.default_map = _defaults(config)
+
+
+def _defaults(config: str | None) -> dict[str, Any]:
+    """Return the user's defaults; only names that a command has are allowed."""
+    named = config or os.environ.get("DPROO_CONFIG")
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    path = Path(named) if named else home / "dproo" / "dproo.toml"
+    if not named and not path.exists():
+        return {}
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
+    for name, defaults in found.items():
+        command = cli.get_command(click.Context(cli), name)
+        known = {option.name for option in command.params} if command else set()
+        if not isinstance(defaults, dict) or not set(defaults) <= known:
+            raise ValueError(f"config must hold tables of options only, got [{name}] in {path}.")
+    return found
+
+
+def main() -> NoReturn:
+    """Run the command line; every refusal is one sentence and an exit code."""
+    sys.exit(_run(lambda: cli.main(standalone_mode=False)))
+
+
+def _run(command: Callable[[], Any]) -> int:
+    try:
+        return command() or 0
+    except click.ClickException as error:
+        error.show()
+        return USAGE
+    except (click.Abort, KeyboardInterrupt):
+        code, sentence = USAGE, "stopped."
+    except BudgetRefused as error:
+        code, sentence = REFUSED, f"{error} Nothing was read or charged."
+    except ReleaseError as error:
+        code, sentence = FAILED, str(error)
+    except (TypeError, ValueError, LedgerError) as error:
+        code, sentence = USAGE, str(error)
+    except Exception:  # noqa: BLE001 - a traceback could quote the data
+        code, sentence = BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+    click.echo(f"Error: {sentence}", err=True)
+    return code

@@ -1,0 +1,123 @@
+"""The commands for the privacy budget: ``dproo ledger``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from dproo.cli.output import json_option, neighbours_option, print_json
+from dproo.cli.releasing import dataset_name
+from dproo.ledger import Account, Ledger, default_path, in_epsilon
+
+path_option = click.option(
+    "--ledger", "path", help="The ledger's file; else DPROO_LEDGER, else your own."
+)
+
+
+@click.group("ledger")
+def ledger_command() -> None:
+    """Declare, show and verify privacy budgets.
+
+    A ledger is one file with a budget for each declared dataset. Every release is charged
+    before data is read, and nothing is ever refunded.
+
+    \b
+    Examples:
+      dproo ledger init data.csv --budget 3
+      dproo ledger show
+      dproo ledger verify --head HASH
+    """
+
+
+@ledger_command.command("init")
+@click.argument("dataset")
+@click.option("--budget", required=True, help="The total epsilon, once and for all.")
+@neighbours_option
+@click.option(
+    "--records-per-person", default=1, show_default=True, help="The most that one person owns."
+)
+@path_option
+def init(
+    dataset: str, *, budget: str, neighbours: str, records_per_person: int, path: str | None
+) -> None:
+    """Declare the budget of DATASET: a name, or a file, whose full path is then the name."""
+    name = dataset_name(dataset)
+    Ledger.create(_path(path)).declare(
+        name, budget=budget, neighbours=neighbours, records_per_person=records_per_person
+    )
+    click.echo(f"{name}: {budget} declared, {neighbours}, in {_path(path)}")
+
+
+@ledger_command.command("show")
+@path_option
+@json_option
+def show(*, path: str | None, as_json: bool) -> None:
+    """Print every budget, what is spent and what is left."""
+    accounts = Ledger(_path(path)).show()
+    if as_json:
+        print_json({"datasets": [_account(account) for account in accounts]})
+        return
+    for account in accounts:
+        click.echo(
+            f"{account.dataset}: {in_epsilon(account.left)} left of"
+            f" {in_epsilon(account.budget)} ({account.neighbours})"
+        )
+        for line in account.lines:
+            state = "released" if line.is_recorded else "charged, never released"
+            click.echo(f"  entry {line.entry}  {line.at}  {in_epsilon(line.charge)}  {state}")
+
+
+def _account(account: Account) -> dict[str, object]:
+    return {
+        "dataset": account.dataset,
+        "neighbours": account.neighbours,
+        "records_per_person": account.records_per_person,
+        "budget": in_epsilon(account.budget),
+        "spent": in_epsilon(account.spent),
+        "left": in_epsilon(account.left),
+        "entries": [
+            {
+                "entry": line.entry,
+                "at": line.at,
+                "charge": in_epsilon(line.charge),
+                "is_recorded": line.is_recorded,
+                "request": line.request,
+            }
+            for line in account.lines
+        ],
+    }
+
+
+@ledger_command.command("verify")
+@click.option("--head", help="A hash noted earlier, from a receipt: it must be in the chain.")
+@path_option
+@json_option
+def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
+    """Check every byte, every hash and every rule of the ledger."""
+    found = Ledger(_path(path)).verify(expect_head=head)
+    if as_json:
+        print_json({"is_intact": True, "events": found.events, "head": found.head})
+    else:
+        click.echo(f"intact: {found.events} events, head {found.head}")
+
+
+@ledger_command.command("export")
+@path_option
+def export(*, path: str | None) -> None:
+    """Print all events, oldest first, one JSON object a line."""
+    for event in Ledger(_path(path)).export():
+        click.echo(json.dumps(event))
+
+
+@ledger_command.command("print")
+@click.argument("entry", type=int)
+@path_option
+def print_again(entry: int, *, path: str | None) -> None:
+    """Print the receipt of a recorded release again; it costs nothing."""
+    print_json(Ledger(_path(path)).released(entry))
+
+
+def _path(path: str | None) -> Path:
+    return Path(path) if path else default_path()

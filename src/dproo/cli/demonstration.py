@@ -1,0 +1,67 @@
+"""A walk through planning, releasing and being refused, on invented data: ``dproo demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from dproo.alphabet import Alphabet
+from dproo.cli.output import print_facts
+from dproo.cli.releasing import facts
+from dproo.ledger import BudgetRefused, Ledger, in_epsilon
+from dproo.planner import plan
+from dproo.release import sample
+
+_ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
+_BUDGET, _EPSILON = "1.5", "1"
+
+
+@click.command("demo")
+def demo_command() -> None:
+    """Plan, release and be refused, on invented hospital admissions; takes a second."""
+    codes = [code for code in _ADMISSIONS if code]
+    records = sum(_ADMISSIONS.values())
+    with TemporaryDirectory(prefix="dproo-demo-") as folder:
+        data = Path(folder) / "admissions.csv"
+        lines = [f"{code},ward" for code, times in _ADMISSIONS.items() for _ in range(times)]
+        data.write_text("\n".join(["diagnosis,place", *lines]) + "\n", encoding="utf-8")
+        alphabet = Alphabet.of(codes)
+        _step(f"1. The data: {records:,} invented admissions; the public codes: {', '.join(codes)}")
+        _step("   and the extra letter 'other'. Nobody has B20, and nobody may learn that.")
+
+        alpha = plan(n=records, k=alphabet.k, epsilon=_EPSILON)["ls-roo"]
+        _step(f"\n2. Plan: epsilon = {_EPSILON} means that no one record changes the odds of any")
+        _step("   conclusion by more than a factor 2.72. The released code then differs from a")
+        _step(f"   random patient's in at most {float(alpha or 0):.2%} of all draws.")
+
+        ledger = Ledger.create(Path(folder) / "ledger.sqlite3")
+        ledger.declare("admissions", budget=_BUDGET, neighbours="replace")
+        question: dict[str, Any] = {
+            "alphabet": alphabet,
+            "column": "diagnosis",
+            "epsilon": _EPSILON,
+            "ledger": ledger,
+            "dataset": "admissions",
+        }
+        _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
+        _step("   only then the data is read:\n")
+        release = sample(data, **question)
+        click.echo(release.value)
+        print_facts(facts(release.receipt))
+
+        left = in_epsilon(ledger.show()[0].left)
+        _step(f"\n4. Refusal: once more for {_EPSILON}, though only {left} is left:")
+        try:
+            sample(data, **question)
+        except BudgetRefused as refused:
+            _step(f"   refused: {refused}")
+        _step("   Printing the first release again is free, and the ledger verifies:")
+        found = ledger.verify()
+        _step(f"   {found.events} events, head {found.head[:16]}")
+
+
+def _step(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,152 @@
+"""The command that releases: ``dproo sample``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dproo.alphabet import OTHER, Alphabet
+from dproo.cli.output import (
+    json_option,
+    neighbours_option,
+    print_facts,
+    print_json,
+    sampler_option,
+    waiting,
+)
+from dproo.ledger import Ledger, default_path, in_epsilon
+from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
+from dproo.release import sample
+
+
+def dataset_name(data: str) -> str:
+    """Return the name that a budget has by default: a file's full path, else the text itself."""
+    return str(Path(data).resolve()) if Path(data).exists() else data
+
+
+@click.command("sample")
+@click.argument("data")
+@click.option("--column", "columns", multiple=True, help="The column; several make a product.")
+@click.option(
+    "--alphabet",
+    "alphabets",
+    multiple=True,
+    required=True,
+    help="The public letters, one for each column: a file with one a line (codes.txt), a column"
+    " of a CSV file (codes.csv:code), integers (0..120) or bins (bins:0,18,65).",
+)
+@click.option("--outside", default=OTHER, show_default=True, help="'other' or 'uniform'.")
+@click.option("--epsilon", required=True, help="The privacy parameter: smaller is more private.")
+@click.option("--table", help="The table of a database or DuckDB file.")
+@sampler_option
+@click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
+@neighbours_option
+@click.option(
+    "--records-per-person", default=1, show_default=True, help="The most that one person owns."
+)
+@click.option("--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own.")
+@click.option("--dataset", help="The name of the budget; by default the file's full path.")
+@click.option("--no-ledger", is_flag=True, help="Charge no budget: nothing adds up releases.")
+@click.option("--quiet", is_flag=True, help="Print the released record only.")
+@json_option
+def sample_command(
+    data: str,
+    *,
+    columns: tuple[str, ...],
+    alphabets: tuple[str, ...],
+    outside: str,
+    path: str | None,
+    dataset: str | None,
+    no_ledger: bool,
+    as_json: bool,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Release one representative record of DATA under pure epsilon-DP.
+
+    DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, or a
+    postgresql:// URL. The alphabet is public and never learned from the data; a cell outside
+    it counts as the extra letter 'other'. The record goes to standard output, the receipt to
+    standard error.
+
+    \b
+    Examples:
+      dproo sample examples/admissions.csv --column diagnosis --epsilon 1
+          --alphabet examples/diagnosis_codes.txt
+      dproo sample 'visits-*.parquet' --column sex --alphabet sex.txt
+          --column age --alphabet bins:0,18,65,120 --epsilon 0.5
+    """
+    alphabet, column = _letters(columns, alphabets, outside)
+    charged: dict[str, Any] = {}
+    if not no_ledger:
+        name = dataset or dataset_name(data)
+        charged = {"ledger": _ledger(path, name), "dataset": name}
+    try:
+        with waiting("counting"):
+            release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
+    except UnknownDatasetError as error:
+        raise UnknownDatasetError(f"{error} {_remedy(charged['dataset'])}") from None
+    if as_json:
+        print_json(release.receipt)
+        return
+    for value in release.values:
+        click.echo(_shown(value))
+    if not quiet:
+        print_facts(facts(release.receipt))
+
+
+def _letters(
+    columns: tuple[str, ...], alphabets: tuple[str, ...], outside: str
+) -> tuple[Alphabet, str | None]:
+    if len(alphabets) == 1 and len(columns) < 2:
+        return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
+    if len(columns) != len(alphabets):
+        raise ValueError(
+            f"alphabet must be given for each column, got {len(alphabets)} for {len(columns)}."
+        )
+    parts = {
+        column: Alphabet.parse(text, policy="uniform")
+        for column, text in zip(columns, alphabets, strict=True)
+    }
+    return Alphabet.product(parts, policy=outside), None
+
+
+def _ledger(path: str | None, dataset: str) -> Ledger:
+    try:
+        return Ledger(Path(path) if path else default_path())
+    except MissingLedgerError as error:
+        raise MissingLedgerError(f"{error} {_remedy(dataset)}") from None
+
+
+def _remedy(dataset: str) -> str:
+    return (
+        f"Declare a budget first: dproo ledger init '{dataset}' --budget EPSILON. "
+        "Or release without one: --no-ledger."
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "\t".join(f"{column}={letter}" for column, letter in value.items())
+    return str(value)
+
+
+def facts(receipt: dict[str, Any]) -> dict[str, object]:
+    """Return what a person wants to read of a receipt."""
+    charged = receipt["ledger"]
+    return {
+        "sampler": receipt["sampler"],
+        "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
+        f" {receipt['certificate']['epsilon']:.9g})",
+        "protects": f"{receipt['protects']}, {receipt['neighbours']}",
+        "records n": receipt.get("n", "private"),
+        "letters k": receipt["k"],
+        "alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}",
+        "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
+        f" charged {in_epsilon(charged['charge_nano_epsilon'])}"
+        if charged
+        else "none: nothing adds up this and other releases",
+        "software": receipt["software"],
+    }

@@ -1,0 +1,142 @@
+"""The accounts: what the chain of events means, by replaying it under its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dproo.ledger.amounts import budget_of, charge_of
+from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, Event
+from dproo.ledger.errors import CorruptLedgerError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One charge.
+
+    Attributes:
+        entry: its number, for :meth:`Ledger.released`.
+        charge: what it cost, in nano-epsilon.
+        at: when it was reserved, UTC.
+        is_recorded: whether its release can be printed again. If not, the release never
+            ended, and the charge stays.
+        request: the public parameters of the release.
+    """
+
+    entry: int
+    charge: int
+    at: str
+    is_recorded: bool
+    request: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """The budget of one declared dataset, in nano-epsilon, and its charges.
+
+    Attributes:
+        dataset: the declared name.
+        neighbours: the relation for which its epsilons add up.
+        records_per_person: the most records that one protected person may own.
+        budget: the total.
+        lines: the charges, oldest first.
+    """
+
+    dataset: str
+    neighbours: str
+    records_per_person: int
+    budget: int
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def spent(self) -> int:
+        """The sum of all charges, recorded or not."""
+        return sum(line.charge for line in self.lines)
+
+    @property
+    def left(self) -> int:
+        """What may still be charged."""
+        return self.budget - self.spent
+
+
+def require_chain(events: Iterable[Event]) -> None:
+    """Raise unless the events are numbered from 1 without gaps and each hash is right."""
+    previous, expected = NO_EVENT, 1
+    for event in events:
+        try:
+            is_right = event.seq == expected and event.hash == event.link(previous)
+        except (TypeError, ValueError):  # a value of another type
+            is_right = False
+        if not is_right:
+            raise CorruptLedgerError(
+                f"the ledger is corrupt: the chain of hashes breaks at event {expected}."
+            )
+        previous, expected = event.hash, expected + 1
+
+
+def accounts_of(events: Iterable[Event]) -> tuple[Account, ...]:
+    """Replay the events and return the accounts, in the order of their declaration.
+
+    Raises:
+        CorruptLedgerError: an event breaks a rule that every writer keeps.
+    """
+    replay = _Replay()
+    for event in events:
+        try:
+            is_allowed = event.is_canonical and replay.apply(event)
+        except (KeyError, TypeError, ValueError, RecursionError):
+            is_allowed = False
+        if not is_allowed:
+            raise CorruptLedgerError(f"the ledger is corrupt: event {event.seq} breaks the rules.")
+    return tuple(
+        replace(account, lines=tuple(replay.lines[name].values()))
+        for name, account in replay.accounts.items()
+    )
+
+
+@dataclass
+class _Replay:
+    accounts: dict[str, Account] = field(default_factory=dict)
+    lines: dict[str, dict[int, Line]] = field(default_factory=dict)
+    left: dict[str, int] = field(default_factory=dict)
+
+    def apply(self, event: Event) -> bool:
+        """Take one event in and return whether it keeps the rules."""
+        rules: dict[str, Callable[..., bool]] = {
+            DECLARED: self._declared,
+            RESERVED: self._reserved,
+            RECORDED: self._recorded,
+        }
+        return rules[event.kind](event, **event.fields)
+
+    def _declared(
+        self, event: Event, *, at: str, budget: str, neighbours: str, records_per_person: int
+    ) -> bool:
+        del at
+        name = event.dataset
+        is_new = name not in self.accounts
+        self.accounts[name] = Account(
+            dataset=name,
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+            budget=event.nano,
+        )
+        self.lines[name] = {}
+        self.left[name] = event.nano
+        return is_new and event.entry == 0 and event.nano == budget_of(budget)
+
+    def _reserved(self, event: Event, *, at: str, epsilon: str, request: dict[str, Any]) -> bool:
+        self.lines[event.dataset][event.seq] = Line(
+            entry=event.seq, charge=event.nano, at=at, is_recorded=False, request=request
+        )
+        self.left[event.dataset] -= event.nano
+        is_charged = event.entry == event.seq and event.nano == charge_of(epsilon)
+        return is_charged and self.left[event.dataset] >= 0
+
+    def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
+        del receipt
+        lines = self.lines[event.dataset]
+        line = lines[event.entry]
+        lines[event.entry] = replace(line, is_recorded=True)
+        return not line.is_recorded and event.nano == 0

@@ -1,0 +1,47 @@
+"""Amounts of privacy: integers in nano-epsilon, rounded so that no sum is ever too small."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dproo._check import refusal
+from dproo.exact import ceil_div, parse_epsilon, rational
+
+NANO = 10**9
+BUDGET_MAX = 10**6
+
+
+def charge_of(epsilon: object) -> int:
+    """Return what a release of ``epsilon`` costs, rounded up.
+
+    Guarantee: the sum of the charges is never below the sum of the epsilons.
+
+    >>> charge_of("0.1"), charge_of("1/3"), charge_of("1e-30")
+    (100000000, 333333334, 1)
+    """
+    exact = parse_epsilon(epsilon) * NANO
+    return ceil_div(exact.numerator, exact.denominator)
+
+
+def budget_of(budget: object) -> int:
+    """Return a total epsilon, rounded down.
+
+    >>> budget_of("1"), budget_of("1/3")
+    (1000000000, 333333333)
+    """
+    exact = rational("budget", budget)
+    if not exact > 0:
+        raise ValueError(refusal("budget", "be positive", budget))
+    if not Fraction(1, NANO) <= exact <= BUDGET_MAX:
+        raise ValueError(refusal("budget", f"be between 1e-9 and {BUDGET_MAX}", budget))
+    return exact.numerator * NANO // exact.denominator
+
+
+def in_epsilon(nano: int) -> str:
+    """Return an amount as an exact decimal.
+
+    >>> in_epsilon(333333334), in_epsilon(2 * NANO), in_epsilon(0)
+    ('0.333333334', '2', '0')
+    """
+    whole, part = divmod(nano, NANO)
+    return f"{whole}.{part:09}".rstrip("0").rstrip(".")

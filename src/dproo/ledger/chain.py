@@ -1,0 +1,166 @@
+"""The chain of events: what happened, in order, each event sealed to all before it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dproo._check import refusal
+from dproo.ledger.errors import UnknownDatasetError, UnknownEntryError
+
+DECLARED, RESERVED, RECORDED = "declared", "reserved", "recorded"
+NO_EVENT = "0" * 64
+"""The hash before the first event."""
+
+_COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One line of the ledger, never changed after it was written.
+
+    Attributes:
+        seq: its number, from 1 without gaps.
+        kind: ``"declared"``, ``"reserved"`` or ``"recorded"``.
+        dataset: the declared name.
+        entry: the ``seq`` of the reservation it belongs to; 0 for a declaration.
+        nano: the budget or the charge, in nano-epsilon; 0 for a record.
+        body: everything else, as canonical JSON.
+        hash: SHA-256 of the previous event's hash and of all fields above.
+    """
+
+    seq: int
+    kind: str
+    dataset: str
+    entry: int
+    nano: int
+    body: str
+    hash: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The content of the body."""
+        return json.loads(self.body)  # type: ignore[no-any-return]
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether the body is the one text of its content."""
+        return self.body == _json(self.fields)
+
+    def link(self, previous: str) -> str:
+        """Return the hash this event must have after an event of hash ``previous``.
+
+        A JSON list determines its items, so no two events share a text.
+        """
+        text = _json(
+            [previous, self.seq, self.kind, self.dataset, self.entry, self.nano, self.body]
+        )
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def shown(self) -> dict[str, Any]:
+        """Return the event for export, its body unfolded."""
+        return {**asdict(self), "body": self.fields}
+
+
+def canonical(value: object) -> str:
+    """Return the one JSON text of ``value``: ASCII, sorted names, no blanks.
+
+    It is written twice because the names of the first text, not those of ``value``, are what
+    a reader sorts again.
+
+    >>> canonical({"b": 1, "a": [True, None]}), canonical({10: 1, 9: 2})
+    ('{"a":[true,null],"b":1}', '{"10":1,"9":2}')
+    """
+    return _json(json.loads(_json(value)))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def events(
+    connection: sqlite3.Connection, *, where: str = "1", of: tuple[Any, ...] = ()
+) -> Iterator[Event]:
+    """Yield the events in order, or those that meet an SQL condition of our own."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
+    names = _COLUMNS.split(", ")
+    for row in rows:
+        yield Event(**dict(zip(names, row, strict=True)))
+
+
+def head(connection: sqlite3.Connection) -> tuple[int, str]:
+    """Return number and hash of the last event."""
+    row = connection.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
+    return row or (0, NO_EVENT)
+
+
+def append(
+    connection: sqlite3.Connection,
+    kind: str,
+    *,
+    dataset: str,
+    nano: int,
+    body: object,
+    entry: int | None = None,
+) -> Event:
+    """Write the next event; without an ``entry`` it starts its own."""
+    last, previous = head(connection)
+    seq = last + 1
+    fields = {
+        "seq": seq,
+        "kind": kind,
+        "dataset": dataset,
+        "entry": seq if entry is None else entry,
+        "nano": nano,
+        "body": canonical(body),
+    }
+    event = Event(**fields, hash=Event(**fields, hash="").link(previous))  # type: ignore[arg-type]
+    connection.execute(
+        f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
+        tuple(asdict(event).values()),
+    )
+    return event
+
+
+def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
+    """Return the event that gave ``dataset`` its budget."""
+    declared = {event.dataset: event for event in events(connection, where="kind = 'declared'")}
+    if isinstance(dataset, str) and dataset in declared:
+        return declared[dataset]
+    near = difflib.get_close_matches(str(dataset), declared, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
+    raise UnknownDatasetError(
+        f"{refusal('dataset', 'be a declared name with a budget', dataset)} {hint}"
+    )
+
+
+def spent(connection: sqlite3.Connection, dataset: str) -> int:
+    """Return the sum of all charges of ``dataset``."""
+    (total,) = connection.execute(
+        "SELECT coalesce(sum(nano), 0) FROM event WHERE kind = 'reserved' AND dataset = ?",
+        (dataset,),
+    ).fetchone()
+    return int(total)
+
+
+def pair(
+    connection: sqlite3.Connection, number: int, *, reservation: str | None = None
+) -> tuple[Event, Event | None]:
+    """Return a reservation and, if there is one, its record.
+
+    Args:
+        connection: to the ledger.
+        number: the entry.
+        reservation: the hash that the reservation must have, if it is known.
+    """
+    found = list(events(connection, where="entry = ? AND kind <> 'declared'", of=(number,)))
+    if not found or reservation not in {None, found[0].hash}:
+        raise UnknownEntryError(
+            refusal("entry", "be the number of a charge in this ledger", number)
+        )
+    return found[0], found[1] if len(found) > 1 else None

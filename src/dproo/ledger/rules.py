@@ -1,0 +1,68 @@
+"""What may enter a ledger: names, relations, and public values only."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from dproo._check import one_of, refusal, whole
+from dproo.ledger.chain import Event, canonical
+from dproo.ledger.errors import OtherRelationError
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
+
+_LONGEST_NAME = 200
+_NEVER_PUBLIC = {"counts", "m", "q", "seed"}
+_TELLS_N = {"n", "worst_alpha"}
+
+
+def require_name(dataset: object) -> None:
+    """Raise unless a dataset's name is text that looks like what it is."""
+    if not isinstance(dataset, str):
+        raise TypeError(refusal("dataset", "be text", dataset))
+    if not 0 < len(dataset) <= _LONGEST_NAME or dataset != dataset.strip():
+        condition = f"be 1 to {_LONGEST_NAME} characters without blanks around them"
+        raise ValueError(refusal("dataset", condition, dataset))
+    if not dataset.isprintable() or not unicodedata.is_normalized("NFC", dataset):
+        raise ValueError(refusal("dataset", "be printable text in normal form C", dataset))
+
+
+def relation_of(neighbours: object, records_per_person: object) -> dict[str, Any]:
+    """Return the relation for which epsilons add up, checked."""
+    return {
+        "neighbours": one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE)),
+        "records_per_person": whole(
+            "records_per_person", records_per_person, at_least=1, at_most=RECORDS_MAX
+        ),
+    }
+
+
+def require_relation(declared: Event, relation: Mapping[str, Any]) -> None:
+    """Raise unless a release is under the relation that was declared."""
+    for name, asked in relation.items():
+        if asked != declared.fields[name]:
+            raise OtherRelationError(
+                refusal(name, f"be {declared.fields[name]!r} as declared", asked)
+                + f" The epsilons of {declared.dataset!r} add up for that relation only."
+            )
+
+
+def require_public(name: str, value: object, neighbours: str) -> None:
+    """Raise if a field name tells that a value is private; it would stay in the file for good.
+
+    What is released, under ``values``, may be named by anything, such as a group called ``m``.
+    """
+    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
+    try:
+        canonical(value)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError(f"{name} must be made of JSON values.") from None
+    remaining = [value]
+    while remaining:
+        item = remaining.pop()
+        if isinstance(item, Mapping):
+            if found := sorted(private & set(item)):
+                raise ValueError(f"{name} must be public, got a field {found[0]!r}.")
+            remaining += [part for field, part in item.items() if field != "values"]
+        elif isinstance(item, list | tuple):
+            remaining += item

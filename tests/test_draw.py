@@ -1,0 +1,137 @@
+"""The law of the draw is the law that was certified: every branch of the source is walked."""
+
+import os
+from array import array
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from walk import law
+
+import dproo
+from dproo import Counts, sampling
+from dproo.counts import Runs
+from dproo.mechanisms import data_specific, letter_specific
+from dproo.randomness import Source
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """Build the same samplers from coarse integers, so that every unit can be walked."""
+    monkeypatch.setattr(data_specific, "BITS", 3)
+    monkeypatch.setattr(letter_specific, "BITS", 2)
+    monkeypatch.setattr(dproo.Mechanism, "growth", property(lambda _: Fraction(5, 2)))
+
+
+SMALL = [
+    counts
+    for k, n in [(2, 1), (2, 4), (3, 3), (3, 5), (4, 4)]
+    for counts in product(range(n + 1), repeat=k)
+    if sum(counts) == n
+]
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo", "subrr"])
+def test_the_law_of_the_draw_is_the_pmf(name):
+    """73 datasets for each of four samplers."""
+    for counts in SMALL:
+        sampler = dproo.mechanism(name, epsilon=1, n=sum(counts), k=len(counts))
+        drawn = law(lambda source: sampler.draw(counts, source=source))  # noqa: B023 - used at once
+        expected = sampler.pmf(counts)
+        assert [drawn[letter,] for letter in range(sampler.k)] == expected
+        assert sum(expected) == 1
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("name", ["roo", "subrr"])
+@pytest.mark.parametrize("counts", [(1, 1), (0, 3), (2, 1, 0), (2, 2)])
+def test_the_law_of_several_draws_is_their_joint_probability(name, counts):
+    sampler = dproo.mechanism(name, epsilon=1, n=sum(counts), k=len(counts), draws=2)
+    drawn = law(lambda source: sampler.draw(counts, source=source))
+    outcomes = list(product(range(sampler.k), repeat=2))
+    expected = {letters: sampler.probability(Counts.of(counts), letters) for letters in outcomes}
+    assert drawn == expected
+    first = [sum(expected[y, z] for z in range(sampler.k)) for y in range(sampler.k)]
+    assert first == sampler.pmf(counts)
+
+
+@pytest.mark.usefixtures("coarse")
+def test_the_law_with_a_prior_is_walked_too():
+    sampler = dproo.mechanism("roo", epsilon=1, n=3, k=3, prior=["0.5", "0.3", "0.2"])
+    drawn = law(lambda source: sampler.draw([0, 1, 2], source=source))
+    assert [drawn[letter,] for letter in range(3)] == sampler.pmf([0, 1, 2])
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 5, 6, 7, 8, 100, 255, 256])
+def test_an_integer_below_a_bound_is_uniform_over_all_bytes(bound):
+    outcomes = Counter()
+    for byte in range(256):
+        supply = iter([bytes([byte])])
+
+        def entropy(length, supply=supply):
+            return next(supply) if length else b""
+
+        try:
+            outcomes[Source(entropy).below(bound)] += 1
+        except StopIteration:  # rejected: another byte was asked for
+            outcomes["rejected"] += 1
+    accepted = [outcomes[value] for value in range(bound)]
+    assert set(outcomes) <= {*range(bound), "rejected"}
+    assert len(set(accepted)) == 1
+    assert sum(outcomes.values()) == 256
+
+
+@pytest.mark.parametrize(
+    "weights", [Runs([(3, 1), (1, 2), (7, 1)]), Runs([(1, 11)]), Runs([(1, 1), (60, 1)])]
+)
+def test_many_draws_have_the_law_of_one(weights, monkeypatch):
+    """Walk all first 16 bits at once, against every value of the bits behind them."""
+    monkeypatch.setattr(sampling, "pick", lambda *_: "rejected")
+    cells = array("H", range(1 << 16))
+    behind = weights.total.bit_length()
+    drawn = Counter()
+    for rest in range(1 << behind):
+        source = Source(lambda _: cells.tobytes())
+        source.bits = lambda _, rest=rest: rest
+        drawn.update(sampling.pick_many(weights, len(cells), source))
+    copies = (1 << 16 + behind) // weights.total
+    assert [drawn[letter] for letter in range(weights.k)] == [w * copies for w in weights]
+    assert drawn["rejected"] < drawn.total() >> 16
+
+
+def test_many_draws_over_a_huge_sparse_alphabet_stay_inside_it():
+    weights = Runs([(1, 10**12), (2**70, 1), (1, 10**12)])
+    letters = sampling.pick_many(weights, 10_000, Source())
+    assert len(letters) == 10_000
+    assert all(0 <= letter < weights.k for letter in letters)
+    assert letters.count(10**12) > 9_900
+
+
+def test_a_letter_without_weight_is_never_drawn():
+    weights = Runs([(0, 5), (1, 1), (0, 5)])
+    assert {sampling.pick(weights, Source()) for _ in range(100)} == {5}
+    assert set(sampling.pick_many(weights, 5_000, Source())) == {5}
+
+
+def test_a_fork_does_not_repeat_the_parents_draws():
+    reader, writer = os.pipe()
+    source = Source()
+    child = os.fork()
+    drawn = source.bits(256).to_bytes(32, "big")
+    if child == 0:
+        os.write(writer, drawn)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 32) != drawn
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_million_letters_and_huge_counts_draw_at_once():
+    counts = Counts.sparse({7: 2**63 - 1, 10**12 - 1: 2**62}, k=10**12)
+    for name in ("roo", "ds-roo", "ls-roo", "subrr"):
+        sampler = dproo.mechanism(name, epsilon="0.1", n=counts.n, k=counts.k)
+        assert sampler.draw(counts)[0] < 10**12
+        assert len(sampler.draw_many(counts, 5_000)) == 5_000

@@ -1,0 +1,164 @@
+"""Mutants of the privacy code: each is a plausible mistake, and the test named beside it kills it.
+
+A mutant is the package with one piece of text replaced; the killer runs against it in a
+process of its own and must fail.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dproo
+
+SOURCE = Path(dproo.__file__).parent
+TESTS = Path(__file__).parent
+
+LAW = "test_draw.py::test_the_law_of_the_draw_is_the_pmf"
+MANY = "test_draw.py::test_many_draws_have_the_law_of_one"
+JOINT = "test_draw.py::test_the_law_of_several_draws_is_their_joint_probability"
+BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
+EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
+ENUMERATED = (
+    "test_privacy.py::test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified"
+)
+ROO, DS, LS = (f"{ENUMERATED}[{name}-0.5]" for name in ("roo", "ds-roo", "ls-roo"))
+ADDED = "test_privacy.py::test_adding_or_removing_one_record_leaks_at_most_epsilon"
+SEVERAL = "test_privacy.py::test_several_draws_and_several_records_are_certified"
+PRIOR = "test_privacy.py::test_a_public_prior_is_certified"
+ANSWERS = "test_privacy.py::test_several_answers_by_randomized_response_are_certified"
+COUNTEREXAMPLES = "test_privacy.py::test_the_printed_table_leaks_and_the_private_one_does_not"
+REFUSED = "test_privacy.py::test_a_sampler_whose_integers_leak_cannot_be_made"
+ROUNDED = "test_privacy.py::test_the_certified_epsilon_is_rounded_up"
+MISFIT = "test_mechanisms.py::test_counts_that_do_not_fit_are_refused"
+PSEUDO = "test_mechanisms.py::test_the_rounded_pseudo_count_is_never_below_the_true_one"
+
+MUTANTS = {
+    "the lower bound on exp is the upper one": (
+        "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
+    ),
+    "the tail of the series is forgotten": (
+        "exact.py", "total, total + 2 * terms + 4", "total, total", EXP,
+    ),
+    "a ratio within the bounds' width passes": (
+        "exact.py", "if y <= lower:", "if y <= upper:", CLOSE,
+    ),
+    "the bound itself can be drawn": (
+        "randomness.py", ">= bound:", "> bound:", BYTES,
+    ),
+    "a rejected draw is not rejected but folded back": (
+        "randomness.py",
+        "while (value := self.bits(width)) >= bound:\n            pass",
+        "value = self.bits(width) % bound",
+        BYTES,
+    ),
+    "a letter's first unit goes to its neighbour": (
+        "counts.py", "self._unit_ends[i] - 1 - unit", "self._unit_ends[i] - unit", LAW,
+    ),
+    "many draws keep what must be rejected": (
+        "sampling.py",
+        "weights.letter_at(unit) if unit < weights.total else pick(weights, source)",
+        "weights.letter_at(min(unit, weights.total - 1))",
+        MANY,
+    ),
+    "a cell of two letters is given to one": (
+        "sampling.py", "-(-start // cell), end // cell", "start // cell, end // cell", MANY,
+    ),
+    "the pseudo-count is a tenth too small": (
+        "mechanisms/smoothing.py", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
+    ),
+    "the pseudo-count is cut to a float": (
+        "mechanisms/smoothing.py", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
+    ),
+    "several draws cost as one": (
+        "mechanisms/smoothing.py", "sorted((self.draws, ", "sorted((1, ", SEVERAL,
+    ),
+    "a person owns one record only": (
+        "mechanisms/smoothing.py", "sorted((self.draws, min(self.records_per_person, self.n)))", "1, self.draws", SEVERAL,
+    ),
+    "the urn forgets what was drawn": (
+        "mechanisms/smoothing.py", "source.below(weights.total + i * self._record)", "source.below(weights.total)", JOINT,
+    ),
+    "the prior is scaled to its largest share": (
+        "mechanisms/smoothing.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
+    ),
+    "the certificate watches a letter that somebody has": (
+        "mechanisms/smoothing.py",
+        "transition({other: self.n}, {other: self.n - most, rarest: most})",
+        "transition({other: self.n - most, rarest: most}, {other: self.n})",
+        ROO,
+    ),
+    "several answers cost as one": (
+        "mechanisms/randomized_response.py", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
+    ),
+    "records are drawn with replacement": (
+        "mechanisms/randomized_response.py", "record = moved.get(j, j)", "record = j", JOINT,
+    ),
+    "the same-minimum bound is dropped": (
+        "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
+    ),
+    "the big letters are forgotten": (
+        "mechanisms/data_specific.py", "if k * big > n:", "if k * big > n * n:", COUNTEREXAMPLES,
+    ),
+    "n is one too large": (
+        "mechanisms/data_specific.py", "(over - under) * (self.n - self.k * m)", "(over - under) * (self.n + 1 - self.k * m)", DS,
+    ),
+    "the certificate does not watch untouched letters": (
+        "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
+    ),
+    "the minimum is read one too high": (
+        "mechanisms/data_specific.py", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,
+    ),
+    "two letters in the middle are never obscured": (
+        "mechanisms/data_specific.py", "entries = [max(0, self._same_minimum_bound(last))]", "entries = [0]", DS,
+    ),
+    "the printed table passes for the private one": (
+        "mechanisms/data_specific.py", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
+    ),
+    "the total is taken for constant": (
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:", "if self.neighbours:", LS,
+    ),
+    "the worst total is the largest": (
+        "mechanisms/letter_table.py", "            if gap > 0:\n", "            if gap < 0:\n", LS,
+    ),
+    "the losing letter's last step is left out": (
+        "mechanisms/letter_table.py", "high = min(reach, table.last + 1)", "high = min(reach, table.last)", LS,
+    ),
+    "a removal is not looked at": (
+        "mechanisms/letter_table.py", "if (total + step) * under > over * total:", "if step < 0:", ADDED,
+    ),
+    "nobody looks at the certificate": (
+        "mechanisms/law.py", "if self.is_for_release and not is_at_most_exp", "if not self.k and not is_at_most_exp", REFUSED,
+    ),
+    "counts need not sum to n": (
+        "mechanisms/law.py", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
+    ),
+    "the certified loss is rounded down": (
+        "privacy.py", "shown = math.nextafter(shown, math.inf)", "break", ROUNDED,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_mutant_dies(mutant, tmp_path):
+    module, original, mutated, killer = MUTANTS[mutant]
+    shutil.copytree(SOURCE, tmp_path / "dproo")
+    path = tmp_path / "dproo" / module
+    text = path.read_text(encoding="utf-8")
+    assert text.count(original) == 1, "the mutant no longer fits the code"
+    path.write_text(text.replace(original, mutated), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", TESTS / killer]
+    result = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=TESTS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 1, f"{mutant!r} survived:\n{result.stdout[-2000:]}"

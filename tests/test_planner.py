@@ -1,0 +1,122 @@
+"""The planner: closed forms of the paper, and the first value that meets the target."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dproo
+from dproo import mechanism, plan
+from dproo.planner import WORST_ALPHA
+
+SAMPLERS = list(WORST_ALPHA)
+
+
+def test_the_sampling_complexity_of_roo_is_theorem_1():
+    for k, epsilon, alpha in [(9, 0.1, 0.05), (100, 1.0, 0.01), (2, 0.5, 0.1)]:
+        needed = plan(k=k, epsilon=str(epsilon), alpha=str(alpha))["roo"]
+        assert needed == math.ceil((k * (1 - alpha) - 1) / (alpha * (math.exp(epsilon) - 1)))
+
+
+def test_the_peers_have_the_sampling_complexities_that_the_paper_quotes():
+    for k, epsilon, alpha in [(9, 0.1, 0.05), (100, 1.0, 0.01)]:
+        answer = plan(k=k, epsilon=str(epsilon), alpha=str(alpha))
+        assert answer["laplace"] == round(2 * k / (alpha * epsilon))
+        assert answer["subrr"] == round((k - 1) * (1 - alpha) / (alpha * epsilon))
+
+
+@given(
+    k=st.integers(2, 10**4),
+    epsilon=st.fractions(min_value=Fraction(1, 100), max_value=5),
+    share=st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(9, 10)),
+)
+@settings(max_examples=20, deadline=None)
+def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
+    alpha = share * (1 - Fraction(1, k))
+    answer = plan(k=k, epsilon=epsilon, alpha=alpha)
+    assert answer["roo"] <= answer["subrr"] <= answer["laplace"]
+    assert answer["ds-roo"] <= answer["roo"]
+    assert answer["ls-roo"] <= answer["roo"]
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@given(
+    n=st.integers(1, 10**5),
+    k=st.integers(2, 300),
+    epsilon=st.sampled_from(["0.02", "0.1", "0.7", "3"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
+    worst_alpha, _ = WORST_ALPHA[sampler]
+    alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]
+    assert alpha == worst_alpha(n=n, k=k, epsilon=Fraction(epsilon))
+    if not alpha < 1 - Fraction(1, k):
+        return
+    assert plan(k=k, epsilon=epsilon, alpha=alpha)[sampler] == n
+    assert plan(n=n, epsilon=epsilon, alpha=alpha)[sampler] == k
+    least = plan(n=n, k=k, alpha=alpha)[sampler]
+    assert worst_alpha(n=n, k=k, epsilon=least) <= alpha
+    assert 0 <= least / Fraction(epsilon) - 1 < Fraction(1, 10**4)
+
+
+@pytest.mark.parametrize("sampler", ["roo", "ds-roo", "ls-roo", "subrr"])
+def test_the_planner_and_the_sampler_agree(sampler):
+    for n, k, epsilon in [(1, 2, "1"), (50, 2, "0.1"), (1000, 9, "0.1"), (77, 200, "2")]:
+        planned = plan(n=n, k=k, epsilon=epsilon)[sampler]
+        drawn_from = mechanism(sampler, epsilon=epsilon, n=n, k=k).worst_alpha
+        assert abs(planned - drawn_from) <= Fraction(1, 10**15)
+
+
+def test_theorem_1_goes_both_ways():
+    q = Fraction(1, 10)
+    epsilon = dproo.epsilon_of(q, n=500, k=8)
+    assert float(epsilon) == pytest.approx(math.log(1 + 8 * 0.9 / (500 * 0.1)), rel=1e-14)
+    assert dproo.alpha_of(q, k=8) == Fraction(7, 80)
+    assert float(plan(n=500, k=8, epsilon=epsilon)["roo"]) == pytest.approx(7 / 80, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ({"n": 3, "epsilon": "0.001", "alpha": "0.01"}, "even two letters need more records"),
+        ({"n": 3, "k": 10, "alpha": "0.95"}, "any epsilon will do"),
+        ({"n": 1, "k": 10, "alpha": "1e-900"[:6]}, "it would take an epsilon above 1000"),
+        ({"k": 1000, "epsilon": "1e-20", "alpha": "0.2"}, "it would take more than 1e+18 records"),
+        ({"n": 10**9, "epsilon": "1000", "alpha": "0.2"}, "any alphabet of up to 1e+18 letters"),
+    ],
+)
+def test_an_unattainable_target_says_why(question, reason):
+    answer = plan(**question)
+    roo = answer.rows[0]
+    assert answer["roo"] is None
+    assert roo.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({}, "plan must be given exactly three of n, k, epsilon and alpha."),
+        ({"n": 1, "k": 2}, "plan must be given exactly three of n, k, epsilon and alpha."),
+        (
+            {"n": 1, "k": 2, "epsilon": 1, "alpha": "0.1"},
+            "plan must be given exactly three of n, k, epsilon and alpha.",
+        ),
+        ({"n": 0, "k": 2, "epsilon": 1}, "n must be at least 1, got 0."),
+        ({"n": 5, "k": 1, "epsilon": 1}, "k must be at least 2, got 1."),
+        ({"n": 5, "k": 2, "epsilon": "-1"}, "epsilon must be positive, got '-1'."),
+        ({"n": 5, "k": 2, "alpha": "1"}, "alpha must be between 0 and 1, got '1'."),
+        ({"n": 5, "k": 2, "alpha": "0"}, "alpha must be between 0 and 1, got '0'."),
+        ({"n": 5, "k": 2, "alpha": math.nan}, "alpha must be a finite number, got nan."),
+    ],
+)
+def test_wrong_questions_are_refused(question, message):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the sentence is compared whole
+        plan(**question)
+    assert str(refused.value) == message
+
+
+def test_an_unknown_sampler_has_no_answer():
+    with pytest.raises(KeyError, match="gauss"):
+        plan(n=5, k=2, epsilon=1)["gauss"]

@@ -1,0 +1,201 @@
+"""The release path: refused before it costs, charged before it reads, recorded before it shows."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from scipy.stats import chi2
+
+import dproo
+from dproo import engines, release
+from dproo.ledger import BudgetRefused, Ledger, LedgerError
+from dproo.mechanisms import mechanism
+from dproo.randomness import Source
+from dproo.release import Choice, ReleaseError, sample
+
+ALPHA = 1e-6
+CANARY = "canary-7f3a"
+LETTERS = ["a", "b", "c"]
+DATA = ["a"] * 6 + ["b"] * 3 + [None]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    book.declare("patients", budget="1", neighbours="replace")
+    return book
+
+
+def charged(ledger, **options):
+    known = {"alphabet": LETTERS, "epsilon": "0.4", "ledger": ledger, "dataset": "patients"}
+    return known | options
+
+
+def p_value(drawn, law):
+    """Return the p-value of a chi-square test of the drawn letters against a law."""
+    trials = sum(drawn.values())
+    expected = {letter: trials * float(p) for letter, p in law.items()}
+    distance = sum((drawn[y] - mean) ** 2 / mean for y, mean in expected.items())
+    return chi2.sf(distance, len(law) - 1)
+
+
+def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path):
+    """The file is scanned once and released from many times; each release runs all the rest."""
+    path = tmp_path / "data.csv"
+    path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
+    choice = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
+    counts = engines.prepare(path, alphabet=choice.alphabet, column="c").count()
+    assert list(counts) == [6, 3, 0, 1]
+    scan = engines.prepare(counts, alphabet=choice.alphabet)
+    drawn = Counter(release.release(choice, scan).value for _ in range(100_000))
+    letters = [*LETTERS, "other"]
+    law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))
+    assert p_value(drawn, law) > ALPHA
+    for epsilon in ("0.8", "1.25"):
+        off = mechanism("ls-roo", epsilon=epsilon, n=10, k=4).pmf(counts)
+        assert p_value(drawn, dict(zip(letters, off, strict=True))) < ALPHA
+
+
+def test_whole_releases_from_a_file_stay_within_the_alphabet(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
+    drawn = {sample(path, alphabet=LETTERS, column="c", epsilon=1).value for _ in range(30)}
+    assert drawn <= {*LETTERS, "other"}
+
+
+def test_the_charge_is_durable_before_the_first_record_is_read(ledger):
+    seen = []
+
+    def records():
+        seen.append(Ledger(ledger.path).show()[0].left)
+        yield from DATA
+
+    drawn = sample(records(), **charged(ledger))
+    assert seen == [600_000_000]
+    assert drawn.receipt["ledger"]["charge_nano_epsilon"] == 400_000_000
+    assert ledger.released(drawn.receipt["ledger"]["entry"]) == drawn.receipt
+
+
+def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
+    def records():
+        raise AssertionError("read")
+        yield
+
+    for options in (
+        {"epsilon": "1.1"},
+        {"epsilon": "0"},
+        {"sampler": "gauss"},
+        {"size": 0},
+        {"alphabet": None},
+        {"alphabet": []},
+        {"neighbours": "add-remove"},
+        {"records_per_person": 2},
+        {"dataset": "nurses"},
+        {"dataset": None},
+        {"sampler": "ds-roo", "neighbours": "add-remove"},
+    ):
+        with pytest.raises((ValueError, TypeError, LedgerError)):
+            sample(records(), **charged(ledger, **options))
+    with pytest.raises(BudgetRefused, match="at most the 1 left of the budget"):
+        sample(records(), **charged(ledger, epsilon="1.1"))
+    assert ledger.show()[0].spent == 0
+
+
+def assert_failed_privately(ledger, failed):
+    """Assert one fixed sentence without a cause, the charge kept, and nothing recorded."""
+    assert str(failed.value) in {release.FAILED, engines.FAILED}
+    error = failed.value
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert ledger.show()[0].spent == 400_000_000
+    assert [line.is_recorded for line in ledger.show()[0].lines] == [False]
+
+
+def test_a_source_that_breaks_says_nothing_of_its_data_and_stays_charged(ledger):
+    def records():
+        yield CANARY
+        raise ValueError(CANARY)
+
+    with pytest.raises(ReleaseError) as failed:
+        sample(records(), **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_an_entropy_failure_says_nothing_and_shows_nothing(ledger, monkeypatch):
+    def broken(_):
+        raise OSError(CANARY)
+
+    monkeypatch.setattr(release, "Source", lambda: Source(broken))
+    with pytest.raises(ReleaseError) as failed:
+        sample(DATA, **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_a_ledger_that_cannot_record_keeps_the_release_unshown(ledger, monkeypatch):
+    def full(*_):
+        raise OSError(CANARY)
+
+    monkeypatch.setattr(Ledger, "record", full)
+    with pytest.raises(ReleaseError) as failed:
+        sample(DATA, **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_no_release_accepts_the_printed_table_or_a_seed():
+    for option in ("as_printed", "seed", "source"):
+        with pytest.raises(TypeError, match=option):
+            sample(DATA, alphabet=LETTERS, epsilon=1, **{option: 1})
+    with pytest.raises(ValueError, match="sampler must be one of"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, sampler="laplace")
+
+
+def test_under_add_remove_the_receipt_does_not_tell_n():
+    receipt = sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="add-remove").receipt
+    assert not {"n", "worst_alpha"} & set(receipt)
+    assert receipt["certificate"]["holds"]
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("sampler", ["roo", "ls-roo"])
+def test_several_records_are_released_for_one_epsilon(sampler, neighbours):
+    data = ["a"] * 600 + ["b"] * 300 + ["z"] * 100
+    drawn = sample(
+        data, alphabet=LETTERS, epsilon=1, size=7, sampler=sampler, neighbours=neighbours
+    )
+    assert len(drawn.values) == 7
+    assert set(drawn.values) <= {*LETTERS, "other"}
+    assert drawn.receipt["certificate"]["epsilon"] <= 1
+    joint = {"roo": "drawn jointly", "ls-roo": "one from each of as many disjoint blocks"}
+    assert drawn.receipt["several"] == joint[sampler]
+
+
+def test_more_records_than_there_are_cannot_be_released():
+    with pytest.raises(ReleaseError, match="the data has fewer than 11 records"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, size=11, sampler="roo")
+
+
+def test_a_person_with_several_records_is_protected_by_every_sampler():
+    for sampler in ("roo", "ls-roo", "ds-roo"):
+        drawn = sample(DATA, alphabet=LETTERS, epsilon=1, sampler=sampler, records_per_person=4)
+        assert drawn.receipt["protects"] == "one person with up to 4 records"
+    one = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4)
+    assert one.law(10).epsilon == Fraction(1, 4)
+
+
+def test_auto_chooses_by_public_parameters():
+    assert sample(DATA, alphabet=LETTERS, epsilon=1, sampler="auto").receipt["sampler"] == "ls-roo"
+
+
+def test_the_uniform_policy_has_no_extra_letter():
+    alphabet = dproo.Alphabet.of(LETTERS, policy="uniform")
+    receipt = sample(DATA, alphabet=alphabet, epsilon=1).receipt
+    assert (receipt["k"], receipt["n"]) == (3, 10)
+    with pytest.raises(ValueError, match="alphabet must have at least 2 letters, got 1"):
+        sample(DATA, alphabet=dproo.Alphabet.of(["a"], policy="uniform"), epsilon=1)
+
+
+def test_a_trillion_letters_are_released_from():
+    alphabet = {"x": range(10**6), "y": range(10**6)}
+    drawn = sample([(1, 2), (3, 4)] * 50, alphabet=alphabet, epsilon=10)
+    assert drawn.receipt["k"] == 10**12 + 1
+    assert drawn.value == "other" or set(drawn.value) == {"x", "y"}

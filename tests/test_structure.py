@@ -1,0 +1,119 @@
+"""The house: imports point downwards, the core has no float, optional libraries stay outside."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dproo
+
+SOURCE = Path(dproo.__file__).parent
+
+FLOORS = [
+    {"_check"},
+    {"exact"},
+    {"randomness", "counts", "cell", "axis", "alphabet", "distributions", "expectation"},
+    {"sampling", "splitting"},
+    {"mechanisms"},
+    {"privacy", "simulation"},
+    {"accuracy"},
+    {"planner", "comparison", "limit", "engines", "ledger"},
+    {"advice"},
+    {"release", "figures"},
+    {"cli"},
+]
+EXACT = [
+    "exact.py",
+    "randomness.py",
+    "counts.py",
+    "sampling.py",
+    "splitting.py",
+    "privacy.py",
+    *(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "mechanisms").glob("*.py")),
+]
+INSIDE_MECHANISMS = [
+    "law",
+    "laplace",
+    "smoothing",
+    "randomized_response",
+    "data_specific",
+    "letter_table",
+    "letter_specific",
+]
+
+
+def imported_rooms(path):
+    """Yield the rooms of this package that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "dproo" and rest:
+                yield rest.split(".")
+
+
+def floor_of(room):
+    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def test_imports_point_downwards():
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if room == "__init__":
+            continue
+        for imported, *_ in imported_rooms(path):
+            assert imported == room or floor_of(imported) <= floor_of(room), (path.name, imported)
+
+
+def test_imports_among_the_samplers_point_downwards():
+    for name in INSIDE_MECHANISMS:
+        for room, *inner in imported_rooms(SOURCE / "mechanisms" / f"{name}.py"):
+            if room == "mechanisms":
+                assert INSIDE_MECHANISMS.index(inner[0]) < INSIDE_MECHANISMS.index(name)
+
+
+@pytest.mark.parametrize("module", EXACT)
+def test_there_is_no_float_between_epsilon_and_the_draw(module):
+    text = (SOURCE / module).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        is_literal = isinstance(node, ast.Constant) and isinstance(node.value, float)
+        is_call = isinstance(node, ast.Name) and node.id == "float"
+        is_float_math = (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in {"math", "random", "np", "numpy"}
+            and node.attr not in {"inf", "nextafter"}
+        )
+        if is_literal or is_call or is_float_math:
+            line = lines[node.lineno - 1]
+            is_allowed = "float-ok" in line or line.lstrip().startswith(
+                ("Number =", "elif", "def ")
+            )
+            assert is_allowed, (module, line)
+
+
+def test_importing_the_package_loads_no_heavy_library():
+    heavy = "numpy", "scipy", "duckdb", "narwhals", "pandas", "matplotlib", "click", "opendp"
+    code = f"import sys, dproo; print([name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_public_names_are_the_promised_ones():
+    promised = {"mechanism", "certify", "sample", "plan", "accuracy", "epsilon_of", "alpha_of"}
+    assert promised <= set(dproo.__all__)
+    assert all(hasattr(dproo, name) for name in dproo.__all__)
+
+
+def test_no_file_holds_two_ideas():
+    for path in SOURCE.rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path.name
