@@ -161,7 +161,8 @@ def to_dask(rows: pa.Table, _: Path) -> Any:
     ],
 )
 def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_path: Path) -> None:
-    for part in PARTS[:5] if build is to_dask else PARTS:
+    is_file = build in {write_csv, write_json, write_parquet}
+    for part in PARTS if is_file else PARTS[:: 10 if build is to_dask else 5]:
         data = build(rows_of(part), tmp_path)
         counts = engines.count(data, alphabet={column: ["x"] for column in part})
         assert list(counts) == [2, 1], part
@@ -192,7 +193,7 @@ def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
                 f"CREATE TABLE {quoted(name)} AS SELECT 'x' AS {quoted(name)} FROM range({i})"
             )
     digest = path.read_bytes()
-    for i, name in list(enumerate(NAMES))[::5]:
+    for i, name in list(enumerate(NAMES))[::10]:
         assert list(engines.count(path, alphabet=["x"], column=name, table=name)) == [i, 0], name
     assert path.read_bytes() == digest
 

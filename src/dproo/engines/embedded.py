@@ -78,7 +78,7 @@ DIALECT = sql.Dialect(
 @contextmanager
 def engine_for(
     paths: Sequence[str], *, is_attached: bool, memory: str | None = None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[str]]]:
     """Start an engine that can read these files and do nothing else outside itself.
 
     Yields:
@@ -98,7 +98,7 @@ def engine_for(
             engine.execute(f"SET allowed_paths = [{', '.join(map(literal, sorted(readable)))}]")
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
-        yield engine, ", ".join(map(literal, links))
+        yield engine, [literal(link) for link in links]
 
 
 def _link(path: str, number: int, folder: str) -> str:

@@ -144,7 +144,7 @@ def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None)
     if table is not None and len(paths) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
     relation = f"read_parquet([{_FILES}])" if table is None else f"source.{sql.quoted(table)}"
-    schemas = [_schema([path], relation, is_attached=table is not None) for path in paths]
+    schemas = _schemas(paths, relation, is_attached=table is not None)
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, paths[schemas.index(None)]))
@@ -161,17 +161,21 @@ def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None)
     )
 
 
-def _schema(
+def _schemas(
     paths: Sequence[str], relation: str, *, is_attached: bool
-) -> list[tuple[str, str]] | None:
-    """Return the names and types of the columns, or nothing if they cannot be read."""
+) -> list[list[tuple[str, str]] | None]:
+    """Return the names and types of each file's columns, nothing for one that is unreadable."""
+    schemas: list[list[tuple[str, str]] | None] = []
     try:
         with engine_for(paths, is_attached=is_attached) as (engine, links):
-            relation = relation if is_attached else relation.replace(_FILES, links)
-            rows = engine.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()  # noqa: S608
+            for source in (
+                [relation] if is_attached else [relation.replace(_FILES, f) for f in links]
+            ):
+                rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
+                schemas.append([(name, kind) for name, kind, *_ in rows])
     except Exception:  # noqa: BLE001 - the engine's message could quote the file
-        return None
-    return [(name, kind) for name, kind, *_ in rows]
+        schemas.append(None)
+    return schemas
 
 
 def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
@@ -205,7 +209,9 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | N
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
     names = ", ".join(f"c{i}" for i in range(len(files.cells)))
     with engine_for(files.paths, is_attached=files.is_attached, memory=memory) as (engine, links):
-        source = files.relation if files.is_attached else files.relation.replace(_FILES, links)
+        source = files.relation
+        if not files.is_attached:
+            source = source.replace(_FILES, ", ".join(links))
         relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
         if is_grouped:
             relation = f"(SELECT {names}, count(*) AS records FROM {relation} GROUP BY {names})"  # noqa: S608
