@@ -37,6 +37,15 @@ ROUNDED = "test_privacy.py::test_the_certified_epsilon_is_rounded_up"
 MISFIT = "test_mechanisms.py::test_counts_that_do_not_fit_are_refused"
 PSEUDO = "test_mechanisms.py::test_the_rounded_pseudo_count_is_never_below_the_true_one"
 
+ORDER = "test_release.py::test_the_charge_is_durable_before_the_first_record_is_read"
+RELATION = "test_release.py::test_an_unknown_relation_is_refused"
+GROUPS = "test_release.py::test_one_record_is_released_for_each_public_group"
+PERSON = "test_release.py::test_a_person_with_several_records_is_protected_by_every_sampler"
+UNSHOWN = "test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
+PRIVATE_N = "test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
+EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
+SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
+
 MUTANTS = {
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
@@ -139,6 +148,30 @@ MUTANTS = {
     ),
     "the certified loss is rounded down": (
         "privacy.py", "shown = math.nextafter(shown, math.inf)", "break", ROUNDED,
+    ),
+    "data is read before the charge": (
+        "release.py", "    entry = book.reserve(", "    scan.count()\n    entry = book.reserve(", ORDER,
+    ),
+    "a release that cannot be recorded is shown": (
+        "release.py", "receipt=_guarded(lambda: book.record(entry, drawn.receipt))", "receipt=drawn.receipt", UNSHOWN,
+    ),
+    "n is told though it is private": (
+        "release.py", "    if choice.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
+    ),
+    "a record that moves between two groups costs once": (
+        "choice.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
+    ),
+    "a person's records cost as one": (
+        "choice.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
+    ),
+    "an unknown relation passes for add-remove": (
+        "choice.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+    ),
+    "cells outside are dropped": (
+        "engines/tally.py", "outside += int(records)", "outside += 0", EVERY_CELL,
+    ),
+    "a random block may be of any size": (
+        "splitting.py", "abs(excess), source)", "0, source)", SUBSET,
     ),
 }  # fmt: skip
 

@@ -153,6 +153,11 @@ def test_no_release_accepts_the_printed_table_or_a_seed():
         sample(DATA, alphabet=LETTERS, epsilon=1, sampler="laplace")
 
 
+def test_an_unknown_relation_is_refused():
+    with pytest.raises(ValueError, match="neighbours must be one of add-remove, replace"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="both")
+
+
 def test_under_add_remove_the_receipt_does_not_tell_n():
     receipt = sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="add-remove").receipt
     assert not {"n", "worst_alpha"} & set(receipt)
