@@ -244,6 +244,17 @@ def test_defaults_in_the_working_folder_are_not_read(tmp_path):
     assert json.loads(result.stdout)["sampler"] == "ls-roo"
 
 
+def test_a_hostile_working_folder_changes_nothing(tmp_path):
+    for name in ("duckdb", "click", "json", "dproo", "sitecustomize", "narwhals"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
+    (tmp_path / ".duckdbrc").write_text("SELECT 'hijacked';")
+    result = subprocess.run(
+        [*COMMAND, *FREE, "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() in codes()
+    assert "hijacked" not in result.stdout + result.stderr
+
+
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0
