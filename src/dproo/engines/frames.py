@@ -6,7 +6,6 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import reduce
 from operator import and_
@@ -150,7 +149,8 @@ def _key(column: Any, dtype: Any, axis: Axis) -> tuple[Any, Any, str | float]:
         number, is_number = _number(column, dtype)
         low, high = axis.edges[0], axis.edges[-1]
         is_letter = is_number & number.is_between(low, high, closed="left")
-        outside = math.nextafter(low, -math.inf)
+        # A plain number: some engines read a long one as a decimal, and round the edges to it.
+        outside = min(2 * low - 1, -1.0) if axis.is_open else low
         return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
     text = _text(column, dtype)
     if isinstance(axis, IntegerRange):
