@@ -144,8 +144,8 @@ def accuracy_rows(trials: int = TRIALS) -> list[Row]:
             sampler = mechanism(name, epsilon=epsilon, n=N, k=K)
             row[name] = accuracy(sampler, p, method="exact").alpha
         for projection in (CLIP, EUCLIDEAN):
-            sampler = mechanism("laplace", epsilon=epsilon, n=N, k=K, projection=projection)
-            found = accuracy(sampler, p, trials=trials)
+            peer = mechanism("laplace", epsilon=epsilon, n=N, k=K, projection=projection)
+            found = accuracy(peer, p, trials=trials)
             row |= {
                 f"laplace {projection}": found.alpha,
                 f"laplace {projection} low": found.low,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from typing import Literal, overload
 
 from dproo._check import one_of
 from dproo.exact import Number
@@ -35,6 +36,26 @@ BASELINES: dict[str, type[Baseline]] = {
 """Peers to compare with: private by their noise, without weights to certify."""
 
 
+@overload
+def mechanism(
+    name: Literal["roo", "ds-roo", "ls-roo", "subrr"],
+    *,
+    k: int,
+    epsilon: Number | None = None,
+    **options: object,
+) -> Mechanism: ...
+@overload
+def mechanism(
+    name: Literal["laplace", "exponential"],
+    *,
+    k: int,
+    epsilon: Number | None = None,
+    **options: object,
+) -> Baseline: ...
+@overload
+def mechanism(
+    name: str, *, k: int, epsilon: Number | None = None, **options: object
+) -> Mechanism | Baseline: ...
 def mechanism(
     name: str, *, k: int, epsilon: Number | None = None, **options: object
 ) -> Mechanism | Baseline:
