@@ -255,6 +255,25 @@ def test_a_hostile_working_folder_changes_nothing(tmp_path):
     assert "hijacked" not in result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        (["figures"], "matplotlib"),
+        (["compare", "--n", "9", "--k", "3", "--epsilon", "1", "--p", "zipf"], "numpy"),
+    ],
+)
+def test_a_missing_extra_is_named_with_its_remedy(command, missing):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['dproo', *{command!r}]\n"
+        "from dproo.cli import main; main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "must be installed for this: pip install 'dproo[" in result.stderr
+
+
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0

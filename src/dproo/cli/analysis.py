@@ -180,7 +180,11 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 @click.option("--trials", type=int, default=100_000, show_default=True, help="For Laplace only.")
 def figures_command(out: str, trials: int) -> None:
     """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
-    from dproo.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
-
+    try:
+        from dproo.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
+    except ModuleNotFoundError:
+        raise ValueError(
+            "matplotlib must be installed for this: pip install 'dproo[figures]'."
+        ) from None
     for path in write_all(out, trials=trials):
         click.echo(path)
