@@ -41,6 +41,7 @@ ORDER = "test_release.py::test_the_charge_is_durable_before_the_first_record_is_
 RELATION = "test_release.py::test_an_unknown_relation_is_refused"
 GROUPS = "test_release.py::test_one_record_is_released_for_each_public_group"
 PERSON = "test_release.py::test_a_person_with_several_records_is_protected_by_every_sampler"
+TWO_GROUPS = "test_release.py::test_a_person_with_records_in_several_groups_is_protected"
 UNSHOWN = "test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
 PRIVATE_N = "test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
 EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
@@ -163,6 +164,9 @@ MUTANTS = {
     ),
     "a person's records cost as one": (
         "choice.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
+    ),
+    "a person's records in two groups cost as in one": (
+        "choice.py", "in self._options and self.groups is None", "in self._options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
         "choice.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,

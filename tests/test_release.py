@@ -12,6 +12,7 @@ from scipy.stats import chi2
 import dproo
 from dproo import engines, release
 from dproo.choice import Choice, Groups
+from dproo.exact import is_at_most_exp
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.randomness import Source
@@ -189,6 +190,25 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
         assert drawn.receipt["protects"] == "one person with up to 4 records"
     one = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4)
     assert one.law(10).epsilon == Fraction(1, 4)
+
+
+def test_a_person_with_records_in_several_groups_is_protected():
+    """Two records in two groups: the product of both ratios is what a person can change."""
+    groups = Groups.of({"ward": ["A", "B"]}, "c", is_public=False)
+    for sampler, neighbours in [("roo", "add-remove"), ("ls-roo", "add-remove")]:
+        choice = Choice(
+            alphabet=dproo.Alphabet.of(LETTERS),
+            epsilon=Fraction(1),
+            sampler=sampler,
+            groups=groups,
+            neighbours=neighbours,
+            records_per_person=2,
+        )
+        law = choice.law(1)
+        empty, one = dproo.Counts.of([0] * 4), dproo.Counts.of([1, 0, 0, 0])
+        ratio = law.pmf(one)[0] / law.pmf(empty)[0]
+        assert is_at_most_exp(ratio * ratio, choice.cost)
+        assert is_at_most_exp(dproo.certify(law).ratio ** 2, choice.cost)
 
 
 def test_auto_chooses_by_public_parameters():

@@ -121,6 +121,7 @@ class Choice:
         return {
             "sampler": self.chosen,
             "size": self.size,
+            "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
             "alphabet_sha256": self.scanned.digest,
         }
@@ -134,9 +135,11 @@ class Choice:
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size
-        if "records_per_person" in self._options:
+        if "records_per_person" in self._options and self.groups is None:
             options["records_per_person"] = self.records_per_person
-        else:  # whoever changes several records changes the law once for each of them
+        else:
+            # Whoever changes several records changes a law once for each of them. A sampler's
+            # own bound for several is for one law; in several groups it would not add up.
             epsilon /= self.records_per_person
         return _certified(self.chosen, epsilon, tuple(options.items()))
 
