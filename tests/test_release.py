@@ -61,6 +61,35 @@ def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path)
         assert p_value(drawn, dict(zip(letters, off, strict=True))) < ALPHA
 
 
+def test_the_law_of_a_hundred_thousand_records_of_whole_releases_from_a_file(tmp_path):
+    """Fifty releases, each of one record for each of 2,000 groups with the same counts."""
+    path = tmp_path / "data.csv"
+    groups = range(2_000)
+    rows = (f"{group},{cell or ''}\n" for group in groups for cell in DATA)
+    path.write_text("g,c\n" + "".join(rows))
+    drawn = Counter()
+    for _ in range(50):
+        released = sample(
+            path,
+            alphabet=LETTERS,
+            column="c",
+            epsilon=1,
+            by={"g": groups},
+            neighbours="add-remove",
+        )
+        drawn.update(value["c"] for value in released.values)
+    assert drawn.total() == 100_000
+    letters = [*LETTERS, "other"]
+
+    def law(epsilon):
+        sampler = mechanism("ls-roo", epsilon=epsilon, k=4, neighbours="add-remove")
+        return dict(zip(letters, sampler.pmf([6, 3, 0, 1]), strict=True))
+
+    assert p_value(drawn, law("1")) > ALPHA
+    assert p_value(drawn, law("0.8")) < ALPHA
+    assert p_value(drawn, law("1.25")) < ALPHA
+
+
 def test_whole_releases_from_a_file_stay_within_the_alphabet(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
