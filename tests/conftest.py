@@ -1,4 +1,4 @@
-"""A private PostgreSQL and a local Spark, started once where the tests that need them run."""
+"""A private PostgreSQL and a local Spark, started once where needed, and a ledger."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from dproo.ledger import Ledger
 
 
 @pytest.fixture(scope="session")
@@ -67,3 +69,11 @@ def spark() -> Iterator[Any]:
     yield session
     session.stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger with a budget of 1 for patients."""
+    new = Ledger.create(tmp_path / "ledger.sqlite3")
+    new.declare("patients", budget="1", neighbours="replace")
+    return new

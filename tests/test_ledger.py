@@ -21,13 +21,6 @@ from dproo.ledger.amounts import NANO, budget_of, charge_of
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    new = Ledger.create(tmp_path / "ledger.sqlite3")
-    new.declare("patients", budget="1", **REPLACE)
-    return new
-
-
 def left(ledger: Ledger, dataset: str = "patients") -> str:
     return next(in_epsilon(one.left) for one in ledger.show() if one.dataset == dataset)
 

@@ -18,13 +18,6 @@ from dproo.ledger import Entry, Ledger, default_path, errors, in_epsilon, store
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    new = Ledger.create(tmp_path / "ledger.sqlite3")
-    new.declare("patients", budget="1", **REPLACE)
-    return new
-
-
 def left(ledger: Ledger) -> str:
     return in_epsilon(ledger.show()[0].left)
 

@@ -24,13 +24,6 @@ LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 6 + ["b"] * 3 + [None]
 
 
-@pytest.fixture
-def ledger(tmp_path):
-    book = Ledger.create(tmp_path / "ledger.sqlite3")
-    book.declare("patients", budget="1", neighbours="replace")
-    return book
-
-
 def charged(ledger, **options):
     known = {"alphabet": LETTERS, "epsilon": "0.4", "ledger": ledger, "dataset": "patients"}
     return known | options
