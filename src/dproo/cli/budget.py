@@ -9,7 +9,8 @@ import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json
 from dproo.cli.releasing import dataset_name
-from dproo.ledger import Account, Ledger, default_path, in_epsilon
+from dproo.ledger import Ledger, default_path, in_epsilon
+from dproo.report import accounts_object
 
 path_option = click.option(
     "--ledger", "path", help="The ledger's file; else DPROO_LEDGER, else your own."
@@ -57,7 +58,7 @@ def show(*, path: str | None, as_json: bool) -> None:
     """Print every budget, what is spent and what is left."""
     accounts = Ledger(_path(path)).show()
     if as_json:
-        print_json({"datasets": [_account(account) for account in accounts]})
+        print_json(accounts_object(accounts))
         return
     for account in accounts:
         click.echo(
@@ -67,27 +68,6 @@ def show(*, path: str | None, as_json: bool) -> None:
         for line in account.lines:
             state = "released" if line.is_recorded else "charged, never released"
             click.echo(f"  entry {line.entry}  {line.at}  {in_epsilon(line.charge)}  {state}")
-
-
-def _account(account: Account) -> dict[str, object]:
-    return {
-        "dataset": account.dataset,
-        "neighbours": account.neighbours,
-        "records_per_person": account.records_per_person,
-        "budget": in_epsilon(account.budget),
-        "spent": in_epsilon(account.spent),
-        "left": in_epsilon(account.left),
-        "entries": [
-            {
-                "entry": line.entry,
-                "at": line.at,
-                "charge": in_epsilon(line.charge),
-                "is_recorded": line.is_recorded,
-                "request": line.request,
-            }
-            for line in account.lines
-        ],
-    }
 
 
 @ledger_command.command("verify")
