@@ -31,6 +31,9 @@ _FORMATS = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
 }
+SUFFIXES = tuple(_FORMATS)
+"""How the names of files that can be read end."""
+
 _FILES = "<files>"
 _MEMORY = "384MB"
 _LONGEST_LINE = 16 << 20
