@@ -23,7 +23,7 @@ FLOORS = [
     {"advice"},
     {"release", "figures"},
     {"report"},
-    {"cli"},
+    {"cli", "web"},
 ]
 EXACT = [
     "exact.py",

@@ -26,6 +26,7 @@ _COMMANDS = {
     "ledger": "budget",
     "plan": "analysis",
     "sample": "releasing",
+    "serve": "serving",
 }
 
 

@@ -1,0 +1,124 @@
+// Plan: how n, k, epsilon and alpha hang together, for every sampler. Nothing is read.
+
+import { ask, latest, notice } from "./api.js";
+import { copies } from "./copying.js";
+import { make } from "./drawing.js";
+import { logarithmic, plain, shown } from "./fields.js";
+import { lineChart } from "./lines.js";
+
+const find = (id) => document.getElementById(id);
+const fields = {};
+for (const field of document.querySelectorAll("#controls [data-name]")) {
+  fields[field.dataset.name] = logarithmic(field, changed);
+}
+let chosen = find("answers").dataset.chosen;
+let curves = {};
+
+const ends = ["better privacy", "better accuracy"];
+const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
+const accuracy = lineChart(
+  find("accuracy"),
+  { label: "Worst-case accuracy alpha against epsilon", x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+  takeEpsilon,
+);
+const records = lineChart(
+  find("records"),
+  { label: "Records needed against epsilon", x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+  takeEpsilon,
+);
+
+const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
+
+const askAnswers = latest(
+  () => Promise.all([
+    ask("plan", { query: given("n", "k", "epsilon") }),
+    ask("plan", { query: given("k", "epsilon", "alpha") }),
+    ask("plan", { query: given("n", "k", "alpha") }),
+  ]),
+  { show: showAnswers, refuse: (sentence) => notice(find("refused"), sentence) },
+);
+const askAccuracy = latest(() => ask("curve", { query: given("n", "k", "epsilon") }), {
+  show: (curve) => showCurve("accuracy", curve),
+  refuse: () => {},
+});
+const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsilon") }), {
+  show: (curve) => showCurve("records", curve),
+  refuse: () => {},
+});
+
+function changed(delay) {
+  if (Object.keys(fields).length < 4) return;
+  askAccuracy(delay);
+  askAnswers(delay);
+  askRecords(delay);
+  showMeaning();
+  showRecipes();
+}
+
+function showCurve(name, curve) {
+  curves[name] = curve;
+  showCurves();
+}
+
+function showCurves() {
+  const at = Number(fields.epsilon.value);
+  const n = Number(fields.n.value);
+  for (const [name, chart] of Object.entries({ accuracy, records })) {
+    if (!curves[name]) continue;
+    const { epsilon: xs, series } = curves[name];
+    const lines = Object.entries(series).map(([sampler, values]) => ({ name: sampler, values }));
+    const reference = name === "records" && n > 0 ? { name: "your n", value: n } : undefined;
+    chart.show({ xs, series: lines, chosen, at, reference });
+  }
+}
+
+function showAnswers([reached, needed, epsilons]) {
+  notice(find("refused"));
+  const body = find("answers").tBodies[0];
+  const focused = document.activeElement?.value;
+  body.replaceChildren();
+  if (!reached.rows.some(({ sampler }) => sampler === chosen)) chosen = reached.rows[0].sampler;
+  reached.rows.forEach((row, i) => {
+    const line = make(body, "tr", { class: row.sampler === chosen ? "chosen" : "" });
+    const label = make(make(line, "th", { scope: "row" }), "label");
+    const radio = make(label, "input", { type: "radio", name: "chosen", value: row.sampler });
+    radio.checked = row.sampler === chosen;
+    label.append(row.sampler);
+    make(line, "td", { class: "number" }, shown(row.alpha));
+    make(line, "td", { class: "number", title: needed.rows[i].reason }, shown(needed.rows[i].n));
+    make(line, "td", { class: "number", title: epsilons.rows[i].reason }, shown(epsilons.rows[i].epsilon));
+    make(line, "td", { class: "basis" }, needed.rows[i].reason || epsilons.rows[i].reason || row.basis);
+    radio.addEventListener("change", () => {
+      chosen = row.sampler;
+      for (const other of body.rows) other.classList.toggle("chosen", other === line);
+      showCurves();
+    });
+    if (radio.value === focused) radio.focus();
+  });
+}
+
+function showMeaning() {
+  const factor = Math.exp(Number(fields.epsilon.value));
+  const text = factor < 1e6 ? plain(factor, factor < 10 ? 4 : 3) : factor.toExponential(1);
+  find("meaning").replaceChildren("An observer’s odds about any one person change by at most a factor ");
+  make(find("meaning"), "strong", {}, factor > 1 ? text : "…");
+  find("meaning").append(", whatever else they know.");
+}
+
+function showRecipes() {
+  const { n, k, epsilon, alpha } = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
+  find("command").textContent = [
+    `dproo plan --n ${n} --k ${k} --epsilon ${epsilon}`,
+    `dproo plan --k ${k} --epsilon ${epsilon} --alpha ${alpha}`,
+    `dproo plan --n ${n} --k ${k} --alpha ${alpha}`,
+  ].join("\n");
+  find("python").textContent = [
+    "import dproo",
+    `dproo.plan(n=${n}, k=${k}, epsilon="${epsilon}")`,
+    `dproo.plan(k=${k}, epsilon="${epsilon}", alpha="${alpha}")`,
+    `dproo.plan(n=${n}, k=${k}, alpha="${alpha}")`,
+  ].join("\n");
+}
+
+copies();
+changed(0);
