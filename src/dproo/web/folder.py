@@ -35,17 +35,17 @@ class Folder:
         Raises:
             ValueError: it is no file in the folder.
         """
-        path = self._inside(text) if isinstance(text, str) else None
-        if path is None or not path.is_file():
+        path = self._file(text) if isinstance(text, str) else None
+        if path is None:
             raise ValueError(refusal(name, "be a file in the allowed folder", text))
         return path
 
-    def _inside(self, text: str) -> Path | None:
+    def _file(self, text: str) -> Path | None:
         try:
             path = (self.root / text).resolve()
-        except (OSError, RuntimeError, ValueError):  # a loop of links, a null character
+            return path if path.is_relative_to(self.root) and path.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
             return None
-        return path if path.is_relative_to(self.root) else None
 
     def list(self, *suffixes: str) -> list[str]:
         """Return the names of the files that end so, hidden ones left out."""
@@ -60,5 +60,5 @@ class Folder:
             for name in files:
                 text = str(here / name)
                 is_wanted = name.lower().endswith(suffixes) and not name.startswith(".")
-                if is_wanted and self._inside(text) is not None:
+                if is_wanted and self._file(text) is not None:
                     yield text
