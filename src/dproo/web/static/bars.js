@@ -123,7 +123,9 @@ export function lawChart(container, { height = 150 } = {}) {
   function redraw() {
     if (!width || !state) return;
     const hadFocus = svg && document.activeElement === svg;
+    const held = cursor; // removing what is focused takes its focus, and the cursor with it
     svg?.remove();
+    cursor = held;
     const { name, outer, inner, most, isOutlined } = state;
     svg = draw(null, "svg", { height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "slider", "aria-label": `${name}: arrow keys read letter by letter`, "aria-valuemin": 0, "aria-valuemax": inner.length - 1 });
     container.prepend(svg);

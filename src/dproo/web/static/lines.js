@@ -24,7 +24,9 @@ export function lineChart(container, axes, pick) {
   function redraw() {
     if (!state || !width) return;
     const isFocused = svg && document.activeElement === svg;
+    const held = cursor; // removing what is focused takes its focus, and the cursor with it
     svg?.remove();
+    cursor = held;
     const height = width < 480 ? 280 : 320;
     const { xs, series, chosen, at, reference } = state;
     const box = { left: 50, right: width - 70, top: 14, bottom: height - (axes.x.ends ? 52 : 40) };
@@ -76,6 +78,7 @@ export function lineChart(container, axes, pick) {
     plot = { x, bounded, box, marks: draw(svg, "g", { "pointer-events": "none" }) };
     listen();
     if (isFocused) svg.focus();
+    if (cursor >= 0) read(cursor);
   }
 
   function label(series, chosen, box, y) {
@@ -125,6 +128,13 @@ export function lineChart(container, axes, pick) {
     cursor = -1;
   }
 
+  function take(i) {
+    if (!pick) return;
+    state = { ...state, at: state.xs[i] };
+    redraw();
+    pick(state.at);
+  }
+
   function listen() {
     const under = (event) => {
       const left = event.clientX - svg.getBoundingClientRect().left;
@@ -134,12 +144,12 @@ export function lineChart(container, axes, pick) {
     svg.addEventListener("pointermove", (event) => read(under(event)));
     svg.addEventListener("pointerleave", leave);
     svg.addEventListener("blur", leave);
-    svg.addEventListener("click", (event) => pick?.(state.xs[under(event)]));
+    svg.addEventListener("click", (event) => take(under(event)));
     svg.addEventListener("keydown", (event) => {
       const start = cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]);
       const moves = { ArrowLeft: start - 1, ArrowDown: start - 1, ArrowRight: start + 1, ArrowUp: start + 1, Home: 0, End: state.xs.length - 1 };
       if (event.key in moves) read(moves[event.key]);
-      else if (event.key === "Enter" && cursor >= 0) pick?.(state.xs[cursor]);
+      else if (event.key === "Enter" && cursor >= 0) take(cursor);
       else if (event.key === "Escape") leave();
       else return;
       event.preventDefault();
@@ -153,8 +163,6 @@ export function lineChart(container, axes, pick) {
   return {
     show(next) {
       state = next;
-      cursor = -1;
-      tip.hide();
       redraw();
     },
   };
