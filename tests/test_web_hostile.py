@@ -9,6 +9,8 @@ import json
 import pytest
 from serving import ORDER, admissions, request, served
 
+from dproo.ledger import Ledger
+
 BODY_MAX = 64 << 10
 
 HOSTS = {
@@ -80,7 +82,7 @@ BODIES = {
     "a huge number": b'{"nonce": 1' + b"0" * 5_000 + b"}",
     "too much": b'{"nonce": "' + b"x" * BODY_MAX + b'"}',
 }
-ORDERS = {
+OUTSIDE = {
     "the folder above": {"data": "../secret.csv"},
     "up and down again": {"data": "inner/../../secret.csv"},
     "an absolute path": {"data": "/etc/passwd"},
@@ -93,18 +95,20 @@ ORDERS = {
     "a null character": {"data": "admissions.csv\0"},
     "a file URL": {"data": "file:///etc/passwd"},
     "a very long name": {"data": "a" * 5_000},
+    "an alphabet above": {"alphabet": "../secret.csv"},
+    "an alphabet elsewhere": {"alphabet": "/etc/passwd"},
+    "an alphabet by a link": {"alphabet": "link.csv"},
+    "a column of an alphabet above": {"alphabet": "../secret.csv:code"},
+    "an alphabet to be inferred": {"alphabet": "auto"},
+}
+ORDERS = {
     "no text": {"data": ["admissions.csv"]},
     "a web address as a database": {"source": "database", "data": "http://evil.example/"},
     "a file as a database": {"source": "database", "data": "admissions.csv"},
     "a database without a budget": {"source": "database", "data": "postgresql://localhost/x"},
     "another source": {"source": "upload"},
-    "an alphabet above": {"alphabet": "../secret.csv"},
-    "an alphabet elsewhere": {"alphabet": "/etc/passwd"},
-    "an alphabet by a link": {"alphabet": "link.csv"},
-    "a column of an alphabet above": {"alphabet": "../secret.csv:code"},
-    "the data as the alphabet": {"alphabet": "admissions.csv:diagnosis"},
-    "the data by a link as the alphabet": {"alphabet": "again.csv:diagnosis"},
-    "an alphabet to be inferred": {"alphabet": "auto"},
+    "the data as the alphabet": {"data": "distinct.csv", "alphabet": "distinct.csv:diagnosis"},
+    "its twin as the alphabet": {"data": "distinct.csv", "alphabet": "twin.csv:diagnosis"},
     "no alphabet": {"alphabet": ""},
     "no column": {"column": ""},
     "an unknown sampler": {"sampler": "../../roo"},
@@ -170,7 +174,10 @@ def page(tmp_path_factory):
     (folder / "link.csv").symlink_to(base / "secret.csv")
     (folder / "linked").symlink_to(base)
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
-    (folder / "again.csv").hardlink_to(folder / "admissions.csv")
+    (folder / "distinct.csv").write_text("diagnosis\nI50\nJ18\n")
+    (folder / "twin.csv").hardlink_to(folder / "distinct.csv")
+    for data in (base / "secret.csv", folder / "distinct.csv"):  # all but the path is right
+        Ledger(ledger).declare(str(data.resolve()), budget="2", neighbours="replace")
     with served(folder, ledger) as page:
         yield page
 
@@ -276,6 +283,14 @@ def test_a_web_socket_is_refused(page):
     refused(page, request("GET", "/api/release", {**page.headers, **upgrade}))
 
 
+@pytest.mark.parametrize("order", OUTSIDE)
+def test_a_file_outside_the_folder_is_refused(page, order):
+    body = json.dumps(ORDER | OUTSIDE[order]).encode()
+    answer = refused(page, request("POST", "/api/order", page.headers, body))
+    (name,) = OUTSIDE[order]
+    assert answer.json["error"].startswith(f"{name} must be a file in the allowed folder, got ")
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_wrong_order_is_refused(page, order):
     body = json.dumps(ORDER | ORDERS[order]).encode()
@@ -310,4 +325,4 @@ def test_a_replayed_nonce_is_refused(page, nonce):
 
 
 def test_there_are_enough_of_them():
-    assert len(HOSTS) * 2 + len(HEADERS) + len(METHODS) + len(BODIES) + len(ORDERS) >= 60
+    assert len(HOSTS) * 2 + len(HEADERS) + len(METHODS) + len(BODIES) >= 60

@@ -38,8 +38,11 @@ const askAnswers = latest(
   { show: showAnswers, refuse: (sentence) => notice(find("refused"), sentence) },
 );
 const askAccuracy = latest(() => ask("curve", { query: given("n", "k", "epsilon") }), {
-  show: (curve) => showCurve("accuracy", curve),
-  refuse: () => {},
+  show: (curve) => {
+    showCurve("accuracy", curve);
+    askOthers();
+  },
+  refuse: askOthers,
 });
 const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsilon") }), {
   show: (curve) => showCurve("records", curve),
@@ -49,10 +52,14 @@ const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsil
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
   askAccuracy(delay);
-  askAnswers(delay);
-  askRecords(delay);
   showMeaning();
   showRecipes();
+}
+
+/** The first chart first: the server computes one thing at a time. */
+function askOthers() {
+  askAnswers(0);
+  askRecords(0);
 }
 
 function showCurve(name, curve) {
