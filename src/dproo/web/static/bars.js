@@ -4,6 +4,7 @@ import { Tip, draw, make, onWidth, rounds, scale } from "./drawing.js";
 import { shown } from "./fields.js";
 
 export const STEPS = 100;
+const MOST_NUMBERED = 12;
 
 /** Return the name of a letter. */
 export function letter(i) {
@@ -20,7 +21,7 @@ export function paintChart(container, painted) {
   let isPainting = false;
   container.classList.add("paint");
 
-  const box = () => ({ left: 46, right: width - 4, top: 12, bottom: 236 });
+  const box = () => ({ left: 46, right: width - 4, top: 22, bottom: 236 });
 
   function redraw() {
     if (!width || !values.length) return;
@@ -40,8 +41,12 @@ export function paintChart(container, painted) {
         "aria-valuemin": 0, "aria-valuemax": STEPS * step, "aria-valuenow": value * step, "aria-orientation": "vertical",
       });
       draw(bar, "rect", { class: "column", x: left + i * wide, y: top, width: wide, height: bottom - top, rx: 3 });
-      draw(bar, "rect", { class: "bar-painted", x: left + i * wide + wide * 0.12, y: y(value), width: wide * 0.76, height: bottom - y(value), rx: Math.min(3, (bottom - y(value)) / 2) });
+      const side = { x: left + (i + 0.12) * wide, width: wide * 0.76 };
+      draw(bar, "rect", { class: "bar-painted", ...side });
+      draw(bar, "rect", { class: "handle", ...side, height: 3, rx: 1.5 });
+      draw(bar, "text", { class: "strong count", x: left + (i + 0.5) * wide, "text-anchor": "middle" });
       draw(bar, "text", { x: left + (i + 0.5) * wide, y: bottom + 18, "text-anchor": "middle" }, letter(i));
+      raise(bar, value);
       bar.addEventListener("keydown", (event) => press(event, i));
     });
     draw(svg, "line", { class: "axis", x1: left, x2: right, y1: bottom, y2: bottom });
@@ -60,14 +65,21 @@ export function paintChart(container, painted) {
     const held = Math.max(0, Math.min(STEPS, Math.round(value)));
     if (values[i] === held) return;
     values[i] = held;
-    const bar = svg.querySelectorAll("[role=slider]")[i];
-    const { top, bottom } = box();
-    const height = scale([0, STEPS], [bottom, top]);
-    bar.setAttribute("aria-valuenow", held * step);
-    const rect = bar.querySelector(".bar-painted");
-    rect.setAttribute("y", height(held));
-    rect.setAttribute("height", bottom - height(held));
+    raise(svg.querySelectorAll("[role=slider]")[i], held);
     painted([...values]);
+  }
+
+  /** Give a bar its height, its handle and its number. */
+  function raise(bar, value) {
+    const { top, bottom } = box();
+    const y = scale([0, STEPS], [bottom, top])(value);
+    const [rect, handle, count] = [".bar-painted", ".handle", ".count"].map((part) => bar.querySelector(part));
+    bar.setAttribute("aria-valuenow", value * step);
+    rect.setAttribute("y", y);
+    rect.setAttribute("height", bottom - y);
+    handle.setAttribute("y", y - 1.5);
+    count.setAttribute("y", y - 7);
+    count.textContent = values.length <= MOST_NUMBERED ? (value * step).toLocaleString("en") : "";
   }
 
   function drag(event) {
@@ -112,7 +124,7 @@ export function paintChart(container, painted) {
 }
 
 /** Make a small chart of shares and, within them, probabilities; it can be read letter by letter. */
-export function lawChart(container, { height = 150 } = {}) {
+export function lawChart(container, { height = 164 } = {}) {
   const tip = new Tip(container);
   let state;
   let svg;

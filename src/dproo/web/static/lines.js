@@ -5,6 +5,7 @@ import { shown } from "./fields.js";
 
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
 const LINE_HEIGHT = 15;
+const FEW = 12;
 
 /**
  * Make a chart in `container`.
@@ -63,6 +64,8 @@ export function lineChart(container, axes, pick) {
       const kind = name === chosen ? "curve chosen" : "curve";
       const dashes = name === chosen ? "none" : DASHES[i % DASHES.length];
       draw(svg, "path", { class: kind, d: path(xs, values, x, bounded), "stroke-dasharray": dashes });
+      if (xs.length > FEW) continue;
+      values.forEach((value, j) => draw(svg, "circle", { class: name === chosen ? "point chosen" : "point", cx: x(xs[j]), cy: bounded(value), r: 4 }));
     }
     label(series, chosen, box, bounded);
     if (reference !== undefined) {

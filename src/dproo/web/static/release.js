@@ -47,14 +47,16 @@ function showAccount(place, account) {
   const scroll = make(section, "div", { class: "scroll", role: "region", tabindex: 0, "aria-label": `Charges of ${account.dataset}` });
   const table = make(scroll, "table");
   const head = make(make(table, "thead"), "tr");
-  for (const title of ["Entry", "When (UTC)", "Charge", "Sampler", "Receipt"]) make(head, "th", { scope: "col" }, title);
+  for (const title of ["Entry", "When (UTC)", "Charge", "Sampler", "Receipt"]) {
+    make(head, "th", { scope: "col", class: title === "Sampler" ? "spare" : "" }, title);
+  }
   const body = make(table, "tbody");
   for (const entry of account.entries.toReversed()) {
     const line = make(body, "tr");
     make(line, "td", {}, entry.entry);
     make(line, "td", {}, entry.at.slice(0, 19).replace("T", " "));
     make(line, "td", {}, entry.charge);
-    make(line, "td", {}, entry.request.sampler ?? "");
+    make(line, "td", { class: "spare" }, entry.request.sampler ?? "");
     const cell = make(line, "td", {}, entry.is_recorded ? undefined : "charged, never released");
     if (entry.is_recorded) make(cell, "a", { href: `/api/ledger/${entry.entry}`, download: fileName(entry.entry), "aria-label": `Download the receipt of entry ${entry.entry}` }, "download");
   }
