@@ -19,21 +19,29 @@ export async function ask(path, { query, body } = {}) {
   return object;
 }
 
-/** Return a function that runs `action` once calls pause, and shows only the newest result. */
-export function latest(action, { show, refuse, wait = 120 }) {
-  let newest = 0;
+/**
+ * Return a function that asks for `action` anew: once calls pause for `wait` milliseconds, and
+ * never before the last answer is there, so that the server is not asked faster than it answers.
+ */
+export function latest(action, { show, refuse, wait = 100 }) {
   let timer;
+  let isRunning = false;
+  let isWanted = false;
+  const run = async () => {
+    isWanted = isRunning;
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      show(await action());
+    } catch (error) {
+      refuse(error.message);
+    }
+    isRunning = false;
+    if (isWanted) run();
+  };
   return (delay = wait) => {
-    const mine = ++newest;
     clearTimeout(timer);
-    timer = setTimeout(async () => {
-      try {
-        const result = await action();
-        if (mine === newest) show(result);
-      } catch (error) {
-        if (mine === newest) refuse(error.message);
-      }
-    }, delay);
+    timer = setTimeout(run, delay);
   };
 }
 

@@ -7,7 +7,6 @@ import { logarithmic } from "./fields.js";
 import { showLeaks } from "./leaks.js";
 
 const find = (id) => document.getElementById(id);
-const LIVE = 40;
 
 let values = [];
 let laws = [];
@@ -31,33 +30,34 @@ const askShape = latest(
     show: ({ counts: shares }) => {
       const most = Math.max(...shares);
       values = shares.map((share) => Math.round((share / most) * 0.9 * STEPS));
-      changed(0);
+      changed();
       paint.show(values, step());
     },
     refuse: (sentence) => notice(find("refused"), sentence),
     wait: 0,
   },
 );
-const askLaws = latest(() => ask("law", { body: { counts: counts(), epsilon: epsilon.value } }), {
-  show: showLaws,
-  refuse: (sentence) => notice(find("refused"), sentence),
-  wait: LIVE,
-});
+const askLaws = latest(
+  async () => {
+    const sent = { counts: counts(), epsilon: epsilon.value };
+    return { ...sent, ...(await ask("law", { body: sent })) };
+  },
+  { show: showLaws, refuse: (sentence) => notice(find("refused"), sentence) },
+);
 const leaks = showLeaks(() => ({ n: total(), k: values.length, epsilon: epsilon.value }));
 
-function changed(delay) {
+function changed() {
   if (!values.length) return;
   find("painted").textContent = `${total().toLocaleString("en")} records on ${values.length} letters.`;
   drawn = [];
-  askLaws(delay);
+  askLaws(0);
   leaks.painted();
 }
 
-function showLaws(answer) {
+function showLaws({ counts: records, n, laws: found }) {
   notice(find("refused"));
-  laws = answer.laws;
-  const n = answer.n;
-  const shares = counts().map((count) => count / n);
+  laws = found;
+  const shares = records.map((count) => count / n);
   const most = Math.max(...shares, ...laws.flatMap((law) => law.pmf ?? []));
   for (const law of laws) {
     const panel = panelOf(law.sampler);
@@ -67,7 +67,7 @@ function showLaws(answer) {
     panel.law.show({
       name: `Law of ${law.sampler}`, outer: shares, inner: law.pmf, most,
       rows: (i) => [
-        ["records", `${counts()[i].toLocaleString("en")} of ${n.toLocaleString("en")} = ${percent(shares[i])}`],
+        ["records", `${records[i].toLocaleString("en")} of ${n.toLocaleString("en")} = ${percent(shares[i])}`],
         ["released", percent(law.pmf[i])],
         ["exactly", exactly(law, i)],
       ],
