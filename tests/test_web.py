@@ -181,8 +181,8 @@ def test_a_release_that_fails_after_the_charge_says_so_in_one_sentence(page):
 def test_a_budget_is_missing_and_the_remedy_is_named(page):
     (page.folder / "new.csv").write_text("diagnosis\nI50\n")
     answer = order(page, data="new.csv")
-    assert "dproo ledger init" in answer.json["error"]
-    assert "--budget EPSILON" in answer.json["error"]
+    remedy = f"dproo ledger init {page.folder}/new.csv --budget EPSILON --ledger {page.ledger}."
+    assert answer.json["error"].endswith(remedy)
 
 
 def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
@@ -343,6 +343,24 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30) == ("", "")
     assert process.returncode == 0
+
+
+def test_the_address_is_opened_if_asked(tmp_path):
+    opened = tmp_path / "opened"
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    script.chmod(0o755)
+    with subprocess.Popen(
+        [*COMMAND, "serve", "--open", "--folder", str(tmp_path)],
+        env={**os.environ, "BROWSER": f"{script} %s"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        url = process.stdout.readline().strip()
+        while not opened.exists():
+            assert process.poll() is None
+        assert opened.read_text().strip() == url
+        process.send_signal(signal.SIGINT)
 
 
 def test_the_help_teaches():

@@ -221,7 +221,11 @@ def _url(text: str) -> str:
 
 def _account(path: Path, dataset: str) -> tuple[Ledger, Account]:
     """Return the ledger and the budget of a dataset, or say how to declare one."""
-    remedy = f"Declare a budget first: dproo ledger init {shlex.quote(dataset)} --budget EPSILON."
+    elsewhere = f" --ledger {shlex.quote(str(path))}" if path != default_path() else ""
+    remedy = (
+        f"Declare a budget first: dproo ledger init {shlex.quote(dataset)}"
+        f" --budget EPSILON{elsewhere}."
+    )
     try:
         ledger = Ledger(path)
     except MissingLedgerError as error:

@@ -107,8 +107,13 @@ async function review(event) {
     find("meter").setAttribute("aria-label", `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`);
     stage("confirm", true);
   } catch (error) {
-    notice(find("refused"), error.message);
+    refuse(error);
   }
+}
+
+function refuse(error) {
+  notice(find("refused"), error.message);
+  find("refused").scrollIntoView({ block: "nearest" });
 }
 
 async function release() {
@@ -118,8 +123,7 @@ async function release() {
   try {
     showReceipt(await ask("release", { body }));
   } catch (error) {
-    notice(find("refused"), error.message);
-    find("refused").scrollIntoView({ block: "nearest" });
+    refuse(error);
   } finally {
     find("go").disabled = false;
     stage("confirm", false);
