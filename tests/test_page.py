@@ -59,13 +59,22 @@ def test_another_sampler_can_be_followed(browser, admissions_page):
         assert page.locator("#accuracy text.accent").text_content() == "roo"
 
 
-def test_a_refused_plan_says_why(browser, admissions_page):
-    with visit(browser, admissions_page, "plan", refusals=5) as page:
-        page.wait_for_selector("#records .curve.chosen")
-        page.fill("#k", "1")
+REFUSED = {  # what is written, why it is refused, and to how many questions
+    "k": ("1", "k must be at least 2, got 1.", 5),
+    "alpha": ("2", "alpha must be between 0 and 1, got '2'.", 3),
+}
+
+
+@pytest.mark.parametrize("field", REFUSED)
+def test_a_refused_plan_says_why(browser, admissions_page, field):
+    text, sentence, refusals = REFUSED[field]
+    with visit(browser, admissions_page, "plan", refusals=refusals) as page:
+        settled(page, "plan")
+        page.fill(f"#{field}", text)
+        page.wait_for_load_state("networkidle")
         page.wait_for_selector("#refused:visible")
-        page.wait_for_timeout(200)
-        assert page.inner_text("#refused") == "k must be at least 2, got 1."
+        page.wait_for_timeout(300)
+        assert page.inner_text("#refused") == sentence
 
 
 def test_the_commands_are_copied(browser, admissions_page):

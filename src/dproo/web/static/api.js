@@ -19,11 +19,14 @@ export async function ask(path, { query, body } = {}) {
   return object;
 }
 
+const PATIENCE = 300;
+
 /**
  * Return a function that asks for `action` anew: once calls pause for `wait` milliseconds, and
  * never before the last answer is there, so that the server is not asked faster than it answers.
+ * If an answer takes long, `place` says that it is busy.
  */
-export function latest(action, { show, refuse, wait = 100 }) {
+export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
   let isRunning = false;
   let isWanted = false;
@@ -31,11 +34,14 @@ export function latest(action, { show, refuse, wait = 100 }) {
     isWanted = isRunning;
     if (isRunning) return;
     isRunning = true;
+    const late = setTimeout(() => place?.setAttribute("aria-busy", "true"), PATIENCE);
     try {
       show(await action());
     } catch (error) {
       refuse(error.message);
     }
+    clearTimeout(late);
+    place?.removeAttribute("aria-busy");
     isRunning = false;
     if (isWanted) run();
   };

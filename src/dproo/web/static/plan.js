@@ -29,13 +29,25 @@ const records = lineChart(
 
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
 
-const askAnswers = latest(
-  () => Promise.all([
-    ask("plan", { query: given("n", "k", "epsilon") }),
-    ask("plan", { query: given("k", "epsilon", "alpha") }),
-    ask("plan", { query: given("n", "k", "alpha") }),
-  ]),
-  { show: showAnswers, refuse: (sentence) => notice(find("refused"), sentence) },
+// Each column is a question of its own: one that takes long keeps none of the others waiting.
+const questions = { alpha: ["n", "k", "epsilon"], n: ["k", "epsilon", "alpha"], epsilon: ["n", "k", "alpha"] };
+const answers = {};
+const refusals = {};
+const showRefusals = () => notice(find("refused"), Object.values(refusals)[0]);
+const askAnswers = Object.entries(questions).map(([name, known]) =>
+  latest(() => ask("plan", { query: given(...known) }), {
+    show: (answer) => {
+      answers[name] = answer;
+      delete refusals[name];
+      showAnswers();
+      showRefusals();
+    },
+    refuse: (sentence) => {
+      refusals[name] = sentence;
+      showRefusals();
+    },
+    place: find(`answer-${name}`),
+  }),
 );
 const askAccuracy = latest(() => ask("curve", { query: given("n", "k", "epsilon") }), {
   show: (curve) => {
@@ -43,10 +55,12 @@ const askAccuracy = latest(() => ask("curve", { query: given("n", "k", "epsilon"
     askOthers();
   },
   refuse: askOthers,
+  place: find("accuracy"),
 });
 const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsilon") }), {
   show: (curve) => showCurve("records", curve),
   refuse: () => {},
+  place: find("records"),
 });
 
 function changed(delay) {
@@ -58,7 +72,7 @@ function changed(delay) {
 
 /** The first chart first: the server computes one thing at a time. */
 function askOthers() {
-  askAnswers(0);
+  for (const question of askAnswers) question(0);
   askRecords(0);
 }
 
@@ -79,24 +93,23 @@ function showCurves() {
   }
 }
 
-function showAnswers([reached, needed, epsilons]) {
-  notice(find("refused"));
+function showAnswers() {
   const body = find("answers").tBodies[0];
   const focused = document.activeElement?.value;
+  const { rows } = Object.values(answers)[0];
+  if (!rows.some(({ sampler }) => sampler === chosen)) chosen = rows[0].sampler;
   body.replaceChildren();
-  if (!reached.rows.some(({ sampler }) => sampler === chosen)) chosen = reached.rows[0].sampler;
-  reached.rows.forEach((row, i) => {
-    const line = make(body, "tr", { class: row.sampler === chosen ? "chosen" : "" });
+  rows.forEach(({ sampler, basis }, i) => {
+    const line = make(body, "tr", { class: sampler === chosen ? "chosen" : "" });
     const label = make(make(line, "th", { scope: "row" }), "label");
-    const radio = make(label, "input", { type: "radio", name: "chosen", value: row.sampler });
-    radio.checked = row.sampler === chosen;
-    label.append(row.sampler);
-    make(line, "td", { class: "number" }, shown(row.alpha));
-    make(line, "td", { class: "number", title: needed.rows[i].reason }, shown(needed.rows[i].n));
-    make(line, "td", { class: "number", title: epsilons.rows[i].reason }, shown(epsilons.rows[i].epsilon));
-    make(line, "td", { class: "basis" }, needed.rows[i].reason || epsilons.rows[i].reason || row.basis);
+    const radio = make(label, "input", { type: "radio", name: "chosen", value: sampler });
+    radio.checked = sampler === chosen;
+    label.append(sampler);
+    const told = Object.keys(questions).map((name) => answers[name]?.rows[i]);
+    Object.keys(questions).forEach((name, j) => make(line, "td", { class: "number" }, told[j] ? shown(told[j][name]) : "…"));
+    make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
     radio.addEventListener("change", () => {
-      chosen = row.sampler;
+      chosen = sampler;
       for (const other of body.rows) other.classList.toggle("chosen", other === line);
       showCurves();
     });
