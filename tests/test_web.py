@@ -18,7 +18,7 @@ from serving import COMMAND, ORDER, admissions, request, served
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
-from dproo.web import orders
+from dproo.web import api, orders
 from dproo.web.folder import Folder
 from dproo.web.orders import Orders
 
@@ -218,6 +218,70 @@ def test_draws_come_from_the_law(page):
 def test_a_shape_gives_counts(page):
     counts = page.get("/api/shape?name=uniform-half&n=100&k=4").json["counts"]
     assert counts == [50, 50, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("curve?n=1000&k=9", "epsilon must be given."),
+        ("curve?n=1&k=9&epsilon=1e-9", "epsilon must be between 0.0001 and 100 for a chart, got"),
+        ("tables?n=10&k=3", "epsilon must be given."),
+        ("certify?sampler=roo", "k must be given."),
+        ("shape?name=zipf&k=3", "n must be given."),
+        ("shape?name=zipf&n=x&k=3", "n must be an integer, got 'x'."),
+        ("plan?n=1&k=3&delta=1", "parameter must be one of alpha, epsilon, k, n, got 'delta'."),
+    ],
+)
+def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
+    answer = page.get(f"/api/{target}")
+    assert (answer.status, answer.json["exit_code"]) == (400, 2)
+    assert answer.json["error"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"column": ""}, "column must be given."),
+        ({"alphabet": ""}, "alphabet must be given: a file of letters, a range or bins."),
+        ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
+        ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
+        ({"epsilon": 1}, "epsilon must be text, got 1."),
+        ({"size": "2"}, "request must be an object of source, data, table, dataset, column"),
+        ({"source": "database"}, "data must be a postgresql:// URL."),
+        (
+            {"source": "database", "data": "postgresql://h/x"},
+            "dataset must be given for a database: it names the budget.",
+        ),
+    ],
+)
+def test_a_wrong_order_is_refused_in_one_sentence(page, changes, sentence):
+    with (page.folder / "huge.txt").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    answer = order(page, **changes)
+    assert (answer.status, answer.json["exit_code"]) == (400, 2)
+    assert answer.json["error"].startswith(sentence)
+
+
+def test_an_alphabet_may_be_spelled_out_or_a_column_of_another_file(page):
+    (page.folder / "code book.csv").write_text("code,name\nI50,heart\nJ18,lung\n")
+    for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("code book.csv:code", 3)):
+        assert f"out of {k} public letters" in order(page, alphabet=text).json["summary"]
+
+
+def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    with pytest.raises(ValueError, match=r"scipy must be installed .*dproo\[accuracy\]"):
+        api._shape({"name": "dirichlet", "n": "10", "k": "4"})
+
+
+def test_a_sampler_that_refuses_keeps_no_other_from_showing_its_law(monkeypatch):
+    def refusing(**_):
+        raise ValueError("n must be larger for this sampler, got 4.")
+
+    monkeypatch.setitem(SAMPLERS, "picky", refusing)
+    laws = api._law({"counts": [3, 1], "epsilon": "1"})["laws"]
+    assert laws[-1] == {"sampler": "picky", "error": "n must be larger for this sampler, got 4."}
+    assert all("pmf" in law for law in laws[:-1])
 
 
 def test_the_tables_show_the_leak_and_the_remedy(page):

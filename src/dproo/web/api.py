@@ -117,19 +117,20 @@ def _plan(fields: Fields) -> dict[str, Any]:
 
 
 def _curve(fields: Fields) -> dict[str, Any]:
-    return curve(**_parameters(fields))
+    return curve(**_parameters(fields, "epsilon"))
 
 
 def _certify(fields: Fields) -> dict[str, Any]:
     options = dict(fields)
     name = options.pop("sampler", "")
     as_printed = {"as_printed": True} if options.pop("as_printed", "") else {}
-    return certificate_object(certify(mechanism(name, **_parameters(options), **as_printed)))
+    known = _parameters(options, "k")
+    return certificate_object(certify(mechanism(name, **known, **as_printed)))
 
 
 def _tables(fields: Fields) -> dict[str, Any]:
     """Return DS-ROO's private and printed table, and what the printed one does to its witness."""
-    known = _parameters(fields)
+    known = _parameters(fields, "n", "k", "epsilon")
     private = DataSpecificRevealOrObscure(**known)
     printed = DataSpecificRevealOrObscure(**known, as_printed=True)
     found = certify(printed)
@@ -149,15 +150,18 @@ def _tables(fields: Fields) -> dict[str, Any]:
 
 def _shape(fields: Fields) -> dict[str, Any]:
     """Return the counts of a named shape: each letter its share, rounded, of n records."""
-    known = _parameters({name: fields.get(name, "") for name in ("n", "k")})
+    options = dict(fields)
+    name = options.pop("name", "")
+    known = _parameters(options, "n", "k")
+    n = whole("n", known["n"], at_least=1, at_most=PAINTED_RECORDS_MAX)
     k = whole("k", known["k"], at_least=2, at_most=PAINTED_LETTERS_MAX)
     try:
-        shares = shape(fields.get("name", ""), k=k).shares
+        shares = shape(name, k=k).shares
     except ModuleNotFoundError:
         raise ValueError(
             "scipy must be installed for this shape: pip install 'dproo[accuracy]'."
         ) from None
-    return {"counts": [round(share * known["n"]) for share in shares]}
+    return {"counts": [round(share * n) for share in shares]}
 
 
 def _law(fields: Fields) -> dict[str, Any]:
@@ -191,8 +195,11 @@ def _painted(fields: Fields) -> tuple[list[int], dict[str, Any]]:
     return counts, {"n": n, "k": len(counts), "epsilon": parse_epsilon(fields.get("epsilon"))}
 
 
-def _parameters(fields: Fields) -> dict[str, Any]:
+def _parameters(fields: Fields, *required: str) -> dict[str, Any]:
     """Return the parameters in the query of an address."""
+    for name in required:
+        if name not in fields:
+            raise ValueError(f"{name} must be given.")
     known: dict[str, Any] = {}
     for name, text in fields.items():
         if name not in _NAMES:
