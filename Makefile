@@ -41,13 +41,15 @@ docs: .venv/ready-dev .venv/ready-system
 # PostgreSQL, Java and Chromium, for the tests of the database, of Spark and of the page; taken
 # from Debian where that is allowed. Where it is not, and they are not there, those tests are
 # skipped and say so.
-.venv/ready-system: | .venv/ready
+.venv/ready-system: Makefile | .venv/ready
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
 		&& command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-			--no-install-recommends postgresql default-jre-headless chromium fonts-dejavu-core \
-			>/dev/null || true; \
+		apt-get update -qq; \
+		for package in postgresql default-jre-headless chromium fonts-dejavu-core; do \
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+				$$package >/dev/null || true; \
+		done; \
 	else echo "PostgreSQL, Java or Chromium is missing;" \
 		"install postgresql, default-jre-headless and chromium."; fi
 	@touch $@

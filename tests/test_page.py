@@ -121,6 +121,12 @@ def test_a_painted_histogram_shows_the_exact_law_of_every_sampler(browser, admis
                 assert shown == pytest.approx(float(law[place]) * 100, abs=0.005)
 
 
+def test_a_law_is_read_by_touch(browser, admissions_page):
+    with visit(browser, admissions_page, "understand", has_touch=True, viewport=NARROW) as page:
+        page.locator("[data-sampler=ls-roo] svg").tap()
+        assert "exactly" in page.inner_text("[data-sampler=ls-roo] .tip")
+
+
 def test_a_histogram_is_painted_by_keys_and_by_shapes(browser, admissions_page):
     with visit(browser, admissions_page, "understand") as page:
         page.wait_for_selector("[data-sampler=ls-roo] svg")

@@ -1,6 +1,6 @@
 // Histograms: one to paint, one to read a law from, one for draws to fall on, one for a witness.
 
-import { Tip, draw, make, onWidth, rounds, scale } from "./drawing.js";
+import { Tip, draw, make, onPointer, onWidth, rounds, scale } from "./drawing.js";
 import { shown } from "./fields.js";
 
 export const STEPS = 100;
@@ -156,9 +156,7 @@ export function lawChart(container, { height = 164 } = {}) {
     draw(svg, "line", { class: "axis", x1: 0, x2: width, y1: bottom, y2: bottom });
     svg.setAttribute("aria-valuenow", Math.max(cursor, 0));
     svg.setAttribute("aria-valuetext", reading(Math.max(cursor, 0)));
-    svg.addEventListener("pointermove", (event) => read(Math.floor((event.clientX - svg.getBoundingClientRect().left) / wide)));
-    svg.addEventListener("pointerleave", leave);
-    svg.addEventListener("blur", leave);
+    onPointer(svg, (event) => read(Math.floor((event.clientX - svg.getBoundingClientRect().left) / wide)), leave);
     svg.addEventListener("keydown", (event) => {
       const moves = { ArrowLeft: cursor - 1, ArrowRight: cursor + 1, Home: 0, End: inner.length - 1 };
       if (event.key in moves) read(moves[event.key]);

@@ -65,6 +65,14 @@ export function onWidth(container, redraw) {
   fit();
 }
 
+/** Call `read` with each event over `element`, and `leave` when it is left; a touch stays. */
+export function onPointer(element, read, leave) {
+  element.addEventListener("pointerdown", read);
+  element.addEventListener("pointermove", read);
+  element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
+  element.addEventListener("blur", leave);
+}
+
 /** A small box of names and values beside a point of a chart. */
 export class Tip {
   constructor(container) {

@@ -1,6 +1,6 @@
 // A line chart: one line a sampler, read by pointer or by arrow keys.
 
-import { Tip, decades, draw, onWidth, roundUp, rounds, scale } from "./drawing.js";
+import { Tip, decades, draw, onPointer, onWidth, roundUp, rounds, scale } from "./drawing.js";
 import { shown } from "./fields.js";
 
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
@@ -144,9 +144,7 @@ export function lineChart(container, axes, pick) {
       const distances = state.xs.map((value) => Math.abs(plot.x(value) - left));
       return distances.indexOf(Math.min(...distances));
     };
-    svg.addEventListener("pointermove", (event) => read(under(event)));
-    svg.addEventListener("pointerleave", leave);
-    svg.addEventListener("blur", leave);
+    onPointer(svg, (event) => read(under(event)), leave);
     svg.addEventListener("click", (event) => take(under(event)));
     svg.addEventListener("keydown", (event) => {
       const start = cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]);
