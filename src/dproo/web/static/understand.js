@@ -57,6 +57,7 @@ function changed() {
 function showLaws({ counts: records, n, laws: found }) {
   notice(find("refused"));
   laws = found;
+  find("laws").dataset.counts = records.join(" ");
   const shares = records.map((count) => count / n);
   const most = Math.max(...shares, ...laws.flatMap((law) => law.pmf ?? []));
   for (const law of laws) {
