@@ -91,9 +91,9 @@ class Served:
             "Content-Type": "application/json",
         }
 
-    def send(self, raw: bytes) -> Answer:
-        """Send bytes as they are and return what comes back."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+    def send(self, raw: bytes, *, patience: float = 30) -> Answer:
+        """Send bytes as they are and return what comes back within so many seconds."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as connection:
             with suppress(OSError):  # it may be refused before its end
                 connection.sendall(raw)
             response = HTTPResponse(connection)
