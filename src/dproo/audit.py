@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
-from math import log, sqrt
+from math import asin, sin, sqrt
 from operator import itemgetter
 from typing import Any
 
@@ -116,7 +116,8 @@ def audit(
 
     >>> from dproo import mechanism
     >>> roo = mechanism("roo", epsilon=1, n=10, k=3)
-    >>> found = audit(roo.draw_many, [0, 10, 0], [1, 9, 0], epsilon=1, is_batched=True)
+    >>> pair = [0, 10, 0], [1, 9, 0]
+    >>> found = audit(roo.draw_many, *pair, epsilon=1, confidence="0.999999", is_batched=True)
     >>> found.verdict, found.event, found.likelier_on, found.epsilon_lower > 0.8
     ('not refuted', frozenset({0}), 'neighbour', True)
 
@@ -184,9 +185,7 @@ def _rounds(trials: int) -> Iterator[tuple[int, tuple[int, int]]]:
 def _letters(draw_many: Callable[[Any, int], Any], data: Any, size: int) -> list[Hashable]:
     letters = list(draw_many(data, size)) if size else []
     if len(letters) != size:
-        raise ValueError(
-            refusal("draw", f"return {size} letters when asked for them", len(letters))
-        )
+        raise ValueError(refusal("draw", f"return {size} letters", len(letters)))
     for letter in letters[:1]:
         if not isinstance(letter, Hashable):
             raise TypeError(refusal("draw", "return letters that are hashable", letter))
@@ -228,6 +227,12 @@ def _ratio(likely: Counter[Hashable], unlikely: Counter[Hashable]) -> Callable[[
 
 
 def _promise(likely: int, unlikely: int) -> float:
-    """Return a log ratio three standard errors below the observed one; it need not hold."""
-    over, under = likely + 0.5, unlikely + 0.5
-    return log(over / under) - 3 * sqrt(1 / over + 1 / under)
+    """Return the likelier side's share, three standard errors low; it need not be a bound.
+
+    The errors are those of the arcsine of the root, which are the same for every share.
+    """
+    events = likely + unlikely
+    if not events:
+        return 0.0
+    angle = asin(sqrt(likely / events)) - 1.5 / sqrt(events)
+    return sin(max(0.0, angle)) ** 2

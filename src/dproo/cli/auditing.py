@@ -72,7 +72,7 @@ def audit_command(
     \b
     Examples:
       dproo audit --sampler roo --epsilon 1 -n 100 -k 5
-      dproo audit --sampler ds-roo --as-printed --epsilon 0.01 -n 10001 -k 10000
+      dproo audit --sampler ds-roo --as-printed --epsilon 0.5 -n 4 -k 3
       dproo audit --command './their-sampler --file {}' --epsilon 1
           --dataset a.csv --neighbour b.csv
     """
