@@ -13,8 +13,8 @@ from scipy.stats import beta, binom
 
 import dproo
 from dproo.audit import DEPENDENT, NOT_REFUTED, VIOLATED
-from dproo.binomial import log_odds_lower
 from dproo.mechanisms import SAMPLERS
+from dproo.odds import log_odds_lower
 from dproo.repetition import Repetition
 
 SOAK = os.environ.get("DPROO_SOAK") == "1"

@@ -26,7 +26,7 @@ FLOORS = [
     },
     {"sampling", "splitting"},
     {"mechanisms"},
-    {"binomial"},
+    {"odds"},
     {"repetition", "command"},
     {"audit", "law_audit"},
     {"privacy", "simulation"},

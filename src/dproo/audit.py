@@ -23,8 +23,8 @@ from operator import itemgetter
 from typing import Any
 
 from dproo._check import refusal, whole
-from dproo.binomial import TRIALS_MAX, log_odds_lower
 from dproo.exact import Number, parse_epsilon, rational
+from dproo.odds import TRIALS_MAX, log_odds_lower
 from dproo.randomness import Source
 from dproo.repetition import Repetition
 
@@ -227,12 +227,11 @@ def _ratio(likely: Counter[Hashable], unlikely: Counter[Hashable]) -> Callable[[
 
 
 def _promise(likely: int, unlikely: int) -> float:
-    """Return the likelier side's share, three standard errors low; it need not be a bound.
+    """Return the likelier side's share, a standard error low: a guess, not a bound.
 
-    The errors are those of the arcsine of the root, which are the same for every share.
+    One more on each side keeps letters that were hardly seen from promising much. The error
+    is that of the arcsine of the root, which is the same for every share.
     """
-    events = likely + unlikely
-    if not events:
-        return 0.0
-    angle = asin(sqrt(likely / events)) - 1.5 / sqrt(events)
+    events = likely + unlikely + 2
+    angle = asin(sqrt((likely + 1) / events)) - 0.5 / sqrt(events)
     return sin(max(0.0, angle)) ** 2

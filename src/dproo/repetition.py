@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dproo.binomial import log_odds_lower
+from dproo.odds import log_odds_lower
 
 
 class Repetition:
