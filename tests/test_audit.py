@@ -68,7 +68,7 @@ def test_the_bound_on_odds_is_that_of_clopper_and_pearson_never_rounded_up(share
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
-@pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 2), (4, 3)])
+@pytest.mark.parametrize(("n", "k"), [(5, 2), (4, 3)])
 def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name, n, k):
     sampler, pair, loss = worst(name, epsilon=1, n=n, k=k)
     options = {"trials": 10**6, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
@@ -177,7 +177,7 @@ def test_bad_arguments_are_refused_before_anything_is_drawn(options, error, sent
 
 
 def test_a_draw_that_returns_no_letters_is_refused():
-    with pytest.raises(TypeError, match=r"draw must return letters that are hashable, got \[\]."):
+    with pytest.raises(TypeError, match=r"draw must return letters that are hashable, got \[\[\]"):
         dproo.audit(lambda _: [], 0, 1)
     with pytest.raises(ValueError, match=r"draw must return \d+ letters, got 1\."):
         dproo.audit(lambda _, size: [size], 0, 1, is_batched=True)

@@ -121,7 +121,16 @@ def test_importing_the_package_loads_no_heavy_library():
 
 
 def test_the_public_names_are_the_promised_ones():
-    promised = {"mechanism", "certify", "sample", "plan", "accuracy", "epsilon_of", "alpha_of"}
+    promised = {
+        "audit",
+        "mechanism",
+        "certify",
+        "sample",
+        "plan",
+        "accuracy",
+        "epsilon_of",
+        "alpha_of",
+    }
     assert promised <= set(dproo.__all__)
     assert all(hasattr(dproo, name) for name in dproo.__all__)
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, chain
+from itertools import accumulate
 from math import asin, sin, sqrt
 from operator import itemgetter
 from typing import Any
@@ -133,6 +133,7 @@ def audit(
         raise ValueError(refusal("confidence", "be between 0 and 1", confidence))
     if isinstance(event, str):
         raise TypeError(refusal("event", "be a collection of letters", event))
+    fixed = None if event is None else frozenset(event)
     phases: tuple[_Tallies, ...] = tuple((Counter(), Counter()) for _ in range(3))
     repetition = Repetition(), Repetition()
     draw_many = draw if is_batched else _one_by_one(draw)
@@ -144,7 +145,7 @@ def audit(
         if progress:
             progress(sum(sizes))
     ordering, choosing, measuring = phases
-    chosen, side = _choose(ordering, choosing, event)
+    chosen, side = _choose(ordering, choosing, fixed)
     counts = [_count(tally, chosen) for tally in measuring]
     alpha = float(risk * (1 - _INDEPENDENCE))
     bound = log_odds_lower(counts[side], sum(counts), alpha=alpha)
@@ -186,14 +187,15 @@ def _letters(draw_many: Callable[[Any, int], Any], data: Any, size: int) -> list
     letters = list(draw_many(data, size)) if size else []
     if len(letters) != size:
         raise ValueError(refusal("draw", f"return {size} letters", len(letters)))
-    for letter in letters[:1]:
-        if not isinstance(letter, Hashable):
-            raise TypeError(refusal("draw", "return letters that are hashable", letter))
+    try:
+        hash(tuple(letters))
+    except TypeError:
+        raise TypeError(refusal("draw", "return letters that are hashable", letters)) from None
     return letters
 
 
 def _choose(
-    ordering: _Tallies, choosing: _Tallies, event: Collection[Hashable] | None
+    ordering: _Tallies, choosing: _Tallies, event: frozenset[Hashable] | None
 ) -> tuple[frozenset[Hashable], int]:
     """Return the event that promises the largest bound, and the side it is likelier on.
 
@@ -203,10 +205,12 @@ def _choose(
     found = []
     for side in (0, 1):
         likely, unlikely = choosing[side], choosing[1 - side]
-        groups: list[Collection[Hashable]] = [event] if event is not None else []
         if event is None:
             ratio = _ratio(ordering[side], ordering[1 - side])
-            groups = [[y] for y in sorted({*likely, *unlikely}, key=ratio, reverse=True)]
+            falling = sorted({*likely, *unlikely}, key=ratio, reverse=True)
+            groups = [frozenset([letter]) for letter in falling]
+        else:
+            groups = [event]
         sums = zip(
             accumulate(_count(likely, letters) for letters in groups),
             accumulate(_count(unlikely, letters) for letters in groups),
@@ -215,10 +219,10 @@ def _choose(
         promise, shorter = max((_promise(*counts), -i) for i, counts in enumerate(sums, 1))
         found.append((promise, side, groups[:-shorter]))
     _, side, groups = max(found, key=itemgetter(0))
-    return frozenset(chain.from_iterable(groups)), side
+    return frozenset().union(*groups), side
 
 
-def _count(tally: Counter[Hashable], letters: Collection[Hashable]) -> int:
+def _count(tally: Counter[Hashable], letters: frozenset[Hashable]) -> int:
     return sum(tally[letter] for letter in letters)
 
 
