@@ -88,6 +88,9 @@ def test_what_cannot_be_walked_is_refused(monkeypatch):
         dproo.exact_law(lambda _, generator: int(generator.random() * 3))(None)
     with pytest.raises(ValueError, match="the range of randrange must be at least 1, got 0"):
         dproo.exact_law(lambda _, generator: generator.randrange(0))(None)
+    sides = iter(range(2, 10))
+    with pytest.raises(ValueError, match="draw must take its randomness from its generator only"):
+        dproo.exact_law(lambda _, generator: generator.randrange(next(sides)))(None)
     monkeypatch.setattr(law_audit, "_MOST_BRANCHES", 1000)
     with pytest.raises(ValueError, match="draw must have at most 1000 branches"):
         dproo.exact_law(lambda _, generator: generator.randrange(1001))(None)

@@ -99,7 +99,7 @@ def exact_law(draw: Callable[[Any, Any], Hashable]) -> Callable[[Any], _Law]:
 
     Raises:
         TypeError: the sampler asks its generator for anything else.
-        ValueError: it has more than a million branches.
+        ValueError: it has more than a million branches, or another source of randomness.
     """
 
     def law(dataset: Any) -> _Law:
@@ -131,8 +131,11 @@ class _Branch:
         """Return which of the options this walk takes."""
         if self._steps == len(self._path):
             self._path.append((0, options))
+        taken, known = self._path[self._steps]
+        if known != options:
+            raise ValueError("draw must take its randomness from its generator only.")
         self._steps += 1
-        return self._path[self._steps - 1][0]
+        return taken
 
     def random(self) -> _Uniform:
         return _Uniform(self)
