@@ -32,8 +32,8 @@ _SHOWN = 8
 
 @click.command("audit")
 @click.option("--sampler", help=f"A sampler of ours: {', '.join(SAMPLERS)}.")
-@click.option("-n", "--n", type=int, help="Number of records of our sampler.")
-@click.option("-k", "--k", type=int, help="Number of letters of our sampler.")
+@click.option("-n", "--n", type=int, help="Number of records of our sampler; few show most.")
+@click.option("-k", "--k", type=int, help="Number of letters of our sampler; few show most.")
 @click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
 @click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
 @neighbours_option
@@ -105,15 +105,15 @@ def audit_command(
         print_json(_object(subject, found))
     else:
         _print(subject, found)
-    if found.letters == (1, 1) and found.verdict == NOT_REFUTED:
+    if template and found.letters == (1, 1) and found.verdict == NOT_REFUTED:
         click.echo(_CONSTANT, err=True)
     return 0 if found.verdict == NOT_REFUTED else VIOLATION
 
 
 def _worst_pair(sampler: str, **options: Any) -> dict[str, Any]:
     """Return what the certificate says is worst: two datasets and an event."""
-    if "k" not in options:
-        raise ValueError("k must be given with sampler.")
+    if not {"n", "k"} <= set(options):
+        raise ValueError("n and k must be given with sampler; small ones show most.")
     certificate = certify(mechanism(sampler, **options))
     law, witness = certificate.mechanism, certificate.witness
     pair = {"dataset": witness.before, "neighbour": witness.after}
