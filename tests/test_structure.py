@@ -53,6 +53,8 @@ INSIDE_MECHANISMS = [
     "data_specific",
     "letter_table",
     "letter_specific",
+    "adaptive_table",
+    "adaptive",
 ]
 
 

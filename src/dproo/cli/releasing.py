@@ -49,6 +49,9 @@ def dataset_name(data: str) -> str:
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most that one person owns."
 )
+@click.option(
+    "--guess", help="For als-roo, from public knowledge: 'sparse', 'heavy tail', 'dense'."
+)
 @click.option("--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own.")
 @click.option("--dataset", help="The name of the budget; by default the file's full path.")
 @click.option("--no-ledger", is_flag=True, help="Charge no budget: nothing adds up releases.")

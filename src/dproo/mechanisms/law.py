@@ -67,7 +67,7 @@ class Mechanism(ABC):
         """Check every argument, then certify the integers that would be drawn from."""
         self._check_sizes()
         self._check_parameters()
-        if self.is_for_release and not is_at_most_exp(self.ratio(self.worst), self.epsilon):
+        if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
 
     def _check_sizes(self) -> None:
@@ -119,6 +119,11 @@ class Mechanism(ABC):
     @abstractmethod
     def worst(self) -> Transition:
         """The transition between neighbours with the largest probability ratio of all."""
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """The ratio of the worst transition; a sampler that cannot find it gives a bound."""
+        return self.ratio(self.worst)
 
     @property
     @abstractmethod
