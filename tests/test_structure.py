@@ -14,9 +14,21 @@ SOURCE = Path(dproo.__file__).parent
 FLOORS = [
     {"_check"},
     {"exact"},
-    {"randomness", "counts", "cell", "axis", "alphabet", "distributions", "expectation"},
+    {
+        "binomial",
+        "randomness",
+        "counts",
+        "cell",
+        "axis",
+        "alphabet",
+        "distributions",
+        "expectation",
+    },
     {"sampling", "splitting"},
     {"mechanisms"},
+    {"odds"},
+    {"repetition", "command"},
+    {"audit", "law_audit"},
     {"privacy", "simulation"},
     {"accuracy"},
     {"planner", "comparison", "limit", "engines", "ledger", "choice"},
@@ -113,7 +125,16 @@ def test_importing_the_package_loads_no_heavy_library():
 
 
 def test_the_public_names_are_the_promised_ones():
-    promised = {"mechanism", "certify", "sample", "plan", "accuracy", "epsilon_of", "alpha_of"}
+    promised = {
+        "audit",
+        "mechanism",
+        "certify",
+        "sample",
+        "plan",
+        "accuracy",
+        "epsilon_of",
+        "alpha_of",
+    }
     assert promised <= set(dproo.__all__)
     assert all(hasattr(dproo, name) for name in dproo.__all__)
 

@@ -2,8 +2,10 @@
 
 from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
+from dproo.audit import Audit, audit
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
+from dproo.law_audit import LawAudit, audit_law, exact_law
 from dproo.mechanisms import (
     DataSpecificRevealOrObscure,
     LetterSpecificRevealOrObscure,
@@ -22,9 +24,11 @@ from dproo.release import Release, sample
 __all__ = [
     "Accuracy",
     "Alphabet",
+    "Audit",
     "Certificate",
     "Counts",
     "DataSpecificRevealOrObscure",
+    "LawAudit",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
     "Plan",
@@ -35,8 +39,11 @@ __all__ = [
     "Transition",
     "accuracy",
     "alpha_of",
+    "audit",
+    "audit_law",
     "certify",
     "epsilon_of",
+    "exact_law",
     "mechanism",
     "plan",
     "sample",

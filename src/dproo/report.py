@@ -14,8 +14,8 @@ from dproo.privacy import Certificate
 
 SCHEMA_VERSION = 1
 
-BUG, USAGE, REFUSED, FAILED = 1, 2, 3, 4
-"""What a refusal means: a bug; a wrong argument; too little budget; failed after the charge."""
+BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
+"""A bug; a wrong argument; too little budget; failed after the charge; an audit that convicts."""
 
 
 def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
