@@ -11,6 +11,21 @@ export function draw(parent, name, attributes = {}, text) {
   return made;
 }
 
+/** Draw a line from one point to another. */
+export function line(parent, kind, [x1, y1], [x2, y2], attributes = {}) {
+  return draw(parent, "line", { class: kind, x1, y1, x2, y2, ...attributes });
+}
+
+/** Draw a rectangle from its upper left corner. */
+export function bar(parent, kind, [x, y], width, height, attributes = {}) {
+  return draw(parent, "rect", { class: kind, x, y, width, height, ...attributes });
+}
+
+/** Write words at a point: the "start", "middle" or "end" of them. */
+export function words(parent, kind, [x, y], anchor, text) {
+  return draw(parent, "text", { class: kind, x, y, "text-anchor": anchor }, text);
+}
+
 /** Make an HTML element within `parent`. */
 export function make(parent, name, attributes = {}, text) {
   const made = document.createElement(name);
@@ -51,7 +66,9 @@ export function rounds(high, { count = 4, isWhole = false } = {}) {
 /** Return the least round number that is not below `high`. */
 export function roundUp(high) {
   const unit = 10 ** Math.floor(Math.log10(high));
-  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= high * 0.999) * unit;
+  return (
+    [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= high * 0.999) * unit
+  );
 }
 
 /** Call `redraw` with the width of `container`, now and whenever it changes. */

@@ -37,7 +37,10 @@ export function logarithmic(field, changed) {
 /** Write a number with so many digits and without an exponent. */
 export function plain(value, digits) {
   const places = Math.max(0, digits - 1 - Math.floor(Math.log10(value)));
-  return value.toFixed(Math.min(places, 12)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  return value
+    .toFixed(Math.min(places, 12))
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
 }
 
 /** Write a number for a person. */

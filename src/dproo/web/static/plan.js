@@ -18,19 +18,31 @@ const ends = ["better privacy", "better accuracy"];
 const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
 const accuracy = lineChart(
   find("accuracy"),
-  { label: "Worst-case accuracy alpha against epsilon", x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+  {
+    label: "Worst-case accuracy alpha against epsilon",
+    x: { name: "ε", isLog: true, ends },
+    y: { isLog: true },
+  },
   takeEpsilon,
 );
 const records = lineChart(
   find("records"),
-  { label: "Records needed against epsilon", x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+  {
+    label: "Records needed against epsilon",
+    x: { name: "ε", isLog: true, ends },
+    y: { isLog: true },
+  },
   takeEpsilon,
 );
 
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
 
 // Each column is a question of its own: one that takes long keeps none of the others waiting.
-const questions = { alpha: ["n", "k", "epsilon"], n: ["k", "epsilon", "alpha"], epsilon: ["n", "k", "alpha"] };
+const questions = {
+  alpha: ["n", "k", "epsilon"],
+  n: ["k", "epsilon", "alpha"],
+  epsilon: ["n", "k", "alpha"],
+};
 const answers = {};
 const refusals = {};
 const showRefusals = () => notice(find("refused"), Object.values(refusals)[0]);
@@ -106,7 +118,9 @@ function showAnswers() {
     radio.checked = sampler === chosen;
     label.append(sampler);
     const told = Object.keys(questions).map((name) => answers[name]?.rows[i]);
-    Object.keys(questions).forEach((name, j) => make(line, "td", { class: "number" }, told[j] ? shown(told[j][name]) : "…"));
+    Object.keys(questions).forEach((name, j) =>
+      make(line, "td", { class: "number" }, told[j] ? shown(told[j][name]) : "…"),
+    );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
     radio.addEventListener("change", () => {
       chosen = sampler;
@@ -120,13 +134,17 @@ function showAnswers() {
 function showMeaning() {
   const factor = Math.exp(Number(fields.epsilon.value));
   const text = factor < 1e6 ? plain(factor, factor < 10 ? 4 : 3) : factor.toExponential(1);
-  find("meaning").replaceChildren("An observer’s odds about any one person change by at most a factor ");
+  find("meaning").replaceChildren(
+    "An observer’s odds about any one person change by at most a factor ",
+  );
   make(find("meaning"), "strong", {}, factor > 1 ? text : "…");
   find("meaning").append(", whatever else they know.");
 }
 
 function showRecipes() {
-  const { n, k, epsilon, alpha } = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
+  const { n, k, epsilon, alpha } = Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, field.value]),
+  );
   find("command").textContent = [
     `dproo plan --n ${n} --k ${k} --epsilon ${epsilon}`,
     `dproo plan --k ${k} --epsilon ${epsilon} --alpha ${alpha}`,

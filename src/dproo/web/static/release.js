@@ -10,7 +10,8 @@ let nonce = null;
 const source = () => document.querySelector("[name=source]:checked").value;
 
 function showSource() {
-  for (const field of document.querySelectorAll("[data-for]")) field.hidden = field.dataset.for !== source();
+  for (const field of document.querySelectorAll("[data-for]"))
+    field.hidden = field.dataset.for !== source();
   find("table-field").hidden = source() === "file" && !DUCKDB.test(find("file").value);
 }
 
@@ -22,7 +23,11 @@ async function showFiles() {
   const files = await ask("files");
   for (const name of files.data) make(find("file"), "option", {}, name);
   for (const name of files.alphabets) make(find("alphabets"), "option", { value: name });
-  if (!files.data.length) notice(find("refused"), `There is no data file in ${files.folder}. Start dproo serve with --folder.`);
+  if (!files.data.length)
+    notice(
+      find("refused"),
+      `There is no data file in ${files.folder}. Start dproo serve with --folder.`,
+    );
   showSource();
 }
 
@@ -32,7 +37,13 @@ async function showLedger() {
     const { datasets } = await ask("ledger");
     notice(find("ledger-refused"));
     place.replaceChildren();
-    if (!datasets.length) make(place, "p", { class: "hint" }, "No budget was declared yet: dproo ledger init DATA --budget EPSILON.");
+    if (!datasets.length)
+      make(
+        place,
+        "p",
+        { class: "hint" },
+        "No budget was declared yet: dproo ledger init DATA --budget EPSILON.",
+      );
     for (const account of datasets) showAccount(place, account);
   } catch (error) {
     notice(find("ledger-refused"), error.message);
@@ -42,9 +53,19 @@ async function showLedger() {
 function showAccount(place, account) {
   const section = make(place, "section", { class: "account" });
   make(section, "h3", {}, account.dataset);
-  make(section, "p", { class: "hint" }, `${account.left} left of ${account.budget} (${account.neighbours})`);
+  make(
+    section,
+    "p",
+    { class: "hint" },
+    `${account.left} left of ${account.budget} (${account.neighbours})`,
+  );
   if (!account.entries.length) return;
-  const scroll = make(section, "div", { class: "scroll", role: "region", tabindex: 0, "aria-label": `Charges of ${account.dataset}` });
+  const scroll = make(section, "div", {
+    class: "scroll",
+    role: "region",
+    tabindex: 0,
+    "aria-label": `Charges of ${account.dataset}`,
+  });
   const table = make(scroll, "table");
   const head = make(make(table, "thead"), "tr");
   for (const title of ["Entry", "When (UTC)", "Charge", "Sampler", "Receipt"]) {
@@ -58,7 +79,17 @@ function showAccount(place, account) {
     make(line, "td", {}, entry.charge);
     make(line, "td", { class: "spare" }, entry.request.sampler ?? "");
     const cell = make(line, "td", {}, entry.is_recorded ? undefined : "charged, never released");
-    if (entry.is_recorded) make(cell, "a", { href: `/api/ledger/${entry.entry}`, download: fileName(entry.entry), "aria-label": `Download the receipt of entry ${entry.entry}` }, "download");
+    if (entry.is_recorded)
+      make(
+        cell,
+        "a",
+        {
+          href: `/api/ledger/${entry.entry}`,
+          download: fileName(entry.entry),
+          "aria-label": `Download the receipt of entry ${entry.entry}`,
+        },
+        "download",
+      );
   }
 }
 
@@ -98,13 +129,22 @@ async function review(event) {
   try {
     const shown = await ask("order", { body: order() });
     nonce = shown.nonce;
-    for (const [id, name] of [["summary", "summary"], ["left", "left"], ["cost", "cost"], ["left-after", "left_after"], ["command", "command"]]) {
+    for (const [id, name] of [
+      ["summary", "summary"],
+      ["left", "left"],
+      ["cost", "cost"],
+      ["left-after", "left_after"],
+      ["command", "command"],
+    ]) {
       find(id).textContent = shown[name];
     }
     const share = (amount) => `${(100 * amount) / shown.budget}%`;
     find("meter-spent").style.width = share(shown.budget - shown.left);
     find("meter-cost").style.width = share(shown.cost);
-    find("meter").setAttribute("aria-label", `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`);
+    find("meter").setAttribute(
+      "aria-label",
+      `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
+    );
     stage("confirm", true);
   } catch (error) {
     refuse(error);
@@ -159,7 +199,8 @@ find("order").addEventListener("submit", review);
 find("order").addEventListener("input", () => {
   if (nonce) withdraw();
 });
-for (const radio of document.querySelectorAll("[name=source]")) radio.addEventListener("change", showSource);
+for (const radio of document.querySelectorAll("[name=source]"))
+  radio.addEventListener("change", showSource);
 find("file").addEventListener("change", showSource);
 find("sampler").addEventListener("change", showSampler);
 find("go").addEventListener("click", release);

@@ -1,10 +1,11 @@
 // Understand: paint data, see the exact law of every sampler on it, draw, and watch a leak.
 
 import { ask, latest, notice } from "./api.js";
-import { STEPS, lawChart, letter, paintChart } from "./bars.js";
+import { lawChart, letter } from "./bars.js";
 import { make } from "./drawing.js";
 import { logarithmic } from "./fields.js";
 import { showLeaks } from "./leaks.js";
+import { STEPS, paintChart } from "./paint.js";
 
 const find = (id) => document.getElementById(id);
 
@@ -48,7 +49,8 @@ const leaks = showLeaks(() => ({ n: total(), k: values.length, epsilon: epsilon.
 
 function changed() {
   if (!values.length) return;
-  find("painted").textContent = `${total().toLocaleString("en")} records on ${values.length} letters.`;
+  find("painted").textContent =
+    `${total().toLocaleString("en")} records on ${values.length} letters.`;
   drawn = [];
   askLaws(0);
   leaks.painted();
@@ -66,9 +68,15 @@ function showLaws({ counts: records, n, laws: found }) {
     panel.chart.hidden = Boolean(law.error);
     if (law.error) continue;
     panel.law.show({
-      name: `Law of ${law.sampler}`, outer: shares, inner: law.pmf, most,
+      name: `Law of ${law.sampler}`,
+      outer: shares,
+      inner: law.pmf,
+      most,
       rows: (i) => [
-        ["records", `${records[i].toLocaleString("en")} of ${n.toLocaleString("en")} = ${percent(shares[i])}`],
+        [
+          "records",
+          `${records[i].toLocaleString("en")} of ${n.toLocaleString("en")} = ${percent(shares[i])}`,
+        ],
         ["released", percent(law.pmf[i])],
         ["exactly", exactly(law, i)],
       ],
@@ -90,12 +98,15 @@ function panelOf(sampler) {
 }
 
 function exactly({ weights, total: all }, i) {
-  const short = (text) => (text.length <= 12 ? text : `${text.slice(0, 5)}… (${text.length} digits)`);
+  const short = (text) =>
+    text.length <= 12 ? text : `${text.slice(0, 5)}… (${text.length} digits)`;
   return `${short(weights[i])} / ${short(all)}`;
 }
 
 function percent(share) {
-  return share > 0 && share < 1e-4 ? `${(share * 100).toExponential(1)} %` : `${(share * 100).toFixed(2)} %`;
+  return share > 0 && share < 1e-4
+    ? `${(share * 100).toExponential(1)} %`
+    : `${(share * 100).toFixed(2)} %`;
 }
 
 function showDraws() {
@@ -105,8 +116,15 @@ function showDraws() {
   const shares = tally.map((times) => (drawn.length ? times / drawn.length : 0));
   const most = Math.max(...law.pmf, ...(drawn.length >= 20 ? shares : [])) * 1.05;
   draws.show({
-    name: "Draws", outer: law.pmf, inner: shares.map((share) => Math.min(share, most)), most, isOutlined: true,
-    rows: (i) => [["probability", percent(law.pmf[i])], ["drawn", `${tally[i]} of ${drawn.length}`]],
+    name: "Draws",
+    outer: law.pmf,
+    inner: shares.map((share) => Math.min(share, most)),
+    most,
+    isOutlined: true,
+    rows: (i) => [
+      ["probability", percent(law.pmf[i])],
+      ["drawn", `${tally[i]} of ${drawn.length}`],
+    ],
   });
   const last = drawn.length ? ` The last one: ${letter(drawn.at(-1))}.` : "";
   find("drawn").textContent = `${drawn.length.toLocaleString("en")} draws.${last}`;
@@ -143,5 +161,6 @@ find("draw-none").addEventListener("click", () => {
   drawn = [];
   showDraws();
 });
-for (const form of document.forms) form.addEventListener("submit", (event) => event.preventDefault());
+for (const form of document.forms)
+  form.addEventListener("submit", (event) => event.preventDefault());
 askShape();
