@@ -2,6 +2,7 @@
 
 from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
+from dproo.composition import Composition, compose
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
 from dproo.mechanisms import (
@@ -23,6 +24,7 @@ __all__ = [
     "Accuracy",
     "Alphabet",
     "Certificate",
+    "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
     "LetterSpecificRevealOrObscure",
@@ -36,6 +38,7 @@ __all__ = [
     "accuracy",
     "alpha_of",
     "certify",
+    "compose",
     "epsilon_of",
     "mechanism",
     "plan",
