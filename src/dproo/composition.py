@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from dproo._check import refusal, whole
 from dproo.domination import DominatingPair
-from dproo.exact import Number, ceil_div, log_upper, rational
+from dproo.exact import Number, ceil_div, log_upper, parse_delta
 from dproo.losses import Losses
 from dproo.mechanisms import Mechanism, RevealOrObscure
 
@@ -68,14 +68,6 @@ class Composition:
     basic: Way
     joint: Way
     composed: Way
-
-
-def parse_delta(value: object) -> Fraction:
-    """Return delta exactly, at least 0 and below 1."""
-    delta = rational("delta", value)
-    if not 0 <= delta < 1:
-        raise ValueError(refusal("delta", "be at least 0 and below 1", value))
-    return delta
 
 
 def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Composition:

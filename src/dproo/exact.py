@@ -67,6 +67,18 @@ def parse_epsilon(value: object) -> Fraction:
     return epsilon
 
 
+def parse_delta(value: object) -> Fraction:
+    """Return the probability with which epsilon may fail, exactly; 0 is pure.
+
+    >>> parse_delta("1e-6")
+    Fraction(1, 1000000)
+    """
+    delta = rational("delta", value)
+    if not 0 <= delta < 1:
+        raise ValueError(refusal("delta", "be at least 0 and below 1", value))
+    return delta
+
+
 def exp_lower(x: Fraction, *, bits: int = BITS) -> Fraction:
     """Return a rational just below ``e^x``, for ``x >= 0``."""
     return _exp_bounds(x, bits)[0]
