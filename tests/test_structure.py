@@ -28,9 +28,10 @@ FLOORS = [
     {"mechanisms"},
     {"privacy", "simulation"},
     {"accuracy"},
-    {"planner", "comparison", "limit", "engines", "ledger", "choice", "composition"},
-    {"advice", "integrations"},
+    {"planner", "comparison", "limit", "engines", "ledger", "composition", "request", "choice"},
+    {"advice"},
     {"release", "figures"},
+    {"synthesis", "integrations"},
     {"cli"},
 ]
 EXACT = [
