@@ -31,6 +31,7 @@ FLOORS = [
     {"planner", "comparison", "limit", "engines", "ledger", "composition", "request", "choice"},
     {"advice"},
     {"release", "figures"},
+    {"writing"},
     {"synthesis", "integrations"},
     {"cli"},
 ]

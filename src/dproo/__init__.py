@@ -19,6 +19,7 @@ from dproo.mechanisms import (
 from dproo.planner import Plan, plan
 from dproo.privacy import Certificate, certify
 from dproo.release import Release, sample
+from dproo.synthesis import synthesize
 
 __all__ = [
     "Accuracy",
@@ -43,4 +44,5 @@ __all__ = [
     "mechanism",
     "plan",
     "sample",
+    "synthesize",
 ]

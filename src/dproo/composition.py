@@ -39,7 +39,6 @@ class Way:
         law: the sampler that each record, or with ``"joint"`` all of them, is drawn by.
         epsilon: what all records together cost.
         delta: the other part of the cost.
-        alpha: the worst-case accuracy of each record.
     """
 
     name: str
@@ -120,6 +119,39 @@ def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fr
         else:
             low = middle + 1
     return Fraction(high, _NANO)
+
+
+def ways_within(
+    law: Callable[[Fraction], Mechanism],
+    urn: Mechanism,
+    pair: Callable[[Mechanism], DominatingPair],
+    *,
+    releases: int,
+    epsilon: Fraction,
+    delta: Fraction,
+) -> list[Way]:
+    """Return the ways to release so many records within a budget, the most accurate first.
+
+    With a delta, composed releases are never worse than an equal share of epsilon each, so
+    these are not listed.
+
+    Args:
+        law: the sampler of one release, by its epsilon.
+        urn: the sampler of all of them jointly.
+        pair: a pair that dominates a sampler of one release.
+        releases: how many.
+        epsilon: the budget.
+        delta: its other part.
+    """
+    ways = [Way(name=JOINT, law=urn, epsilon=epsilon, delta=Fraction(0))]
+    if delta:
+        each = calibrated(law, pair, releases=releases, epsilon=epsilon, delta=delta)
+        spent = composed_epsilon(pair(each), releases, delta)
+        ways.append(Way(name=COMPOSED, law=each, epsilon=spent, delta=delta))
+    else:
+        each = law(epsilon / releases)
+        ways.append(Way(name=BASIC, law=each, epsilon=epsilon, delta=delta))
+    return sorted((way for way in ways if way.epsilon <= epsilon), key=lambda way: way.alpha)
 
 
 def calibrated(

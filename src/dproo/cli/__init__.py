@@ -28,6 +28,7 @@ _COMMANDS = {
     "ledger": "budget",
     "plan": "analysis",
     "sample": "releasing",
+    "synthesize": "synthesizing",
 }
 
 
