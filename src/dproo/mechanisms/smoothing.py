@@ -194,8 +194,12 @@ class RevealOrObscure(Mechanism):
 
     @classmethod
     def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
-        """Return ``log(1 + records (e^epsilon - 1))``, rounded up: weights grow by addition."""
-        return log_upper(1 + records * (exp_upper(epsilon) - 1))
+        """Return ``log(1 + records (e^epsilon - 1))``, rounded up: weights grow by addition.
+
+        Proof: docs/proofs/reveal_or_obscure.md
+        """
+        bound = log_upper(1 + records * (exp_upper(epsilon) - 1))
+        return min(bound, super().group_loss(epsilon, records))
 
     def ratio(self, transition: Transition) -> Fraction:
         """Return by what factor the transition changes the probability of its letters.
