@@ -222,7 +222,7 @@ def test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more():
     def law(epsilon):
         return mechanism("ls-roo", epsilon=epsilon, n=1000, k=20)
 
-    for releases in (1, 2, 100, 5000):
+    for releases in (2, 100, 5000):
         found = calibrated(
             law,
             lambda law: law.dominating_pair,
@@ -232,7 +232,14 @@ def test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more():
         )
         cost = compose(found, releases=releases, delta=DELTA).composed.epsilon
         assert Fraction(99, 100) <= cost <= 1
-        assert Fraction(1, releases) <= found.epsilon <= 1
+        assert Fraction(1, releases) < found.epsilon <= 1
+
+
+@pytest.mark.parametrize(("releases", "delta"), [(1, DELTA), (5, Fraction(0))])
+def test_nothing_is_calibrated_where_an_equal_share_is_best(releases, delta):
+    options = {"releases": releases, "epsilon": Fraction(1), "delta": delta}
+    sampler = mechanism("roo", epsilon=1, n=100, k=3)
+    assert calibrated(lambda _: sampler, lambda law: law.dominating_pair, **options) is None
 
 
 def test_without_delta_releases_cost_their_sum():

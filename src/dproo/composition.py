@@ -132,8 +132,7 @@ def ways_within(
 ) -> list[Way]:
     """Return the ways to release so many records within a budget, the most accurate first.
 
-    With a delta, composed releases are never worse than an equal share of epsilon each, so
-    these are not listed.
+    Where releases can be composed, equal shares of epsilon are worse and not listed.
 
     Args:
         law: the sampler of one release, by its epsilon.
@@ -144,14 +143,14 @@ def ways_within(
         delta: its other part.
     """
     ways = [Way(name=JOINT, law=urn, epsilon=epsilon, delta=Fraction(0))]
-    if delta:
-        each = calibrated(law, pair, releases=releases, epsilon=epsilon, delta=delta)
-        spent = composed_epsilon(pair(each), releases, delta)
-        ways.append(Way(name=COMPOSED, law=each, epsilon=spent, delta=delta))
+    each = calibrated(law, pair, releases=releases, epsilon=epsilon, delta=delta)
+    if each is None:
+        share = law(epsilon / releases)
+        ways.append(Way(name=BASIC, law=share, epsilon=epsilon, delta=Fraction(0)))
     else:
-        each = law(epsilon / releases)
-        ways.append(Way(name=BASIC, law=each, epsilon=epsilon, delta=delta))
-    return sorted((way for way in ways if way.epsilon <= epsilon), key=lambda way: way.alpha)
+        spent = min(composed_epsilon(pair(each), releases, delta), epsilon)
+        ways.append(Way(name=COMPOSED, law=each, epsilon=spent, delta=delta))
+    return sorted(ways, key=lambda way: way.alpha)
 
 
 def calibrated(
@@ -161,11 +160,11 @@ def calibrated(
     releases: int,
     epsilon: Fraction,
     delta: Fraction,
-) -> Mechanism:
+) -> Mechanism | None:
     """Return the sampler of the largest epsilon whose releases together stay within a budget.
 
-    It is never above the whole budget, so that no single record costs more than all may, and
-    never below the budget's equal share, which needs no delta.
+    Its epsilon is never above the whole budget, so that no single record costs more than all
+    may. There is none if it would not be above an equal share, which needs no delta.
 
     Args:
         law: the sampler of one release, by its epsilon.
@@ -180,15 +179,15 @@ def calibrated(
         return Losses.of(pair(candidate), releases).delta(epsilon) <= delta
 
     best, low, high = None, epsilon, epsilon
-    while low > share:
+    while low > share and delta:
         if is_within(candidate := law(low)):
             best = candidate
             break
         low, high = max(low / 2, share), low
-    for _ in range(_REFINEMENTS if low < high else 0):
+    for _ in range(_REFINEMENTS if low < high and delta else 0):
         middle = (low + high) / 2
         if is_within(candidate := law(middle)):
             best, low = candidate, middle
         else:
             high = middle
-    return best or law(share)
+    return best
