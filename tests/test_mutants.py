@@ -45,6 +45,9 @@ TWO_GROUPS = "test_release.py::test_a_person_with_records_in_several_groups_is_p
 UNSHOWN = "test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
 PRIVATE_N = "test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
 EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
+ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
+PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
+SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 
 DOMINATED = (
@@ -71,6 +74,27 @@ GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_d
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 MUTANTS = {
+    "a letter's own records move its level": (
+        "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
+    ),
+    "a record at risk moves the level by two steps": (
+        "mechanisms/adaptive.py", "int(real_knee * LEVEL_STEP) + 2", "int(real_knee * LEVEL_STEP) // 2", PROVEN,
+    ),
+    "the knee comes from the data": (
+        "mechanisms/adaptive_table.py", "        knee = self.knee\n", "        knee = max(self.knee, *counts.sizes)\n", ADAPTIVE,
+    ),
+    "the height comes from the data": (
+        "mechanisms/adaptive_table.py", "return counts.map(lambda count: self(", "self = type(self)(self.powers, self.growth, knee, self.unit, self.offset, self.high // (1 + counts.sizes.get(0, 0)))\n        return counts.map(lambda count: self(", ADAPTIVE,
+    ),
+    "the total loses no step": (
+        "mechanisms/adaptive_table.py", "one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)", "one_step = total", ADAPTIVE,
+    ),
+    "the others' levels never fall": (
+        "mechanisms/adaptive_table.py", "return 1 - Fraction(self.table.level(first - 1), self.table.level(first))", "return Fraction(0)", SPAN,
+    ),
+    "the least total is taken where most is at risk": (
+        "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
+    ),
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
     ),

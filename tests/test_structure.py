@@ -55,6 +55,8 @@ INSIDE_MECHANISMS = [
     "data_specific",
     "letter_table",
     "letter_specific",
+    "adaptive_table",
+    "adaptive",
 ]
 
 

@@ -19,6 +19,7 @@ from dproo.splitting import blocks, scatter
 
 AUTO = "auto"
 DEFAULT = "ls-roo"
+ADAPTIVE = "als-roo"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,7 @@ class Choice:
         groups: the groups to release a record for each of.
         neighbours: ``"replace"`` or ``"add-remove"``.
         records_per_person: the most records that one protected person may own.
+        guess: what the public knows of the shape of the data, for a sampler that adapts.
     """
 
     alphabet: Alphabet
@@ -72,6 +74,7 @@ class Choice:
     groups: Groups | None = None
     neighbours: str = REPLACE
     records_per_person: int = 1
+    guess: str | None = None
 
     def __post_init__(self) -> None:
         one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
@@ -84,6 +87,8 @@ class Choice:
             raise ValueError("by must be used with one record a group and letters of one column.")
         if self.groups is not None and self.alphabet.policy != OTHER:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
+        if self.guess is not None and "guess" not in self._options:
+            raise ValueError(f"guess must be used with {ADAPTIVE}, got {self.chosen}.")
         self.law(self.size if self.is_joint else 1)  # refuses what no data could make right
 
     @property
@@ -117,8 +122,10 @@ class Choice:
 
     @property
     def chosen(self) -> str:
-        """The sampler; ``"auto"`` takes the one that is never worse than its peers' bound."""
-        return DEFAULT if self.sampler == AUTO else self.sampler
+        """The sampler; ``"auto"`` adapts, but for groups, each of which would need a table."""
+        if self.sampler != AUTO:
+            return self.sampler
+        return DEFAULT if self.groups is not None else ADAPTIVE
 
     @property
     def is_joint(self) -> bool:
@@ -134,6 +141,7 @@ class Choice:
         """The choices as they stand in the ledger."""
         return {
             "sampler": self.chosen,
+            "guess": self.guess,
             "size": self.size,
             "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
@@ -179,6 +187,7 @@ class Choice:
         several = "drawn jointly" if self.is_joint else "one from each of as many disjoint blocks"
         return {
             "sampler": self.chosen,
+            "guess": self.guess,
             "several": None if self.size == 1 else several,
             "groups": None
             if self.groups is None
@@ -199,6 +208,8 @@ class Choice:
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size
+        if self.guess is not None:
+            options["guess"] = self.guess
         if "records_per_person" in self._options and self.groups is None:
             options["records_per_person"] = self.records_per_person
         else:

@@ -65,6 +65,7 @@ def sample(
     are_groups_public: bool = False,
     neighbours: str = REPLACE,
     records_per_person: int = 1,
+    guess: str | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
 ) -> Release:
@@ -88,6 +89,8 @@ def sample(
             it costs epsilon once under replace too.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
+        guess: what the public knows of the shape of the data, for ``als-roo``: ``"sparse"``,
+            ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         ledger: the budget to charge. Without one nothing adds up this and other releases.
         dataset: the name under which the ledger keeps the budget of this data.
 
@@ -108,6 +111,7 @@ def sample(
         groups=None if by is None else Groups.of(by, column, is_public=are_groups_public),
         neighbours=neighbours,
         records_per_person=records_per_person,
+        guess=guess,
     )
     if choice.groups is not None:
         column = None  # the alphabet to scan by names its columns

@@ -18,7 +18,7 @@ from typing import Any
 from dproo import engines
 from dproo._check import whole
 from dproo.alphabet import Alphabet, Record
-from dproo.choice import DEFAULT, Choice
+from dproo.choice import AUTO, DEFAULT, Choice
 from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.counts import Counts
 from dproo.domination import DominatingPair
@@ -98,7 +98,7 @@ class Synthesis:
         if changes == 1:
             return law.dominating_pair
         return DominatingPair.of(
-            ratio=law.ratio(law.worst) ** changes, distance=changes * law.neighbour_distance
+            ratio=law.largest_ratio**changes, distance=changes * law.neighbour_distance
         )
 
     def way(self, n: int) -> Way:
@@ -179,7 +179,8 @@ def synthesize(
         epsilon: the privacy parameter, for all rows together.
         delta: the probability with which epsilon may fail; it should be far below one over
             the number of records. With 0 the release is pure, and less accurate.
-        sampler: of independent rows; rows drawn jointly are always ROO's.
+        sampler: of independent rows, ``"auto"`` is the default one; rows drawn jointly are
+            always ROO's.
         column: the column of a file, table or frame.
         table: the table of a database.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
@@ -202,7 +203,7 @@ def synthesize(
         choice=Choice(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
-            sampler=sampler,
+            sampler=DEFAULT if sampler == AUTO else sampler,
             neighbours=neighbours,
             records_per_person=records_per_person,
         ),

@@ -72,6 +72,9 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--by", help="A column of groups: one record is released for each group.")
 @click.option("--groups", help="The public groups, in any form that an alphabet has.")
 @click.option("--groups-public", is_flag=True, help="Everybody may know who is in which group.")
+@click.option(
+    "--guess", help="For als-roo, from public knowledge: 'sparse', 'heavy tail', 'dense'."
+)
 def sample_command(
     data: str,
     *,

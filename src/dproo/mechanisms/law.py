@@ -68,7 +68,7 @@ class Mechanism(ABC):
         """Check every argument, then certify the integers that would be drawn from."""
         self._check_sizes()
         self._check_parameters()
-        if self.is_for_release and not is_at_most_exp(self.ratio(self.worst), self.epsilon):
+        if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
 
     def _check_sizes(self) -> None:
@@ -122,6 +122,11 @@ class Mechanism(ABC):
         """The transition between neighbours with the largest probability ratio of all."""
 
     @property
+    def largest_ratio(self) -> Fraction:
+        """The ratio of the worst transition; a sampler that cannot find it gives a bound."""
+        return self.ratio(self.worst)
+
+    @property
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
@@ -137,7 +142,7 @@ class Mechanism(ABC):
 
         Proof: docs/proofs/dominating_pair.md
         """
-        return DominatingPair.of(ratio=self.ratio(self.worst), distance=self.neighbour_distance)
+        return DominatingPair.of(ratio=self.largest_ratio, distance=self.neighbour_distance)
 
     @classmethod
     def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
