@@ -282,7 +282,8 @@ def test_the_demo_plans_releases_and_is_refused():
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["sample"], ["plan"], ["certify"], ["ledger"], ["compare"]]
+    "command",
+    [[], ["sample"], ["synthesize"], ["plan"], ["certify"], ["ledger"], ["compare"]],
 )
 def test_help_teaches_by_example(command):
     result = dproo(*command, "--help")

@@ -127,6 +127,27 @@ def exact_delta(pair, releases, growth):
     return sum(mass * max(Fraction(0), 1 - growth * shrinking**j) for j, mass in steps.items())
 
 
+def assert_not_below_the_exact_delta(ratio, distance, releases, epsilon):
+    pair = DominatingPair.of(ratio=ratio, distance=distance)
+    found = Losses.of(pair, releases).delta(epsilon)
+    upper = exact_delta(pair, releases, dproo.exact.exp_lower(epsilon, bits=200))
+    lower = exact_delta(pair, releases, dproo.exact.exp_upper(epsilon, bits=200))
+    assert lower <= found <= upper + Fraction(1, 2**60)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "distance", "releases", "epsilon"),
+    [("3", "0.1", 8, "1"), ("1.01", "1", 12, "0.01"), ("20", "0.001", 12, "30")],
+    ids=["common losses", "small losses", "a loss that is hardly ever"],
+)
+def test_the_delta_of_some_releases_is_never_below_the_exact_one(
+    ratio, distance, releases, epsilon
+):
+    assert_not_below_the_exact_delta(
+        Fraction(ratio), Fraction(distance), releases, Fraction(epsilon)
+    )
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.fractions(min_value="1.001", max_value=20, max_denominator=1000),
@@ -135,11 +156,20 @@ def exact_delta(pair, releases, growth):
     st.fractions(min_value=0, max_value=8, max_denominator=100),
 )
 def test_the_delta_of_many_releases_is_never_below_the_exact_one(ratio, distance, s, epsilon):
-    pair = DominatingPair.of(ratio=ratio, distance=distance)
-    found = Losses.of(pair, s).delta(epsilon)
-    upper = exact_delta(pair, s, dproo.exact.exp_lower(epsilon, bits=200))
-    lower = exact_delta(pair, s, dproo.exact.exp_upper(epsilon, bits=200))
-    assert lower <= found <= upper + Fraction(1, 2**60)
+    assert_not_below_the_exact_delta(ratio, distance, s, epsilon)
+
+
+def test_losses_are_closed_under_composition_and_rise_with_the_releases():
+    pair = mechanism("roo", epsilon=1, n=50, k=4).dominating_pair
+    parts = Losses.of(pair, 5).followed_by(Losses.of(pair, 7))
+    grid = [Fraction(i, 4) for i in range(20)]
+    for epsilon in grid:
+        assert abs(parts.delta(epsilon) - Losses.of(pair, 12).delta(epsilon)) < Fraction(1, 2**60)
+    for releases in (1, 2, 10, 100):
+        deltas = [Losses.of(pair, releases).delta(epsilon) for epsilon in grid]
+        assert deltas == sorted(deltas, reverse=True)
+        more = Losses.of(pair, releases + 1)
+        assert all(d <= more.delta(e) for d, e in zip(deltas, grid, strict=True))
 
 
 def by_binomials(pair, releases, epsilon):

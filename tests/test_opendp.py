@@ -54,6 +54,12 @@ def test_the_map_covers_the_certified_loss_and_hardly_more_than_epsilon(name, ep
         assert loss <= epsilon + 1e-12
 
 
+@pytest.mark.parametrize("epsilon", ["0.1", "1/3", "2/3", "1.1"])
+def test_the_map_is_never_below_an_epsilon_that_is_no_float(epsilon):
+    loss = ours.make_sampler(*REPLACED, LETTERS, epsilon).map(1)
+    assert math.nextafter(loss, 0) < Fraction(epsilon) <= Fraction(loss)
+
+
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_map_is_zero_at_zero_and_rises(name):
     for space, epsilon in product(spaces(name), ("1e-9", "0.1", "1", "20")):
