@@ -38,7 +38,8 @@ def format_of(book: Ledger) -> int:
 @given(DELTAS)
 def test_a_charge_covers_delta_and_a_budget_is_covered_by_it(delta: Fraction) -> None:
     assert 0 <= Fraction(delta_charge_of(delta), ATTO) - delta < Fraction(1, ATTO)
-    assert 0 <= delta - Fraction(delta_budget_of(delta), ATTO) < Fraction(1, ATTO)
+    if delta == 0 or delta * ATTO >= 1:
+        assert 0 <= delta - Fraction(delta_budget_of(delta), ATTO) < Fraction(1, ATTO)
     assert Fraction(in_delta(delta_charge_of(delta))) * ATTO == delta_charge_of(delta)
 
 
@@ -94,6 +95,11 @@ def test_a_delta_that_is_none_is_refused(book: Ledger, delta: str) -> None:
     with pytest.raises(ValueError, match="delta must be"):
         book.declare("visits", budget=1, delta=delta, neighbours="replace")
     assert book.show()[0].spent == 0
+
+
+def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
+    with pytest.raises(ValueError, match="delta must be 0 or at least 1e-18, got '1e-20'"):
+        book.declare("visits", budget=1, delta="1e-20", neighbours="replace")
 
 
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:

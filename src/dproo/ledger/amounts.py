@@ -50,8 +50,14 @@ def delta_charge_of(delta: object) -> int:
 
 
 def delta_budget_of(delta: object) -> int:
-    """Return a total delta, in atto-delta, rounded down."""
+    """Return a total delta, in atto-delta, rounded down.
+
+    >>> delta_budget_of("1e-6"), delta_budget_of("1/3")
+    (1000000000000, 333333333333333333)
+    """
     exact = parse_delta(delta) * ATTO
+    if not (exact == 0 or exact >= 1):
+        raise ValueError(refusal("delta", "be 0 or at least 1e-18", delta))
     return exact.numerator // exact.denominator
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from dproo._check import refusal, whole
 from dproo.exact import Number, parse_epsilon, rational
 from dproo.ledger.accounts import Account, accounts_of, require_chain
-from dproo.ledger.amounts import budget_of, charge_of, delta_charge_of
+from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
 from dproo.ledger.chain import (
     DECLARED,
     NO_EVENT,
@@ -139,7 +139,7 @@ class Ledger:
             DatasetTakenError: the name, or one that differs in case only, has a budget.
         """
         require_name(dataset)
-        nano = budget_of(budget)
+        nano, _ = budget_of(budget), delta_budget_of(delta)
         relation = relation_of(neighbours, records_per_person)
         body = {"at": _now(), "budget": str(rational("budget", budget)), **relation}
         body |= delta_field(delta)

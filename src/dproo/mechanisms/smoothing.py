@@ -208,7 +208,7 @@ class RevealOrObscure(Mechanism):
         by whole records are the same but at the ends, so the product is a short one.
         """
         before, after = self.weights(transition.before), self.weights(transition.after)
-        factor = self._rising_ratio(before.total, after.total, self.draws)
+        factor = self._rising_ratio(before.total, after.total, len(transition.letters))
         for letter in set(transition.letters):
             drawn = transition.letters.count(letter)
             factor /= self._rising_ratio(before[letter], after[letter], drawn)
