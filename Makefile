@@ -20,6 +20,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/synthesize.py
+	$(BIN)/python benchmarks/audit.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2

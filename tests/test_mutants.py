@@ -49,6 +49,14 @@ ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
 PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
 SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
+COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
+REACHED = "test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
+NO_ALARM = "test_audit.py::test_choosing_among_many_letters_raises_no_false_alarm"
+SHARED = "test_audit.py::test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence"
+FAR = "test_audit.py::test_datasets_far_apart_share_the_bound"
+CLOCK = "test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
+CRASH = "test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
+MULTIPLE = "test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
 DOMINATED = (
     "test_composition.py::test_the_pair_of_roo_dominates_twenty_thousand_pairs_of_neighbours"
@@ -277,6 +285,36 @@ MUTANTS = {
     ),
     "a random block may be of any size": (
         "splitting.py", "abs(excess), source)", "0, source)", SUBSET,
+    ),
+    "an audit measures the trials that chose the event": (
+        "audit.py", "ordering, choosing, measuring = phases", "ordering = choosing = measuring = phases[2]", NO_ALARM,
+    ),
+    "an audit bounds the wrong side": (
+        "audit.py", "log_odds_lower(counts[side], ", "log_odds_lower(counts[1 - side], ", REACHED,
+    ),
+    "an audit looks in one direction only": (
+        "audit.py", "    found = []\n    for side in (0, 1):", "    found = []\n    for side in (0,):", REACHED,
+    ),
+    "an audit spends its confidence twice": (
+        "audit.py", "float(risk * (1 - _INDEPENDENCE))", "float(risk)", SHARED,
+    ),
+    "an audit takes datasets far apart for neighbours": (
+        "audit.py", "bound / distance", "bound", FAR,
+    ),
+    "an audit believes draws that repeat": (
+        "audit.py", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
+    ),
+    "the bound on odds forgets the tail": (
+        "odds.py", "        total += term\n", "", COVERED,
+    ),
+    "the bound on odds is taken at even luck": (
+        "odds.py", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
+    ),
+    "a run that fails is read as if it had not": (
+        "command.py", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+    ),
+    "a random float is rounded to its lower multiple": (
+        "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
     ),
 }  # fmt: skip
 

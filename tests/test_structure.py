@@ -15,6 +15,7 @@ FLOORS = [
     {"_check"},
     {"exact"},
     {
+        "binomial",
         "randomness",
         "counts",
         "cell",
@@ -26,6 +27,9 @@ FLOORS = [
     },
     {"sampling", "splitting", "losses"},
     {"mechanisms"},
+    {"odds"},
+    {"repetition", "command"},
+    {"audit", "law_audit"},
     {"privacy", "simulation"},
     {"accuracy"},
     {"planner", "comparison", "limit", "engines", "ledger", "composition", "request", "choice"},
@@ -126,7 +130,16 @@ def test_importing_the_package_loads_no_heavy_library():
 
 
 def test_the_public_names_are_the_promised_ones():
-    promised = {"mechanism", "certify", "sample", "plan", "accuracy", "epsilon_of", "alpha_of"}
+    promised = {
+        "audit",
+        "mechanism",
+        "certify",
+        "sample",
+        "plan",
+        "accuracy",
+        "epsilon_of",
+        "alpha_of",
+    }
     assert promised <= set(dproo.__all__)
     assert all(hasattr(dproo, name) for name in dproo.__all__)
 

@@ -2,9 +2,11 @@
 
 from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
+from dproo.audit import Audit, audit
 from dproo.composition import Composition, compose
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
+from dproo.law_audit import LawAudit, audit_law, exact_law
 from dproo.mechanisms import (
     DataSpecificRevealOrObscure,
     LetterSpecificRevealOrObscure,
@@ -24,10 +26,12 @@ from dproo.synthesis import synthesize
 __all__ = [
     "Accuracy",
     "Alphabet",
+    "Audit",
     "Certificate",
     "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
+    "LawAudit",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
     "Plan",
@@ -38,9 +42,12 @@ __all__ = [
     "Transition",
     "accuracy",
     "alpha_of",
+    "audit",
+    "audit_law",
     "certify",
     "compose",
     "epsilon_of",
+    "exact_law",
     "mechanism",
     "plan",
     "sample",

@@ -1,7 +1,7 @@
 """The command line: parse, call, print; no arithmetic.
 
 Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read, nothing charged); 3 the budget
-refused (nothing read); 4 the release failed after it was charged.
+refused (nothing read); 4 the release failed after it was charged; 5 an audit found a violation.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dproo.engines import ReleaseError
 from dproo.ledger import BudgetRefused, LedgerError
 
 _COMMANDS = {
+    "audit": "auditing",
     "certify": "analysis",
     "compare": "analysis",
     "demo": "demonstration",
@@ -59,6 +60,8 @@ def cli(ctx: click.Context, config: str | None) -> None:
     See it work.                     dproo demo
     How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
     Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
+    Does another one?                dproo audit --command 'theirs {}' --epsilon 1
+                                       --dataset a.csv --neighbour b.csv
     Declare a budget.                dproo ledger init data.csv --budget 3
     Release a record.                dproo sample data.csv --column diagnosis
                                        --alphabet codes.txt --epsilon 1

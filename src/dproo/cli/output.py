@@ -13,7 +13,7 @@ import click
 
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 
-BUG, USAGE, REFUSED, FAILED = 1, 2, 3, 4
+BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
 
 SCHEMA_VERSION = 1
 

@@ -30,7 +30,7 @@ SPREADS = {
 TOP = Fraction(19, 20)
 """The height of the level, as a share of what would lift every letter above its count."""
 
-RATE = Fraction(9, 10)
+RATE = Fraction(4, 5)
 """What is left of epsilon for the growth when the level has adapted as far as it may."""
 
 STARTS = (Fraction(0), *(Fraction(1, 2**halvings) for halvings in range(12, -1, -1)))
@@ -64,7 +64,7 @@ class AdaptiveRevealOrObscure(Mechanism):
 
     >>> als = AdaptiveRevealOrObscure(epsilon=1, n=100, k=4)
     >>> [round(float(p), 4) for p in als.pmf([70, 30, 0, 0])]
-    [0.6958, 0.2982, 0.003, 0.003]
+    [0.6956, 0.2981, 0.0031, 0.0031]
     """
 
     name = "als-roo"
