@@ -313,7 +313,11 @@ def test_the_plan_shows_all_ways_side_by_side(tmp_path):
     assert cost["roo", "composed"] == pytest.approx(3.967, abs=1e-3)
     together = {row["way"]: row["alpha"] for row in found["together"]}
     assert together["composed"] < together["basic"] < together["joint"]
-    assert "3.9672" in dproo_command(*plan, "--delta", "1e-6", folder=tmp_path).stdout
+    printed = dproo_command(*plan, "--delta", "1e-6", folder=tmp_path)
+    assert "3.9672" in printed.stdout
+    assert printed.stderr == ""
+    much = dproo_command(*plan, "--delta", "0.001", folder=tmp_path)
+    assert much.stderr == "Note: a delta of 1/n or more allows someone's record to be shown.\n"
     wrong = dproo_command(*plan, "--alpha", "0.1", folder=tmp_path)
     assert wrong.returncode == 2
     assert "releases must be given with n, k and epsilon, and without alpha." in wrong.stderr

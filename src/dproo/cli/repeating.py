@@ -48,6 +48,8 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
     if as_json:
         print_json({"releases": releases, "delta": delta, **sizes, **tables})
         return
+    if parse_delta(delta) * known["n"] >= 1:
+        click.echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
     for name, rows in tables.items():
         click.echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
         click.echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
