@@ -1,16 +1,20 @@
 """The second accuracy suite: other sizes, other shapes and real frequency tables.
 
 It was fixed before the constants of any sampler were chosen, and no constant was chosen by
-it: what a sampler gains on the first suite should be found here, too.
+it: what a sampler gains on the first suite should be found here, too. Run it with
+``python benchmarks/held_out.py``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from math import exp
 from pathlib import Path
 from statistics import NormalDist
+
+from accuracy import Case, run
 
 TABLES = json.loads(Path(__file__).with_name("frequencies.json").read_text(encoding="utf-8"))
 
@@ -28,11 +32,15 @@ def shapes(k: int) -> Iterator[tuple[str, list[float]]]:
     yield "seven tenths on ten", [0.07] * 10 + [0.3 / (k - 10)] * (k - 10)
 
 
-def cases() -> Iterator[tuple[int, int, str, str, tuple[int | float, ...]]]:
+def cases() -> Iterator[Case]:
     """Yield all 45 cases."""
     for name, table in TABLES.items():
         for n, epsilon in TABLE_SETTINGS:
-            yield len(table["counts"]), n, epsilon, name, tuple(table["counts"])
+            yield Case(len(table["counts"]), n, epsilon, name, tuple(table["counts"]))
     for k, n, epsilon in SHAPE_SETTINGS:
         for name, weights in shapes(k):
-            yield k, n, epsilon, name, tuple(weights)
+            yield Case(k, n, epsilon, name, tuple(map(Fraction, weights)))
+
+
+if __name__ == "__main__":
+    run(list(cases()), Path(__file__).with_suffix(".json"))

@@ -4,12 +4,13 @@ import math
 from fractions import Fraction
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dproo
-from dproo import Counts, certify, mechanism
+from dproo import Counts, certify, mechanism, simulation
 from dproo.mechanisms import adaptive
 from dproo.mechanisms.adaptive_table import LEVEL_STEP
 
@@ -150,6 +151,15 @@ def test_every_dataset_is_within_the_bounds_of_its_span(counts, epsilon, guess):
     law = [float(w / sum(weights)) for w in weights]
     distance = sum(abs(p - c / n) for p, c in zip(law, counts, strict=True)) / 2
     assert distance <= float(sampler.worst_alpha) + 1e-12
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(200, "1"), (20, "0.5")])
+def test_a_simulation_takes_the_law_from_the_same_integers(n, epsilon):
+    sampler = mechanism("als-roo", epsilon=epsilon, n=n, k=6)
+    counts = np.random.default_rng(1).multinomial(n, [0.5, 0.3, 0.1, 0.05, 0.05, 0], size=50)
+    laws = simulation._laws(sampler, counts, None)
+    for law, row in zip(laws, counts.tolist(), strict=True):
+        assert law.tolist() == pytest.approx([float(p) for p in sampler.pmf(row)], rel=1e-12)
 
 
 def test_a_letter_seen_often_is_revealed_as_it_is():

@@ -77,7 +77,7 @@ class AdaptiveRevealOrObscure(Mechanism):
         one_of("guess", self.guess, SPREADS)
 
     @cached_property
-    def _plain(self) -> LetterSpecificRevealOrObscure | None:
+    def plain(self) -> LetterSpecificRevealOrObscure | None:
         """LS-ROO, where records are too few to adapt to or the table would be too long."""
         is_long = min(self.n, _longest(self.growth, self.k)) > ENTRIES_MAX
         is_short_of_records = self.neighbours == REPLACE and self.n * self.epsilon <= ADAPTS_FROM
@@ -89,7 +89,7 @@ class AdaptiveRevealOrObscure(Mechanism):
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""
-        return (self._plain or self.table).weights(counts)
+        return (self.plain or self.table).weights(counts)
 
     @property
     def table(self) -> AdaptiveTable:
@@ -99,7 +99,7 @@ class AdaptiveRevealOrObscure(Mechanism):
     @property
     def largest_ratio(self) -> Fraction:
         """A bound on the largest probability ratio: under add-remove the growth itself."""
-        return self._plain.largest_ratio if self._plain else self._certified[1]
+        return self.plain.largest_ratio if self.plain else self._certified[1]
 
     @cached_property
     def _certified(self) -> tuple[AdaptiveTable, Fraction]:
@@ -155,8 +155,8 @@ class AdaptiveRevealOrObscure(Mechanism):
     @property
     def worst_alpha(self) -> Fraction:
         """A bound on the distance from any dataset."""
-        if self._plain:
-            return self._plain.worst_alpha
+        if self.plain:
+            return self.plain.worst_alpha
         return self.table.largest_distance(self.n, self.k)
 
     @property
@@ -167,8 +167,8 @@ class AdaptiveRevealOrObscure(Mechanism):
     @cached_property
     def worst(self) -> Transition:
         """The transition with the largest ratio of those that the proof singles out."""
-        if self._plain:
-            return self._plain.worst
+        if self.plain:
+            return self.plain.worst
         return max(self._candidates(), key=self.ratio)
 
     def _candidates(self) -> Iterator[Transition]:
