@@ -162,7 +162,7 @@ class AdaptiveRevealOrObscure(Mechanism):
     @property
     def neighbour_distance(self) -> Fraction:
         """LS-ROO's where it is that; none is proven for levels that move."""
-        return self._plain.neighbour_distance if self._plain else super().neighbour_distance
+        return self.plain.neighbour_distance if self.plain else super().neighbour_distance
 
     @cached_property
     def worst(self) -> Transition:
