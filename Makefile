@@ -20,6 +20,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
 
 soak: .venv/ready-dev .venv/ready-system
