@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from dproo.engines import ReleaseError
-from dproo.ledger import Account, BudgetRefused, LedgerError, in_epsilon
+from dproo.ledger import Account, BudgetRefused, LedgerError, in_delta, in_epsilon
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 from dproo.planner import Plan
 from dproo.privacy import Certificate
@@ -88,11 +88,14 @@ def _account(account: Account) -> dict[str, object]:
         "budget": in_epsilon(account.budget),
         "spent": in_epsilon(account.spent),
         "left": in_epsilon(account.left),
+        "delta": in_delta(account.delta),
+        "delta_left": in_delta(account.delta_left),
         "entries": [
             {
                 "entry": line.entry,
                 "at": line.at,
                 "charge": in_epsilon(line.charge),
+                "delta": in_delta(line.delta),
                 "is_recorded": line.is_recorded,
                 "request": line.request,
             }

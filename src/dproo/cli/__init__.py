@@ -28,6 +28,7 @@ _COMMANDS = {
     "plan": "analysis",
     "sample": "releasing",
     "serve": "serving",
+    "synthesize": "synthesizing",
 }
 
 
