@@ -34,7 +34,7 @@ FLOORS = [
     {"accuracy"},
     {"planner", "comparison", "limit", "engines", "ledger", "composition", "request", "choice"},
     {"advice"},
-    {"release", "figures"},
+    {"release", "figures", "drawing"},
     {"writing"},
     {"synthesis", "integrations"},
     {"report"},

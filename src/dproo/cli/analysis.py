@@ -152,7 +152,13 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 
 @click.command("figures")
 @click.option("--out", default="figures", show_default=True, help="Directory to write to.")
-@click.option("--trials", type=int, default=100_000, show_default=True, help="For Laplace only.")
+@click.option(
+    "--trials",
+    type=int,
+    default=100_000,
+    show_default=True,
+    help="Datasets drawn where only simulation is left.",
+)
 def figures_command(out: str, trials: int) -> None:
     """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
     try:
