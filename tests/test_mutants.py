@@ -20,6 +20,8 @@ TESTS = Path(__file__).parent
 LAW = "test_draw.py::test_the_law_of_the_draw_is_the_pmf"
 MANY = "test_draw.py::test_many_draws_have_the_law_of_one"
 JOINT = "test_draw.py::test_the_law_of_several_draws_is_their_joint_probability"
+QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabilities"
+TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
@@ -91,7 +93,16 @@ MUTANTS = {
         "mechanisms/smoothing.py", "sorted((self.draws, min(self.records_per_person, self.n)))", "1, self.draws", SEVERAL,
     ),
     "the urn forgets what was drawn": (
-        "mechanisms/smoothing.py", "source.below(weights.total + i * self._record)", "source.below(weights.total)", JOINT,
+        "mechanisms/smoothing.py", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
+    ),
+    "the urn holds what was not yet drawn": (
+        "mechanisms/smoothing.py", "elif earlier < len(letters):", "elif letters:", JOINT,
+    ),
+    "the certificate of several draws forgets one": (
+        "mechanisms/smoothing.py", "far = before + times * record", "far = before + (times - 1) * record", QUOTIENT,
+    ),
+    "bits drawn together are shared": (
+        "randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
     ),
     "the prior is scaled to its largest share": (
         "mechanisms/smoothing.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
@@ -106,7 +117,7 @@ MUTANTS = {
         "mechanisms/randomized_response.py", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
     ),
     "records are drawn with replacement": (
-        "mechanisms/randomized_response.py", "record = moved.get(j, j)", "record = j", JOINT,
+        "splitting.py", "row.letter_at(units.get(j, j))", "row.letter_at(j)", JOINT,
     ),
     "the same-minimum bound is dropped": (
         "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,

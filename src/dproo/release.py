@@ -152,7 +152,7 @@ def _draw(
     """Return the certified laws that were drawn from, and the records."""
     if choice.is_joint and choice.groups is None:
         law = choice.law(counts.n)
-        return [law], tuple(choice.alphabet[y] for y in law.draw(counts, source=source))
+        return [law], tuple(choice.alphabet.records(law.draw(counts, source=source)))
     parts = _parts(choice, counts, source)
     laws = {part.n: choice.law(part.n) for part in parts if part.n} if choice.is_n_public else {}
     law = choice.law(1)

@@ -6,6 +6,7 @@ With probability ``q`` a uniform letter, otherwise a uniform record: the law is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dproo.counts import Counts, Runs
 from dproo.exact import Number, log_upper, rational
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.randomness import Source
+from dproo.sampling import pick_many
 
 
 def epsilon_of(q: Number, *, n: int, k: int) -> Fraction:
@@ -185,23 +187,50 @@ class RevealOrObscure(Mechanism):
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability of these letters from the urn, in this order."""
         weights = self.weights(counts)
-        chance = Fraction(1)
-        for i, letter in enumerate(letters):
-            drawn_before = letters[:i].count(letter)
-            chance *= Fraction(
-                weights[letter] + drawn_before * self._record, weights.total + i * self._record
-            )
+        ways = prod(
+            prod(weights[letter] + j * self._record for j in range(times))
+            for letter, times in Counter(letters).items()
+        )
+        return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
+
+    def ratio(self, transition: Transition) -> Fraction:
+        """Return by what factor the transition changes the probability of its letters.
+
+        Both probabilities are products of one factor a draw, but nearly all factors are in
+        both: what is left is one factor for each record that came or went.
+        """
+        before, after = self.weights(transition.before), self.weights(transition.after)
+        chance = self._gain(after.total, before.total, len(transition.letters))
+        for letter, times in Counter(transition.letters).items():
+            chance *= self._gain(before[letter], after[letter], times)
         return chance
 
+    def _gain(self, before: int, after: int, times: int) -> Fraction:
+        """Return the product of ``(after + j record) / (before + j record)`` over j < times."""
+        if after == before:
+            return Fraction(1)
+        if after < before:
+            return 1 / self._gain(after, before, times)
+        record = self._record
+        far = before + times * record
+        if after < far:
+            over, under = range(far, far + after - before, record), range(before, after, record)
+        else:
+            over, under = range(after, after + far - before, record), range(before, far, record)
+        return Fraction(prod(over), prod(under))
+
     def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+        """Draw from the urn as the last draw finds it: a ball not yet in it is drawn again."""
         weights = self.weights(counts)
+        urn = Runs([*weights.runs, (self._record, self.draws - 1)])
         letters: list[int] = []
-        for i in range(self.draws):
-            unit = source.below(weights.total + i * self._record)
-            if unit < weights.total:
-                letters.append(weights.letter_at(unit))
-            else:
-                letters.append(letters[(unit - weights.total) // self._record])
+        while missing := self.draws - len(letters):
+            for ball in pick_many(urn, missing, source):
+                earlier = ball - self.k
+                if earlier < 0:
+                    letters.append(ball)
+                elif earlier < len(letters):
+                    letters.append(letters[earlier])
         return tuple(letters)
 
 
