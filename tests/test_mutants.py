@@ -69,7 +69,7 @@ MUTANTS = {
         BYTES,
     ),
     "a letter's first unit goes to its neighbour": (
-        "counts.py", "self._unit_ends[i] - 1 - unit", "self._unit_ends[i] - unit", LAW,
+        "counts.py", "unit_ends[i] - 1 - unit", "unit_ends[i] - unit", LAW,
     ),
     "many draws keep what must be rejected": (
         "sampling.py",
@@ -183,7 +183,7 @@ MUTANTS = {
         "choice.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
     ),
     "cells outside are dropped": (
-        "engines/tally.py", "outside += int(records)", "outside += 0", EVERY_CELL,
+        "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "a random block may be of any size": (
         "splitting.py", "abs(excess), source)", "0, source)", SUBSET,

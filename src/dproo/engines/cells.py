@@ -15,7 +15,7 @@ _CHUNK = 1 << 16
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
     """Count records one by one; with several columns each is a mapping or a sequence."""
-    return Tally.of(((_cells(record, alphabet), 1) for record in records), alphabet=alphabet)
+    return Tally.of(((*_cells(record, alphabet), 1) for record in records), alphabet=alphabet)
 
 
 def _cells(record: object, alphabet: Alphabet) -> Sequence[object]:
@@ -62,5 +62,5 @@ def check_ready(data: Counts | Mapping[Any, int], *, alphabet: Alphabet) -> None
 
 def ready_tally(data: Mapping[Any, int], *, alphabet: Alphabet) -> Tally:
     """Return the tally of a mapping of letters to their counts."""
-    groups = ((cells if alphabet.columns else (cells,), n) for cells, n in data.items())
-    return Tally.of(groups, alphabet=alphabet)
+    rows = ((*cells, n) if alphabet.columns else (cells, n) for cells, n in data.items())
+    return Tally.of(rows, alphabet=alphabet)

@@ -220,10 +220,10 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | N
                 letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
                 engine.execute(letters, [list(axis.places)])
         query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DIALECT)
-        groups = [(key, records) for *key, records in engine.execute(query).fetchall()]
+        rows = engine.execute(query).fetchall()
         if files.is_csv:
             # Lines that are too long or no UTF-8, of the same scan: each is one record.
             unread = "SELECT DISTINCT file_id, line_byte_position FROM reject_errors"
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
-            groups.append(([None] * len(alphabet.axes), records))
-    return Tally.of(groups, alphabet=alphabet)
+            rows.append((*[None] * len(alphabet.axes), records))
+    return Tally.of(rows, alphabet=alphabet)

@@ -100,7 +100,7 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
     nothing = [None] * len(keys)
     return Tally.of(
         (
-            (key if is_inside else nothing, records)
+            (*(key if is_inside else nothing), records)
             for is_inside, *key, records in groups.iter_rows()
         ),
         alphabet=alphabet,
