@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from dproo.cli import _COMMANDS, cli
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
@@ -289,3 +292,9 @@ def test_help_teaches_by_example(command):
     assert result.returncode == 0
     assert "dproo " in result.stdout
     assert "--seed" not in result.stdout
+
+
+def test_the_help_has_the_first_sentence_of_every_command():
+    for name, (_, line) in _COMMANDS.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")

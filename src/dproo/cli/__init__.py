@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -16,18 +15,23 @@ from typing import Any, NoReturn
 
 import click
 
-from dproo.cli.output import BUG, FAILED, REFUSED, USAGE
-from dproo.engines import ReleaseError
-from dproo.ledger import BudgetRefused, LedgerError
+BUG, USAGE, REFUSED, FAILED = 1, 2, 3, 4
 
+# The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
-    "certify": "analysis",
-    "compare": "analysis",
-    "demo": "demonstration",
-    "figures": "analysis",
-    "ledger": "budget",
-    "plan": "analysis",
-    "sample": "releasing",
+    "certify": ("analysis", "Prove the epsilon of the very integers that would be drawn from."),
+    "compare": ("analysis", "Measure every sampler on the same distribution; smaller is better."),
+    "demo": (
+        "demonstration",
+        "Plan, release and be refused, on invented hospital admissions; takes a second.",
+    ),
+    "figures": ("analysis", "Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."),
+    "ledger": ("budget", "Declare, show and verify privacy budgets."),
+    "plan": (
+        "analysis",
+        "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
+    ),
+    "sample": ("releasing", "Release one representative record of DATA under pure epsilon-DP."),
 }
 
 
@@ -42,9 +46,14 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name]}")
+        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -76,6 +85,8 @@ def _defaults(config: str | None) -> dict[str, Any]:
     path = Path(named) if named else home / "dproo" / "dproo.toml"
     if not named and not path.exists():
         return {}
+    import tomllib  # noqa: PLC0415 - loaded where there is a file to read
+
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -101,13 +112,22 @@ def _run(command: Callable[[], Any]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         code, sentence = USAGE, "stopped."
-    except BudgetRefused as error:
-        code, sentence = REFUSED, f"{error} Nothing was read or charged."
-    except ReleaseError as error:
-        code, sentence = FAILED, str(error)
-    except (TypeError, ValueError, LedgerError) as error:
-        code, sentence = USAGE, str(error)
-    except Exception:  # noqa: BLE001 - a traceback could quote the data
-        code, sentence = BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+    except Exception as error:  # noqa: BLE001 - a traceback could quote the data
+        code, sentence = _explained(error)
     click.echo(f"Error: {sentence}", err=True)
     return code
+
+
+def _explained(error: Exception) -> tuple[int, str]:
+    """Return the exit code and the one sentence of an error."""
+    from dproo.engines import ReleaseError  # noqa: PLC0415 - loaded when something went wrong
+    from dproo.ledger import BudgetRefused, LedgerError  # noqa: PLC0415
+
+    match error:
+        case BudgetRefused():
+            return REFUSED, f"{error} Nothing was read or charged."
+        case ReleaseError():
+            return FAILED, str(error)
+        case TypeError() | ValueError() | LedgerError():
+            return USAGE, str(error)
+    return BUG, "this is a bug in dproo; no detail is shown, it could quote data."

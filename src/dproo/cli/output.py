@@ -13,8 +13,6 @@ import click
 
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 
-BUG, USAGE, REFUSED, FAILED = 1, 2, 3, 4
-
 SCHEMA_VERSION = 1
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
