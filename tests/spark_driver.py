@@ -16,7 +16,7 @@ import dproo
 from dproo import engines
 
 LETTERS = [f"letter{i}" for i in range(10)]
-SLOW = "aggregate(sequence(1, 1500), 0L, (sum, x) -> sum + x) > 0"
+SLOW = "aggregate(sequence(1, 3000), 0L, (sum, x) -> sum + x) > 0"
 
 CONFIG = {
     "spark.cores.max": "2",
@@ -37,19 +37,16 @@ CONFIG = {
 }
 
 
-def wait_until(is_so) -> None:
-    while not is_so():
-        time.sleep(0.02)
-
-
 def main(master: str, folder: str, ledger: str, group: str) -> None:
     session = SparkSession.builder.master(master).config(map=CONFIG).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     tracker = session.sparkContext.statusTracker()
     # Both machines must have an executor before one of them is lost.
-    wait_until(lambda: session._jsc.sc().getExecutorMemoryStatus().size() == 3)
+    while session._jsc.sc().getExecutorMemoryStatus().size() < 3:
+        time.sleep(0.1)
     session.read.parquet(folder).where(SLOW).createOrReplaceTempView("slow")
     seen = {"tasks": 0, "done": 0}
+    released = threading.Event()
 
     def kill() -> None:
         def stages():
@@ -57,10 +54,11 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
             found = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
             return [stage for stage in found if stage and stage.numTasks > 20]
 
-        wait_until(lambda: any(stage.numCompletedTasks >= 4 for stage in stages()))
-        stage = max(stages(), key=lambda stage: stage.numTasks)
-        os.killpg(int(group), signal.SIGKILL)
-        seen.update(tasks=stage.numTasks, done=stage.numCompletedTasks)
+        while not released.wait(0.02):
+            if begun := [stage for stage in stages() if stage.numCompletedTasks >= 4]:
+                os.killpg(int(group), signal.SIGKILL)
+                seen.update(tasks=begun[0].numTasks, done=begun[0].numCompletedTasks)
+                return
 
     counts = []
     counted = engines.Scan.count
@@ -82,6 +80,7 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
         ledger=ledger,
         dataset="visits",
     )
+    released.set()
     killer.join()
     executors = session._jsc.sc().getExecutorMemoryStatus().size() - 1
     found = {"counts": list(counts[0]), "executors": executors, "receipt": release.receipt}

@@ -21,7 +21,7 @@ from spark_driver import LETTERS
 from dproo.ledger import Ledger
 
 ROWS, FILES = 40_000, 40
-PATIENCE = 120
+PATIENCE = 300
 
 
 class Cluster:
@@ -29,14 +29,14 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.groups: list[int] = []
+        self.heads: list[subprocess.Popen[bytes]] = []
 
     def start(self, role: str, *arguments: str) -> tuple[int, Path]:
         """Start a master or a worker; return its group and where it writes its log."""
         import pyspark  # noqa: PLC0415 - slow, and not for every worker
 
         home = Path(pyspark.__file__).parent
-        log = self.folder / f"{role}-{len(self.groups)}.log"
+        log = self.folder / f"{role}-{len(self.heads)}.log"
         command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{role}"]
         command += ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0", *arguments]
         known = {"SPARK_HOME": str(home), "SPARK_LOCAL_DIRS": str(self.folder)}
@@ -49,7 +49,7 @@ class Cluster:
                 stderr=output,
                 start_new_session=True,
             )
-        self.groups.append(child.pid)
+        self.heads.append(child)
         return child.pid, log
 
     def wait(self, log: Path, pattern: str) -> str:
@@ -61,9 +61,10 @@ class Cluster:
         return found[0]
 
     def stop(self) -> None:
-        for group in self.groups:
-            with suppress(ProcessLookupError):  # it is the one that the test has killed
-                os.killpg(group, signal.SIGKILL)
+        for head in self.heads:
+            with suppress(ProcessLookupError):  # one of them was killed by the test
+                os.killpg(head.pid, signal.SIGKILL)
+            head.wait()
 
 
 @pytest.fixture
