@@ -20,7 +20,7 @@ from spark_driver import LETTERS
 
 from dproo.ledger import Ledger
 
-ROWS, FILES = 40_000, 40
+ROWS, FILES = 20_000, 40
 PATIENCE = 300
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, repeat, starmap
-from operator import itemgetter, mul
+from operator import add, itemgetter, mul
 
 from dproo._check import refusal, whole
 
@@ -151,6 +151,18 @@ class Counts(Runs):
             yield 0, k - following
 
         return cls(pieces())
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of two datasets together, say of all days before and of today.
+
+        >>> Counts.of([3, 0, 7]) + Counts.of([1, 0, 1])
+        Counts([(4, 1), (0, 1), (8, 1)])
+        """
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if other.k != self.k:
+            raise ValueError(refusal("counts", f"have {self.k} letters", other.k))
+        return Counts(self.combine(other, add).runs)
 
     def split(self, width: int) -> Iterator[Counts]:
         """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
