@@ -15,10 +15,9 @@ lint: .venv/ready-dev
 	$(BIN)/mypy
 
 bench: .venv/ready-dev
-	$(BIN)/python benchmarks/draws.py
-	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/release.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2

@@ -75,7 +75,7 @@ class Runs:
 
     def map(self, function: Callable[[int], int]) -> Runs:
         """Return the row of ``function(value)``."""
-        values = {value: function(value) for value in self.sizes}
+        values = {value: function(value) for value in {value for value, _ in self.runs}}
         return Runs((values[value], letters) for value, letters in self.runs)
 
     def combine(self, other: Runs, function: Callable[[int, int], int]) -> Runs:

@@ -24,15 +24,16 @@ def binomial(trials: int, chance: Fraction, source: Source) -> int:
 
     Guarantee: exactly binomial for every rational ``chance``, if every bit is fair.
     """
-    if chance == 1:
+    over, under = chance.numerator, chance.denominator
+    if over == under:
         return trials
     successes = 0
-    while trials and chance:
+    while trials and over:
         ones = _count_ones(trials, source)
-        chance *= 2
-        if chance >= 1:
+        over *= 2
+        if over >= under:
             successes += trials - ones
-            trials, chance = ones, chance - 1
+            trials, over = ones, over - under
         else:
             trials -= ones
     return successes
