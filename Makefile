@@ -18,6 +18,9 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/ratios.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/held_out.py
+	$(BIN)/python benchmarks/synthesize.py
+	$(BIN)/python benchmarks/audit.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2

@@ -47,9 +47,61 @@ TWO_GROUPS = "test_release.py::test_a_person_with_records_in_several_groups_is_p
 UNSHOWN = "test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
 PRIVATE_N = "test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
 EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
+ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
+PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
+SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
+COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
+REACHED = "test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
+NO_ALARM = "test_audit.py::test_choosing_among_many_letters_raises_no_false_alarm"
+SHARED = "test_audit.py::test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence"
+FAR = "test_audit.py::test_datasets_far_apart_share_the_bound"
+CLOCK = "test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
+CRASH = "test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
+MULTIPLE = "test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
+
+DOMINATES = "test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
+EXACT_DELTA = "test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
+CALIBRATED = (
+    "test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
+)
+BOTH_SUMS = "test_ledger_delta.py::test_both_sums_stay_within_the_budget"
+PURE = "test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
+FORGED = (
+    "test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
+)
+DELTA_FIRST = (
+    "test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
+)
+ROWS = "test_synthesis.py::test_the_cost_on_the_receipt_is_found_by_another_computation"
+TWO_RECORDS = "test_synthesis.py::test_the_pair_on_the_receipt_dominates_a_person_with_two_records"
+ONE_ROW = "test_synthesis.py::test_no_row_alone_costs_more_than_all_may"
+MAP = "test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
+GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
+STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 MUTANTS = {
+    "a letter's own records move its level": (
+        "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
+    ),
+    "a record at risk moves the level by two steps": (
+        "mechanisms/adaptive.py", "int(real_knee * LEVEL_STEP) + 2", "int(real_knee * LEVEL_STEP) // 2", PROVEN,
+    ),
+    "the knee comes from the data": (
+        "mechanisms/adaptive_table.py", "        knee = self.knee\n", "        knee = max(self.knee, *counts.sizes)\n", ADAPTIVE,
+    ),
+    "the height comes from the data": (
+        "mechanisms/adaptive_table.py", "return counts.map(lambda count: self(", "self = type(self)(self.powers, self.growth, knee, self.unit, self.offset, self.high // (1 + counts.sizes.get(0, 0)))\n        return counts.map(lambda count: self(", ADAPTIVE,
+    ),
+    "the total loses no step": (
+        "mechanisms/adaptive_table.py", "one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)", "one_step = total", ADAPTIVE,
+    ),
+    "the others' levels never fall": (
+        "mechanisms/adaptive_table.py", "return 1 - Fraction(self.table.level(first - 1), self.table.level(first))", "return Fraction(0)", SPAN,
+    ),
+    "the least total is taken where most is at risk": (
+        "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
+    ),
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
     ),
@@ -185,8 +237,92 @@ MUTANTS = {
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
+    "the pair is told apart a little less well": (
+        "domination.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
+    ),
+    "several records of a person count as one in the pair": (
+        "mechanisms/smoothing.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
+    ),
+    "the table's least total is taken for its largest": (
+        "mechanisms/letter_specific.py", "self.table.least(self.n, self.k)", "self.table.most(self.n, self.k)", f"{DOMINATES}[ls-roo]",
+    ),
+    "the step of q is left out of the distance": (
+        "mechanisms/data_specific.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
+    ),
+    "masses are rounded down": (
+        "losses.py", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
+    ),
+    "the growth is rounded up": (
+        "losses.py", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+    ),
+    "a far loss is forgotten": (
+        "losses.py", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
+    ),
+    "a sampler beyond the budget is taken": (
+        "composition.py", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
+    ),
+    "deltas are not added up": (
+        "ledger/rules.py", "left = budget - sum(", "left = budget - 0 * sum(", BOTH_SUMS,
+    ),
+    "a delta is taken from a pure budget": (
+        "ledger/rules.py", "    if not budget:\n", "    if budget < 0:\n", PURE,
+    ),
+    "the replay looks at epsilon only": (
+        "ledger/accounts.py", "min(self.left[event.dataset], self.delta_left[event.dataset])", "self.left[event.dataset]", FORGED,
+    ),
+    "the delta of a release is not charged": (
+        "release.py", "        delta=choice.delta,\n", "", DELTA_FIRST,
+    ),
+    "rows are drawn at twice their epsilon": (
+        "synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,
+    ),
+    "a person's records change a row's law once": (
+        "synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+    ),
+    "a row may cost more than all may": (
+        "composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
+    ),
+    "the privacy map rounds to the nearest float": (
+        "exact.py", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
+    ),
+    "a group is bounded as one record": (
+        "mechanisms/smoothing.py", "1 + records * (exp_upper(epsilon) - 1)", "1 + (exp_upper(epsilon) - 1)", f"{GROUP_MAP}[roo]",
+    ),
+    "data of another size than stated is drawn from": (
+        "integrations/opendp.py", "raise ReleaseError(_OTHER_SIZE)", "pass", STATED_SIZE,
+    ),
     "a random block may be of any size": (
         "splitting.py", "abs(excess), source)", "0, source)", SUBSET,
+    ),
+    "an audit measures the trials that chose the event": (
+        "audit.py", "ordering, choosing, measuring = phases", "ordering = choosing = measuring = phases[2]", NO_ALARM,
+    ),
+    "an audit bounds the wrong side": (
+        "audit.py", "log_odds_lower(counts[side], ", "log_odds_lower(counts[1 - side], ", REACHED,
+    ),
+    "an audit looks in one direction only": (
+        "audit.py", "    found = []\n    for side in (0, 1):", "    found = []\n    for side in (0,):", REACHED,
+    ),
+    "an audit spends its confidence twice": (
+        "audit.py", "float(risk * (1 - _INDEPENDENCE))", "float(risk)", SHARED,
+    ),
+    "an audit takes datasets far apart for neighbours": (
+        "audit.py", "bound / distance", "bound", FAR,
+    ),
+    "an audit believes draws that repeat": (
+        "audit.py", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
+    ),
+    "the bound on odds forgets the tail": (
+        "odds.py", "        total += term\n", "", COVERED,
+    ),
+    "the bound on odds is taken at even luck": (
+        "odds.py", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
+    ),
+    "a run that fails is read as if it had not": (
+        "command.py", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+    ),
+    "a random float is rounded to its lower multiple": (
+        "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
     ),
 }  # fmt: skip
 

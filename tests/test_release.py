@@ -234,7 +234,7 @@ def test_a_person_with_records_in_several_groups_is_protected():
 
 
 def test_auto_chooses_by_public_parameters():
-    assert sample(DATA, alphabet=LETTERS, epsilon=1, sampler="auto").receipt["sampler"] == "ls-roo"
+    assert sample(DATA, alphabet=LETTERS, epsilon=1, sampler="auto").receipt["sampler"] == "als-roo"
 
 
 def test_the_uniform_policy_has_no_extra_letter():

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dproo.accuracy import Accuracy, accuracy
     from dproo.alphabet import Alphabet
+    from dproo.audit import Audit, audit
+    from dproo.composition import Composition, compose
     from dproo.counts import Counts
     from dproo.engines import ReleaseError
+    from dproo.law_audit import LawAudit, audit_law, exact_law
     from dproo.mechanisms import (
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
@@ -27,13 +30,17 @@ if TYPE_CHECKING:
     from dproo.planner import Plan, plan
     from dproo.privacy import Certificate, certify
     from dproo.release import Release, sample
+    from dproo.synthesis import synthesize
 
 __all__ = [
     "Accuracy",
     "Alphabet",
+    "Audit",
     "Certificate",
+    "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
+    "LawAudit",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
     "Plan",
@@ -44,11 +51,16 @@ __all__ = [
     "Transition",
     "accuracy",
     "alpha_of",
+    "audit",
+    "audit_law",
     "certify",
+    "compose",
     "epsilon_of",
+    "exact_law",
     "mechanism",
     "plan",
     "sample",
+    "synthesize",
 ]
 
 _HOMES = {
@@ -56,8 +68,11 @@ _HOMES = {
     for home, names in {
         "accuracy": ("Accuracy", "accuracy"),
         "alphabet": ("Alphabet",),
+        "audit": ("Audit", "audit"),
+        "composition": ("Composition", "compose"),
         "counts": ("Counts",),
         "engines": ("ReleaseError",),
+        "law_audit": ("LawAudit", "audit_law", "exact_law"),
         "mechanisms": (
             "DataSpecificRevealOrObscure",
             "LetterSpecificRevealOrObscure",
@@ -72,6 +87,7 @@ _HOMES = {
         "planner": ("Plan", "plan"),
         "privacy": ("Certificate", "certify"),
         "release": ("Release", "sample"),
+        "synthesis": ("synthesize",),
     }.items()
     for name in names
 }

@@ -80,9 +80,8 @@ def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certi
             "its privacy rests on the proof of its noise."
         )
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
-        worst = mechanism.worst
-    else:
-        worst = _worst_of_all(mechanism)
+        return Certificate(mechanism, mechanism.largest_ratio, mechanism.worst, method)
+    worst = _worst_of_all(mechanism)
     return Certificate(mechanism, mechanism.ratio(worst), worst, method)
 
 

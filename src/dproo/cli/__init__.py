@@ -1,7 +1,7 @@
 """The command line: parse, call, print; no arithmetic.
 
 Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read, nothing charged); 3 the budget
-refused (nothing read); 4 the release failed after it was charged.
+refused (nothing read); 4 the release failed after it was charged; 5 an audit found a violation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from typing import Any, NoReturn
 
 import click
 
-BUG, USAGE, REFUSED, FAILED = 1, 2, 3, 4
+BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
 
 # The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
+    "audit": (
+        "auditing",
+        "Look for a violation of epsilon from outside, by drawing again and again.",
+    ),
     "certify": ("analysis", "Prove the epsilon of the very integers that would be drawn from."),
     "compare": ("analysis", "Measure every sampler on the same distribution; smaller is better."),
     "demo": (
@@ -32,6 +36,10 @@ _COMMANDS = {
         "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
     ),
     "sample": ("releasing", "Release one representative record of DATA under pure epsilon-DP."),
+    "synthesize": (
+        "synthesizing",
+        "Release many synthetic records of DATA under one budget.",
+    ),
 }
 
 
@@ -67,6 +75,8 @@ def cli(ctx: click.Context, config: str | None) -> None:
     See it work.                     dproo demo
     How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
     Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
+    Does another one?                dproo audit --command 'theirs {}' --epsilon 1
+                                       --dataset a.csv --neighbour b.csv
     Declare a budget.                dproo ledger init data.csv --budget 3
     Release a record.                dproo sample data.csv --column diagnosis
                                        --alphabet codes.txt --epsilon 1

@@ -23,7 +23,10 @@ neighbours_option = click.option(
     help=f"{REPLACE!r} (n is public, the default) or {ADD_REMOVE!r} (n is private).",
 )
 sampler_option = click.option(
-    "--sampler", default="ls-roo", show_default=True, help=f"One of {', '.join(SAMPLERS)}."
+    "--sampler",
+    default="ls-roo",
+    show_default=True,
+    help=f"One of {', '.join(SAMPLERS)}; a release also takes 'auto'.",
 )
 
 

@@ -7,6 +7,7 @@ from typing import Literal, overload
 
 from dproo._check import one_of
 from dproo.exact import Number
+from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
 from dproo.mechanisms.laplace import (
     CLIP,
@@ -26,6 +27,7 @@ SAMPLERS: dict[str, type[Mechanism]] = {
         RevealOrObscure,
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
+        AdaptiveRevealOrObscure,
         SubsampledRandomizedResponse,
     )
 }
@@ -38,7 +40,7 @@ BASELINES: dict[str, type[Baseline]] = {
 
 @overload
 def mechanism(
-    name: Literal["roo", "ds-roo", "ls-roo", "subrr"],
+    name: Literal["roo", "ds-roo", "ls-roo", "als-roo", "subrr"],
     *,
     k: int,
     epsilon: Number | None = None,
@@ -62,8 +64,8 @@ def mechanism(
     """Return the sampler called ``name``, certified unless it is a peer to compare with.
 
     Args:
-        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"`` or ``"subrr"``; ``"laplace"`` or
-            ``"exponential"``, which no release accepts.
+        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"`` or ``"subrr"``;
+            ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
         options: ``n`` (required under replace neighbours), ``neighbours``, and what the
@@ -99,6 +101,7 @@ __all__ = [
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
+    "AdaptiveRevealOrObscure",
     "Baseline",
     "DataSpecificRevealOrObscure",
     "ExponentialSampler",

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from dproo._check import one_of, refusal, whole
 from dproo.counts import Counts, Runs
+from dproo.domination import DominatingPair
 from dproo.exact import exp_lower, is_at_most_exp, parse_epsilon
 from dproo.randomness import Source
 from dproo.sampling import pick, pick_many
@@ -67,7 +68,7 @@ class Mechanism(ABC):
         """Check every argument, then certify the integers that would be drawn from."""
         self._check_sizes()
         self._check_parameters()
-        if self.is_for_release and not is_at_most_exp(self.ratio(self.worst), self.epsilon):
+        if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
 
     def _check_sizes(self) -> None:
@@ -121,9 +122,35 @@ class Mechanism(ABC):
         """The transition between neighbours with the largest probability ratio of all."""
 
     @property
+    def largest_ratio(self) -> Fraction:
+        """The ratio of the worst transition; a sampler that cannot find it gives a bound."""
+        return self.ratio(self.worst)
+
+    @property
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """A bound on the total variation distance between the laws on two neighbours."""
+        return Fraction(1)
+
+    @cached_property
+    def dominating_pair(self) -> DominatingPair:
+        """Two laws that are told apart at least as well as the releases of any two neighbours.
+
+        Proof: docs/proofs/dominating_pair.md
+        """
+        return DominatingPair.of(ratio=self.largest_ratio, distance=self.neighbour_distance)
+
+    @classmethod
+    def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
+        """Return the privacy loss of one draw when ``records`` change instead of one, rounded up.
+
+        Each of them changes every probability by a factor of at most ``e^epsilon``.
+        """
+        return records * epsilon
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability that a release is exactly these letters, in this order."""

@@ -45,14 +45,15 @@ class LetterTable:
 
     def least(self, records: int, letters: int) -> int:
         """Return the smallest total of so many records on so many letters: evenly spread."""
-        return sum(self(count) * share for count, share in _even(records, letters))
+        return sum(self(count) * share for count, share in even(records, letters))
 
     def most(self, records: int, letters: int) -> int:
         """Return the largest total of so many records on so many letters: all on one."""
         return sum(self(count) * share for count, share in _crowded(records, letters))
 
 
-def _even(records: int, letters: int) -> list[tuple[int, int]]:
+def even(records: int, letters: int) -> list[tuple[int, int]]:
+    """Return runs of counts: the records spread over the letters as evenly as can be."""
     if not letters:
         return []
     each, more = divmod(records, letters)
@@ -91,7 +92,7 @@ def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Tra
                 ranges += [(low, middle), (middle + 1, high)]
             else:
                 over, under = (weight + step) * total, weight * (total - gap)
-                others = (_even if gap > 0 else _crowded)(n - x - low, k - 2)
+                others = (even if gap > 0 else _crowded)(n - x - low, k - 2)
                 worst = x, low, others
     x, b, others = worst
     before = Counts([(x, 1), (b, 1), *others])

@@ -1,0 +1,178 @@
+"""The command that audits a sampler, ours or somebody else's: ``dproo audit``."""
+
+from __future__ import annotations
+
+import sys
+from decimal import ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dproo._check import refusal
+from dproo.audit import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
+from dproo.cli import VIOLATION
+from dproo.cli.output import json_option, neighbours_option, print_json
+from dproo.command import Command
+from dproo.exact import rational
+from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
+from dproo.privacy import certify
+
+_SENTENCES = {
+    VIOLATED: "is VIOLATED",
+    NOT_REFUTED: "is not refuted (which proves nothing)",
+    DEPENDENT: "cannot hold: the draws repeat each other, as from a seed, a cache or a counter;"
+    " the bound is void",
+}
+_CONSTANT = (
+    "Every draw gave the same letter: the sampler ignores its data, or its generator is seeded."
+    " Audit two datasets that differ in many records, with --distance."
+)
+_SHOWN = 8
+
+
+@click.command("audit")
+@click.option("--sampler", help=f"A sampler of ours: {', '.join(SAMPLERS)}.")
+@click.option("-n", "--n", type=int, help="Number of records of our sampler; few show most.")
+@click.option("-k", "--k", type=int, help="Number of letters of our sampler; few show most.")
+@click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
+@click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
+@neighbours_option
+@click.option("--command", "template", help="A program that prints a letter; {} is the dataset.")
+@click.option("--dataset", help="A file for the program, invented.")
+@click.option("--neighbour", help="The same with one record changed.")
+@click.option("--distance", default=1, show_default=True, help="In how many records they differ.")
+@click.option("--epsilon", required=True, help="The privacy parameter that is claimed.")
+@click.option(
+    "--trials", help="Draws on each dataset, as 1e6 (our samplers, default) or 1000 (programs)."
+)
+@click.option("--confidence", default="0.999", show_default=True, help="Between 0 and 1.")
+@json_option
+def audit_command(
+    *,
+    sampler: str | None,
+    template: str | None,
+    trials: str | None,
+    as_json: bool,
+    epsilon: str,
+    confidence: str,
+    distance: int,
+    dataset: str | None,
+    neighbour: str | None,
+    **options: Any,
+) -> int:
+    """Look for a violation of epsilon from outside, by drawing again and again.
+
+    Prints a lower bound on epsilon. Exit code 0: no violation found, which proves nothing;
+    5: epsilon is violated, or the draws repeat each other. A sampler of ours is drawn from on
+    the two neighbours that its certificate found to be the worst. A program is run without a
+    shell; what it prints is the letter, and a run that fails is a letter too.
+
+    Audit on invented data only: an audit is thousands of releases, and prints what it saw.
+
+    \b
+    Examples:
+      dproo audit --sampler roo --epsilon 1 -n 100 -k 5
+      dproo audit --sampler ds-roo --as-printed --epsilon 0.5 -n 4 -k 3
+      dproo audit --command './their-sampler --file {}' --epsilon 1
+          --dataset a.csv --neighbour b.csv
+    """
+    known = {
+        name: value for name, value in options.items() if value is not None and value is not False
+    }
+    if (sampler is None) == (template is None):
+        raise ValueError("audit must be given either a sampler or a command.")
+    if sampler is not None:
+        if dataset or neighbour or distance != 1:
+            raise ValueError("sampler must be used without dataset, neighbour and distance.")
+        subject, size, pair = sampler, 10**6, _worst_pair(sampler, epsilon=epsilon, **known)
+    else:
+        if dataset is None or neighbour is None or known != {"neighbours": REPLACE}:
+            raise ValueError("command must be used with dataset and neighbour, and no sampler's.")
+        subject, size, pair = str(template), 10**3, _files(str(template), dataset, neighbour)
+    size = size if trials is None else _whole("trials", trials)
+    with click.progressbar(
+        length=2 * size, label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
+        found = audit(
+            **pair,
+            trials=size,
+            epsilon=epsilon,
+            confidence=confidence,
+            distance=distance,
+            progress=bar.update,
+        )
+    if as_json:
+        print_json(_object(subject, found))
+    else:
+        _print(subject, found)
+    if template and found.letters == (1, 1) and found.verdict == NOT_REFUTED:
+        click.echo(_CONSTANT, err=True)
+    return 0 if found.verdict == NOT_REFUTED else VIOLATION
+
+
+def _worst_pair(sampler: str, **options: Any) -> dict[str, Any]:
+    """Return what the certificate says is worst: two datasets and an event."""
+    if not {"n", "k"} <= set(options):
+        raise ValueError("n and k must be given with sampler; small ones show most.")
+    certificate = certify(mechanism(sampler, **options))
+    law, witness = certificate.mechanism, certificate.witness
+    pair = {"dataset": witness.before, "neighbour": witness.after}
+    if law.draws > 1:
+        return {**pair, "draw": law.draw, "event": [witness.letters]}
+    return {**pair, "draw": law.draw_many, "event": witness.letters, "is_batched": True}
+
+
+def _files(template: str, dataset: str, neighbour: str) -> dict[str, Any]:
+    for name, path in (("dataset", dataset), ("neighbour", neighbour)):
+        if not Path(path).exists():
+            raise ValueError(refusal(name, "be a file that exists", path))
+    return {
+        "draw": Command(template),
+        "dataset": dataset,
+        "neighbour": neighbour,
+        "is_batched": True,
+    }
+
+
+def _whole(name: str, text: str) -> int:
+    number = rational(name, text)
+    if number.denominator != 1:
+        raise ValueError(refusal(name, "be a whole number", text))
+    return int(number)
+
+
+def _print(subject: str, found: Audit) -> None:
+    shown = ", ".join(sorted(map(_shown, found.event))[:_SHOWN])
+    rest = len(found.event) - _SHOWN
+    bound = Decimal(found.epsilon_lower).quantize(Decimal("1e-6"), ROUND_FLOOR)
+    click.echo(f"epsilon = {found.epsilon} {_SENTENCES[str(found.verdict)]} for {subject}")
+    click.echo(f"epsilon is at least  {bound}, with confidence {found.confidence}")
+    click.echo(f"event                {shown}{f' and {rest} more' if rest > 0 else ''}")
+    for side, count, measured in zip(SIDES, found.counts, found.measured, strict=True):
+        click.echo(f"on the {side:<13} {count:,} of {measured:,} measured draws")
+
+
+def _shown(letter: object) -> str:
+    """Return a letter as people count: those of our samplers from one."""
+    if isinstance(letter, tuple):
+        return " then ".join(map(_shown, letter))
+    return f"letter {letter + 1}" if isinstance(letter, int) else str(letter)
+
+
+def _object(subject: str, found: Audit) -> dict[str, Any]:
+    return {
+        "subject": subject,
+        "claimed_epsilon": str(found.epsilon),
+        "verdict": found.verdict,
+        "epsilon_lower": found.epsilon_lower,
+        "confidence": found.confidence,
+        "trials": found.trials,
+        "distance": found.distance,
+        "event": sorted(map(str, found.event)),
+        "likelier_on": found.likelier_on,
+        "counts": dict(zip(SIDES, found.counts, strict=True)),
+        "measured": dict(zip(SIDES, found.measured, strict=True)),
+        "letters": dict(zip(SIDES, found.letters, strict=True)),
+        "are_independent": found.are_independent,
+    }

@@ -1,0 +1,196 @@
+r"""ALS-ROO: obscure the letters that need it, by as much as the other letters call for.
+
+LS-ROO pays for every letter that is not there, whatever the data. Where few letters have
+records at all, there is little to protect among the others, and far less will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from dproo._check import one_of
+from dproo.counts import Counts, Runs
+from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, is_at_most_exp, log_upper
+from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
+from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
+from dproo.mechanisms.letter_table import even
+
+SPREADS = {
+    "any": Fraction(3, 2),
+    "sparse": Fraction(1, 2),
+    "heavy tail": Fraction(3, 2),
+    "dense": Fraction(3, 2),
+}
+"""By guess: the level reaches its height at ``k knee / spread`` records at risk."""
+
+TOP = Fraction(19, 20)
+"""The height of the level, as a share of what would lift every letter above its count."""
+
+RATE = Fraction(4, 5)
+"""What is left of epsilon for the growth when the level has adapted as far as it may."""
+
+STARTS = (Fraction(0), *(Fraction(1, 2**halvings) for halvings in range(12, -1, -1)))
+"""Where the level may start, in parts of its height; the first that leaves ``RATE`` is taken."""
+
+ADAPTS_FROM = 20
+"""Where ``n epsilon`` is not above this, there is too little to adapt to: it is LS-ROO."""
+
+ATTEMPTS = 6
+ENTRIES_MAX = 1 << 17
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveRevealOrObscure(Mechanism):
+    r"""Draw a letter in proportion to ``W(c, d)``, its count lifted by a level that adapts.
+
+    ``d`` is how many records the *other* letters have at risk, ``min(count, knee)`` each,
+    where ``knee = 1 / (growth - 1)`` rounded up is the count from which one record more or
+    less changes little. ``W = min(max(c, knee), level(d) growth^c)``, and the level rises
+    with ``d`` in proportion until nearly every letter has records. The constants were chosen
+    once, on a public family of shapes, by ``benchmarks/constants.py``.
+
+    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed.
+    Proof: docs/proofs/adaptive.md
+    Reference: this project.
+
+    Attributes:
+        guess: what the public knows of the shape of the data: ``"any"``, ``"sparse"``,
+            ``"heavy tail"`` or ``"dense"``. It must not come from the data. A wrong guess
+            costs accuracy, never privacy.
+
+    >>> als = AdaptiveRevealOrObscure(epsilon=1, n=100, k=4)
+    >>> [round(float(p), 4) for p in als.pmf([70, 30, 0, 0])]
+    [0.6956, 0.2981, 0.0031, 0.0031]
+    """
+
+    name = "als-roo"
+    relations = (REPLACE, ADD_REMOVE)
+
+    guess: str = "any"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        one_of("guess", self.guess, SPREADS)
+
+    @cached_property
+    def plain(self) -> LetterSpecificRevealOrObscure | None:
+        """LS-ROO, where records are too few to adapt to or the table would be too long."""
+        is_long = min(self.n, _longest(self.growth, self.k)) > ENTRIES_MAX
+        is_short_of_records = self.neighbours == REPLACE and self.n * self.epsilon <= ADAPTS_FROM
+        if not is_long and not is_short_of_records:
+            return None
+        return LetterSpecificRevealOrObscure(
+            epsilon=self.epsilon, n=self.n, k=self.k, neighbours=self.neighbours
+        )
+
+    def weights(self, counts: Counts) -> Runs:
+        """Return the lifted count of every letter."""
+        return (self.plain or self.table).weights(counts)
+
+    @property
+    def table(self) -> AdaptiveTable:
+        """The integers: those of the largest rate, nearly, that certifies."""
+        return self._certified[0]
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """A bound on the largest probability ratio: under add-remove the growth itself."""
+        return self.plain.largest_ratio if self.plain else self._certified[1]
+
+    @cached_property
+    def _certified(self) -> tuple[AdaptiveTable, Fraction]:
+        """Return the table that certifies with nearly all of epsilon spent, and its ratio.
+
+        What the total may add to the loss, about ``steepest / n``, hardly depends on the
+        rate, so the rate is lowered by what is too much, or raised by what is left.
+        """
+        if self.neighbours == ADD_REMOVE:
+            table = self._table_of(self.epsilon, STARTS[0])
+            return table, table.growth
+        start = next(filter(self._leaves_rate, STARTS), STARTS[-1])
+        steepest = 2 + Fraction(3 * self.k.bit_length(), 4)
+        rate = self._rounded(max(self.epsilon - steepest / self.n, self.epsilon / 2))
+        found, attempts = None, 0
+        while found is None or attempts < ATTEMPTS:
+            attempts += 1
+            table = self._table_of(rate, start)
+            ratio = table.largest_ratio(self.n, self.k)
+            excess = self.epsilon if ratio is None else log_upper(ratio) - self.epsilon
+            if ratio is not None and excess <= 0:
+                found = table, ratio
+                if -excess <= self.epsilon / 500:
+                    break
+            rate = self._rounded(max(rate - excess * Fraction(129, 128), rate / 2))
+        return found
+
+    def _leaves_rate(self, start: Fraction) -> bool:
+        ratio = self._table_of(self.epsilon * RATE, start).largest_ratio(self.n, self.k)
+        return ratio is not None and is_at_most_exp(ratio, self.epsilon)
+
+    def _rounded(self, rate: Fraction) -> Fraction:
+        return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)
+
+    def _table_of(self, rate: Fraction, start: Fraction) -> AdaptiveTable:
+        """Return the table with ``growth = e^rate``, rounded down."""
+        growth = exp_lower(rate)
+        real_knee = 1 / (growth - 1)
+        knee = ceil_div(real_knee.numerator, real_knee.denominator)
+        high = int(self.k * knee * LEVEL_STEP / SPREADS[self.guess])
+        offset = max(int(start * high), int(real_knee * LEVEL_STEP) + 2)
+        powers = [1 << (2 * BITS + 2 * knee.bit_length())]
+        tallest = TOP * real_knee / exp_upper(rate * real_knee)  # of an unseen letter
+        unit = ceil_div(powers[0] * high * tallest.denominator, tallest.numerator)
+        low = min(high, offset)
+        while len(powers) <= self.n:
+            last = len(powers) - 1
+            if last > knee and powers[last] * low >= last * unit:
+                break
+            powers.append(powers[last] * growth.numerator // growth.denominator)
+        return AdaptiveTable(tuple(powers), growth, knee, unit, offset, high)
+
+    @property
+    def worst_alpha(self) -> Fraction:
+        """A bound on the distance from any dataset."""
+        if self.plain:
+            return self.plain.worst_alpha
+        return self.table.largest_distance(self.n, self.k)
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """LS-ROO's where it is that; none is proven for levels that move."""
+        return self.plain.neighbour_distance if self.plain else super().neighbour_distance
+
+    @cached_property
+    def worst(self) -> Transition:
+        """The transition with the largest ratio of those that the proof singles out."""
+        if self.plain:
+            return self.plain.worst
+        return max(self._candidates(), key=self.ratio)
+
+    def _candidates(self) -> Iterator[Transition]:
+        """Yield transitions in which one letter gains and another falls from its crossing."""
+        n, k, knee = self.n, self.k, self.table.knee
+        if self.neighbours == ADD_REMOVE:
+            others = [(n - 1, 1), (0, k - 2)]
+            yield Transition(Counts([(0, 1), *others]), Counts([(1, 1), *others]))
+            return
+        for letters in {min(1 << power, k - 2) for power in range((k - 2).bit_length() + 1)}:
+            for gains in (0, knee - 1, knee):
+                crossing = self.table.crossing(letters * knee + min(gains, knee))
+                loses = min(crossing, n - gains) if letters else n - gains
+                if loses < 1:
+                    continue
+                others = [*even(n - gains - loses, letters), (0, k - 2 - letters)]
+                yield Transition(
+                    Counts([(gains, 1), (loses, 1), *others]),
+                    Counts([(gains + 1, 1), (loses - 1, 1), *others]),
+                )
+
+
+def _longest(growth: Fraction, k: int) -> int:
+    """Return more entries than a table with this growth has."""
+    return int(1 / (growth - 1) + 1) * (6 + k.bit_length())

@@ -1,0 +1,67 @@
+r"""A Clopper-Pearson lower bound on odds, by the standard library, never rounded up.
+
+``x`` successes in ``m`` independent trials of chance ``theta`` refute every ``theta`` whose
+upper tail ``P(Bin(m, theta) >= x)`` is at most ``alpha``. The tail grows with ``theta``, so
+all that are refuted lie below one bound, and that bound exceeds the true chance with
+probability at most ``alpha``, whatever the chance is.
+
+Reference: Clopper and Pearson (1934).
+"""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log, log1p
+
+TRIALS_MAX = 2 * 10**8
+
+# The logarithms of factorials of TRIALS_MAX are near 4e9, where a few units in the last place
+# are below 1e-5; the tail is enlarged by ten times that before it is compared.
+_ROUNDING = 1e-4
+_HALVINGS = 50
+
+
+def log_odds_lower(successes: int, trials: int, *, alpha: float) -> float:
+    """Return a lower confidence bound on ``log(theta / (1 - theta))``, and at least 0.
+
+    Guarantee: it exceeds both 0 and the true log odds with probability at most ``alpha``.
+
+    >>> round(log_odds_lower(731, 1000, alpha=0.01), 3)
+    0.833
+    >>> log_odds_lower(500, 1000, alpha=0.01)
+    0.0
+    """
+    failures = trials - successes
+    if successes <= failures or not _is_refuted(0.0, successes, trials, alpha):
+        return 0.0
+    # At the observed odds the tail is near a half or above, and below them its terms fall.
+    low, high = 0.0, log(successes / failures) if failures else log(trials) + 50
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _is_refuted(middle, successes, trials, alpha):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _is_refuted(log_odds: float, successes: int, trials: int, alpha: float) -> bool:
+    """Return whether ``P(Bin(trials, theta) >= successes)`` is surely at most ``alpha``.
+
+    Each term is smaller than the one before by a factor that falls, so a geometric series
+    bounds all that are left.
+    """
+    failures = trials - successes
+    ways = lgamma(trials + 1) - lgamma(successes + 1) - lgamma(failures + 1)
+    term = exp(ways + successes * log_odds - trials * (log_odds + log1p(exp(-log_odds))))
+    term *= 1 + _ROUNDING
+    total, odds = term, exp(log_odds)
+    for j in range(successes, trials):
+        factor = odds * (trials - j) / (j + 1)
+        term *= factor
+        total += term
+        if total > alpha:
+            return False
+        left = term * factor / (1 - factor)
+        if left <= 1e-9 * total:
+            return total + left <= alpha
+    return total <= alpha
