@@ -107,7 +107,7 @@ GROUPED = "'letter' || (hash(i + 1) % 10)::VARCHAR AS code"
 
 def spark(folder: Path) -> Iterator[Row]:
     """A release from a frame of Spark in local mode."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - it starts a Java machine
+    from pyspark.sql import SparkSession
 
     rows = min(ROWS, 10**8) // 5
     path = written(folder, CODE, rows)
@@ -133,7 +133,7 @@ def postgresql(_: Path) -> Iterator[Row]:
     if url is None:
         print("postgresql: left out, DPROO_POSTGRESQL names no server")
         return
-    import psycopg  # noqa: PLC0415
+    import psycopg
 
     rows = 10**7
     with psycopg.connect(url) as connection:
@@ -201,7 +201,7 @@ def peers(_: Path) -> Iterator[Row]:
     def ours() -> object:
         return dproo.sample(records, alphabet=LETTERS, epsilon=1)
 
-    import opendp.prelude as dp  # noqa: PLC0415
+    import opendp.prelude as dp
 
     dp.enable_features("contrib")
     table = (
@@ -220,7 +220,7 @@ def peers(_: Path) -> Iterator[Row]:
     if importlib.util.find_spec("diffprivlib") is None:
         print("peers: diffprivlib is not installed")
         return
-    from diffprivlib.mechanisms import Exponential  # noqa: PLC0415
+    from diffprivlib.mechanisms import Exponential
 
     def exponential() -> object:
         counts = np.bincount(cells, minlength=1000)

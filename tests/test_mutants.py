@@ -50,6 +50,7 @@ EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
 ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
 PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
 SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
+TYPES = "test_scale.py::test_equal_keys_of_different_types_are_different_cells"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
 REACHED = "test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
@@ -151,7 +152,7 @@ MUTANTS = {
         "mechanisms/smoothing.py", "elif earlier < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
-        "mechanisms/smoothing.py", "far = before + times * record", "far = before + (times - 1) * record", QUOTIENT,
+        "mechanisms/smoothing.py", "prod(low + (many + j) * record", "prod(low + (many - 1 + j) * record", QUOTIENT,
     ),
     "bits drawn together are shared": (
         "randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
@@ -233,6 +234,9 @@ MUTANTS = {
     ),
     "an unknown relation passes for add-remove": (
         "choice.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+    ),
+    "1 and True share a place": (
+        "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
     ),
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,

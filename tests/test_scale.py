@@ -74,3 +74,9 @@ def test_days_add_up_to_the_counts_of_all_days():
         total += engines.count(day, alphabet=alphabet)
     assert total == engines.count(list(chain(*days)), alphabet=alphabet)
     assert dproo.sample(total, alphabet=alphabet, epsilon=1).receipt["n"] == 7
+
+
+def test_equal_keys_of_different_types_are_different_cells():
+    cells = [True, 1, 1.0, "1", None, "true"]
+    assert list(engines.count(cells, alphabet=[1, "x"])) == [3, 0, 3]
+    assert list(engines.count(cells, alphabet=[True, "x"])) == [2, 0, 4]

@@ -29,6 +29,9 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
         assert list(counts) == [2, 1], part
     faulty = spark.createDataFrame([(CANARY,)], "b string").selectExpr("CAST(b AS INT) AS a")
     assert_silent(engines.prepare(faulty, alphabet=[1], column="a"), capfd, caplog)
+    lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
+    lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
+    assert list(engines.count(lower, alphabet=["x"], column="a")) == [1, 2]
     assert_tables_are_counted_by_name(spark, tmp_path)
 
 

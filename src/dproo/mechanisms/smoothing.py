@@ -237,32 +237,6 @@ class RevealOrObscure(Mechanism):
         )
         return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
 
-    def ratio(self, transition: Transition) -> Fraction:
-        """Return by what factor the transition changes the probability of its letters.
-
-        Both probabilities are products of one factor a draw, but nearly all factors are in
-        both: what is left is one factor for each record that came or went.
-        """
-        before, after = self.weights(transition.before), self.weights(transition.after)
-        chance = self._gain(after.total, before.total, len(transition.letters))
-        for letter, times in Counter(transition.letters).items():
-            chance *= self._gain(before[letter], after[letter], times)
-        return chance
-
-    def _gain(self, before: int, after: int, times: int) -> Fraction:
-        """Return the product of ``(after + j record) / (before + j record)`` over j < times."""
-        if after == before:
-            return Fraction(1)
-        if after < before:
-            return 1 / self._gain(after, before, times)
-        record = self._record
-        far = before + times * record
-        if after < far:
-            over, under = range(far, far + after - before, record), range(before, after, record)
-        else:
-            over, under = range(after, after + far - before, record), range(before, far, record)
-        return Fraction(prod(over), prod(under))
-
     def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
         """Draw from the urn as the last draw finds it: a ball not yet in it is drawn again."""
         weights = self.weights(counts)
