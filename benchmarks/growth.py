@@ -22,7 +22,7 @@ import dproo
 from dproo import choice
 
 ROWS = int(float(os.environ.get("DPROO_ROWS", "1e8")))
-ROUNDS = 2
+ROUNDS = 3
 LARGEST = 2  # points that the exponent is fitted to: below them fixed costs are all there is
 
 Point = tuple[float, Callable[[], object]]
