@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import threading
 
 import pytest
 from serving import ORDER, admissions, request, served
@@ -163,5 +164,8 @@ def ask(gate, path, *, query=b"", cookie=b""):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(gate(scope, receive, send))
+    # In a thread of its own: a test of the page may have left a loop running in this one.
+    answering = threading.Thread(target=lambda: asyncio.run(gate(scope, receive, send)))
+    answering.start()
+    answering.join()
     return sent
