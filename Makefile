@@ -25,7 +25,10 @@ soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 docs: .venv/ready-dev
-	$(BIN)/pytest tests/test_documentation.py
+	$(BIN)/python docs/picture.py
+	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
+	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
+	@echo "The site is docs/_build/html/index.html."
 
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
