@@ -18,7 +18,9 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/draws.py
 	$(BIN)/python benchmarks/certificates.py
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/held_out.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
 
 soak: .venv/ready-dev .venv/ready-system

@@ -61,6 +61,7 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "protects",
         "several",
         "groups",
+        "guess",
         "n",
         "k",
         "worst_alpha",
@@ -282,7 +283,8 @@ def test_the_demo_plans_releases_and_is_refused():
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["sample"], ["plan"], ["certify"], ["ledger"], ["compare"]]
+    "command",
+    [[], ["sample"], ["synthesize"], ["plan"], ["certify"], ["ledger"], ["compare"]],
 )
 def test_help_teaches_by_example(command):
     result = dproo(*command, "--help")

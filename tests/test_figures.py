@@ -14,7 +14,13 @@ from dproo import figures
 from dproo.cli import cli
 from dproo.distributions import shape
 
-NAMES = ("figure1_obscuring", "figure2_output", "figure3_accuracy", "figure4_records")
+NAMES = (
+    "figure1_obscuring",
+    "figure2_output",
+    "figure3_accuracy",
+    "figure4_records",
+    "figure5_sparse",
+)
 START = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xml"}
 
 
@@ -23,7 +29,7 @@ def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("figures")
     result = CliRunner().invoke(cli, ["figures", "--out", str(out), "--trials", "4000"])
     assert result.exit_code == 0, result.output
-    assert len(result.output.split()) == 16
+    assert len(result.output.split()) == 20
     return out
 
 
@@ -132,3 +138,12 @@ def test_figure_4_is_the_least_number_of_records_that_is_enough(folder):
                 for records in (n, n - 1)
             )
             assert enough <= dproo.exact.rational("alpha", figures.ALPHA) < few
+
+
+def test_figure_5_shows_the_adaptive_sampler_below_all_others_from_sparse_to_half_full(folder):
+    for row in rows_of(folder, "figure5_sparse"):
+        assert row["als-roo low"] <= row["als-roo"] <= row["als-roo high"]
+        if row["letters"] <= 50:
+            others = ("laplace clip low", "laplace euclidean low", "roo", "ls-roo")
+            assert row["als-roo high"] < min(row[name] for name in others)
+        assert row["als-roo low"] < 1.1 * row["ls-roo"]

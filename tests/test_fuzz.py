@@ -16,9 +16,11 @@ SOAK = 5 if os.environ.get("DPROO_SOAK") == "1" else 1
 ARGUMENTS, TEXTS, PARQUETS = 1_500 * SOAK, 390 * SOAK, 150 * SOAK
 CANARY = "canary5b1e"
 WORDS = [
-    *["sample", "plan", "certify", "ledger", "show", "init", "verify", "print", "export"],
+    *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],
+    *["export"],
     *["--n", "--k", "--epsilon", "--alpha", "--column", "--alphabet", "--size", "--json"],
     *["--sampler", "--neighbours", "--draws", "--budget", "--dataset", "--table", "--outside"],
+    *["--rows", "--delta", "--releases", "--out"],
     *["--records-per-person", "--as-printed", "--enumerate", "--quiet", "--head", "--seed"],
     *["0", "1", "-1", "2", "9", "1e400", "nan", "inf", "0.1", "1/0", "", " ", "é", "\x00", "'"],
     *["roo", "ls-roo", "ds-roo", "subrr", "replace", "add-remove", "other", "uniform", "bins:"],
@@ -61,7 +63,7 @@ def test_random_arguments_are_refused_in_one_sentence_and_cost_nothing(house):
     words = [*WORDS, str(house / "data.csv"), str(house / "letters.txt"), str(house)]
     spent = 0
     for _ in range(ARGUMENTS):
-        arguments = [dice.choice(words[:9]), *dice.choices(words, k=dice.randrange(9))]
+        arguments = [dice.choice(words[:10]), *dice.choices(words, k=dice.randrange(9))]
         code, out, err = run(arguments)
         assert_civil(code, out, err)
         account = Ledger(house / "ledger.sqlite3").show()[0]

@@ -58,6 +58,26 @@ CLOCK = "test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
+DOMINATES = "test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
+EXACT_DELTA = "test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
+CALIBRATED = (
+    "test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
+)
+BOTH_SUMS = "test_ledger_delta.py::test_both_sums_stay_within_the_budget"
+PURE = "test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
+FORGED = (
+    "test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
+)
+DELTA_FIRST = (
+    "test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
+)
+ROWS = "test_synthesis.py::test_the_cost_on_the_receipt_is_found_by_another_computation"
+TWO_RECORDS = "test_synthesis.py::test_the_pair_on_the_receipt_dominates_a_person_with_two_records"
+ONE_ROW = "test_synthesis.py::test_no_row_alone_costs_more_than_all_may"
+MAP = "test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
+GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
+STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
+
 MUTANTS = {
     "a letter's own records move its level": (
         "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
@@ -205,6 +225,60 @@ MUTANTS = {
     ),
     "cells outside are dropped": (
         "engines/tally.py", "outside += int(records)", "outside += 0", EVERY_CELL,
+    ),
+    "the pair is told apart a little less well": (
+        "domination.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
+    ),
+    "several records of a person count as one in the pair": (
+        "mechanisms/smoothing.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
+    ),
+    "the table's least total is taken for its largest": (
+        "mechanisms/letter_specific.py", "self.table.least(self.n, self.k)", "self.table.most(self.n, self.k)", f"{DOMINATES}[ls-roo]",
+    ),
+    "the step of q is left out of the distance": (
+        "mechanisms/data_specific.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
+    ),
+    "masses are rounded down": (
+        "losses.py", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
+    ),
+    "the growth is rounded up": (
+        "losses.py", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+    ),
+    "a far loss is forgotten": (
+        "losses.py", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
+    ),
+    "a sampler beyond the budget is taken": (
+        "composition.py", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
+    ),
+    "deltas are not added up": (
+        "ledger/rules.py", "left = budget - sum(", "left = budget - 0 * sum(", BOTH_SUMS,
+    ),
+    "a delta is taken from a pure budget": (
+        "ledger/rules.py", "    if not budget:\n", "    if budget < 0:\n", PURE,
+    ),
+    "the replay looks at epsilon only": (
+        "ledger/accounts.py", "min(self.left[event.dataset], self.delta_left[event.dataset])", "self.left[event.dataset]", FORGED,
+    ),
+    "the delta of a release is not charged": (
+        "release.py", "        delta=choice.delta,\n", "", DELTA_FIRST,
+    ),
+    "rows are drawn at twice their epsilon": (
+        "synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,
+    ),
+    "a person's records change a row's law once": (
+        "synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+    ),
+    "a row may cost more than all may": (
+        "composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
+    ),
+    "the privacy map rounds to the nearest float": (
+        "exact.py", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
+    ),
+    "a group is bounded as one record": (
+        "mechanisms/smoothing.py", "1 + records * (exp_upper(epsilon) - 1)", "1 + (exp_upper(epsilon) - 1)", f"{GROUP_MAP}[roo]",
+    ),
+    "data of another size than stated is drawn from": (
+        "integrations/opendp.py", "raise ReleaseError(_OTHER_SIZE)", "pass", STATED_SIZE,
     ),
     "a random block may be of any size": (
         "splitting.py", "abs(excess), source)", "0, source)", SUBSET,

@@ -3,6 +3,7 @@
 from dproo.accuracy import Accuracy, accuracy
 from dproo.alphabet import Alphabet
 from dproo.audit import Audit, audit
+from dproo.composition import Composition, compose
 from dproo.counts import Counts
 from dproo.engines import ReleaseError
 from dproo.law_audit import LawAudit, audit_law, exact_law
@@ -20,12 +21,14 @@ from dproo.mechanisms import (
 from dproo.planner import Plan, plan
 from dproo.privacy import Certificate, certify
 from dproo.release import Release, sample
+from dproo.synthesis import synthesize
 
 __all__ = [
     "Accuracy",
     "Alphabet",
     "Audit",
     "Certificate",
+    "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
     "LawAudit",
@@ -42,9 +45,11 @@ __all__ = [
     "audit",
     "audit_law",
     "certify",
+    "compose",
     "epsilon_of",
     "exact_law",
     "mechanism",
     "plan",
     "sample",
+    "synthesize",
 ]

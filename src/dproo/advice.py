@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from dproo.accuracy import accuracy
 from dproo.comparison import DEFAULT, FLOOR
 from dproo.distributions import SHAPES, Distribution, shape
-from dproo.exact import Number
-from dproo.mechanisms import SAMPLERS, LaplaceSampler, mechanism
+from dproo.exact import Number, parse_epsilon
+from dproo.mechanisms import SAMPLERS, LaplaceSampler
 from dproo.planner import WORST_ALPHA, plan
 
 _TRIALS = 2_000
@@ -51,34 +51,31 @@ def recommend(
         p: a public guess of how the letters are distributed: the name of a shape such as
             ``"zipf"``, or a probability for every letter. It must not come from the data.
 
-    >>> advice = recommend(n=1000, k=9, epsilon="0.1", p="binomial")
+    >>> advice = recommend(n=1000, k=100, epsilon="0.1", p="zipf-2")
     >>> advice.sampler
-    'ls-roo'
+    'als-roo'
     >>> advice.reasons[1]
-    'If the guess is wrong, its accuracy is 0.029 at worst (all records having the same letter).'
+    'If the guess is wrong, its accuracy is 0.3 at worst.'
     """
-    answer = plan(n=n, k=k, epsilon=epsilon)
-    worst = {name: float(answer[name] or 0) for name in SAMPLERS if name in WORST_ALPHA}
     if p is None:
-        return _in_the_worst_case(worst)
-    guess = shape(p, k=k) if isinstance(p, str) else Distribution.of(p)
-    alphas = {
-        name: accuracy(mechanism(name, n=n, k=k, epsilon=epsilon), guess).alpha
-        for name in SAMPLERS
-    }  # fmt: skip
-    chosen, alphas = _best(alphas)
-    reasons = [_verdict(f"On {_words(p)}", chosen, alphas)]
-    if chosen in worst:
-        reasons.append(
-            f"If the guess is wrong, its accuracy is {worst[chosen]:.2g} at worst ({_WORST_SHAPE})."
+        answer = plan(n=n, k=k, epsilon=epsilon)
+        return _in_the_worst_case(
+            {name: float(answer[name] or 0) for name in SAMPLERS if name in WORST_ALPHA}
         )
+    guess = shape(p, k=k) if isinstance(p, str) else Distribution.of(p)
+    exact = parse_epsilon(epsilon)
+    laws = {name: sampler(n=n, k=k, epsilon=exact) for name, sampler in SAMPLERS.items()}
+    chosen, alphas = _best({name: accuracy(law, guess).alpha for name, law in laws.items()})
+    reasons = [
+        _verdict(f"On {_words(p)}", chosen, alphas),
+        f"If the guess is wrong, its accuracy is {float(laws[chosen].worst_alpha):.2g} at worst.",
+    ]
     laplace = LaplaceSampler(n=n, k=k, epsilon=epsilon)  # type: ignore[arg-type]
     peer = accuracy(laplace, guess, trials=_TRIALS, seed=0)
     if peer.high < alphas[chosen]:
         reasons.append(
             f"The Laplace sampler with the Euclidean projection would reach about "
-            f"{peer.alpha:.2g}: it is better on very sparse shapes, but its weights cannot be "
-            "certified, so no release uses it."
+            f"{peer.alpha:.2g}, but it has no weights to certify, so no release uses it."
         )
     return Advice(chosen, alphas[chosen], alphas, tuple(reasons))
 

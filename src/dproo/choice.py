@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from dproo._check import one_of, refusal, whole
-from dproo.alphabet import OTHER, UNIFORM, Alphabet
+from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
 from dproo.axis import Axis
+from dproo.counts import Counts
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, Mechanism
+from dproo.randomness import Source
+from dproo.request import Drawn
+from dproo.splitting import blocks, scatter
 
 AUTO = "auto"
 DEFAULT = "ls-roo"
@@ -99,6 +103,16 @@ class Choice:
         return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
 
     @property
+    def delta(self) -> Fraction:
+        """None: the release is pure."""
+        return Fraction(0)
+
+    @property
+    def records_needed(self) -> int:
+        """The fewest records that the data must have, where their number is public."""
+        return self.size
+
+    @property
     def scanned(self) -> Alphabet:
         """The alphabet to count by: the letters, or groups and letters."""
         if self.groups is None:
@@ -132,6 +146,57 @@ class Choice:
             "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
             "alphabet_sha256": self.scanned.digest,
+        }
+
+    def draw(self, counts: Counts, source: Source) -> Drawn:
+        """Return the records, drawn from certified laws."""
+        laws, values = self._drawn(counts, source)
+        return Drawn(laws, values, {"values": list(values), **self._facts})
+
+    def _drawn(self, counts: Counts, source: Source) -> tuple[list[Mechanism], tuple[Record, ...]]:
+        if self.is_joint and self.groups is None:
+            law = self.law(counts.n)
+            return [law], tuple(self.alphabet[y] for y in law.draw(counts, source=source))
+        parts = self._parts(counts, source)
+        laws = {part.n: self.law(part.n) for part in parts if part.n} if self.is_n_public else {}
+        law = self.law(1)
+        letters = [
+            self.alphabet[laws.get(part.n, law).draw(part, source=source)[0]]
+            if part.n or not self.is_n_public
+            else None
+            for part in parts
+        ]
+        return list(laws.values()) or [law], tuple(self._labelled(letters))
+
+    def _parts(self, counts: Counts, source: Source) -> list[Counts]:
+        """Return the disjoint parts of the data to draw one record of each from."""
+        if self.groups is not None:
+            return list(counts.split(self.alphabet.k))
+        return (blocks if self.is_n_public else scatter)(counts, self.size, source)
+
+    def _labelled(self, letters: Sequence[Any]) -> Iterator[Record]:
+        if self.groups is None:
+            yield from letters
+            return
+        names = self.groups.by, self.groups.column
+        for place, letter in enumerate(letters):
+            yield dict(zip(names, (self.groups.axis[place], letter), strict=True))
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        several = "drawn jointly" if self.is_joint else "one from each of as many disjoint blocks"
+        return {
+            "sampler": self.chosen,
+            "guess": self.guess,
+            "several": None if self.size == 1 else several,
+            "groups": None
+            if self.groups is None
+            else {
+                "by": self.groups.by,
+                "number": self.groups.axis.size,
+                "are_public": self.groups.is_public,
+                "epsilon_each": str(self.epsilon),
+            },
         }
 
     def law(self, n: int) -> Mechanism:

@@ -19,6 +19,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import inf, nextafter
 
 from dproo._check import refusal
 
@@ -67,6 +68,18 @@ def parse_epsilon(value: object) -> Fraction:
     return epsilon
 
 
+def parse_delta(value: object) -> Fraction:
+    """Return the probability with which epsilon may fail, exactly; 0 is pure.
+
+    >>> parse_delta("1e-6")
+    Fraction(1, 1000000)
+    """
+    delta = rational("delta", value)
+    if not 0 <= delta < 1:
+        raise ValueError(refusal("delta", "be at least 0 and below 1", value))
+    return delta
+
+
 def exp_lower(x: Fraction, *, bits: int = BITS) -> Fraction:
     """Return a rational just below ``e^x``, for ``x >= 0``."""
     return _exp_bounds(x, bits)[0]
@@ -103,6 +116,16 @@ def is_at_most_exp(y: Fraction, x: Fraction) -> bool:
         if y > upper:
             return False
         bits *= 2
+
+
+def float_upper(x: Fraction) -> float:
+    """Return the least float that is not below ``x``.
+
+    >>> float_upper(Fraction(1, 3)) > Fraction(1, 3), float_upper(Fraction(1, 2))
+    (True, 0.5)
+    """
+    nearest = float(x)  # float-ok: shown or handed on, never drawn from
+    return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)
 
 
 def ceil_div(numerator: int, denominator: int) -> int:

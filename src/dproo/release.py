@@ -8,7 +8,7 @@ read until the receipt is written, every failure is one fixed sentence.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -20,14 +20,13 @@ from typing import Any, TypeVar
 from dproo import engines
 from dproo.alphabet import Alphabet, Record
 from dproo.choice import DEFAULT, Choice, Groups
-from dproo.counts import Counts
 from dproo.engines import ReleaseError
 from dproo.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import REPLACE, Mechanism
+from dproo.mechanisms import REPLACE
 from dproo.privacy import certify
 from dproo.randomness import Source
-from dproo.splitting import blocks, scatter
+from dproo.request import Drawn, Request
 
 SCHEMA_VERSION = 1
 FAILED = "the release failed after data was read; no detail is shown, it could quote the data."
@@ -117,12 +116,24 @@ def sample(
     if choice.groups is not None:
         column = None  # the alphabet to scan by names its columns
     scan = engines.prepare(data, alphabet=choice.scanned, column=column, table=table)
+    return charged(choice, scan, ledger=ledger, dataset=dataset)
+
+
+def charged(
+    choice: Request,
+    scan: engines.Scan,
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None,
+    dataset: str | None,
+) -> Release:
+    """Reserve, release and record; without a ledger, release."""
     book = _open(ledger, dataset)
     if book is None:
         return release(choice, scan)
     entry = book.reserve(
         str(dataset),
         epsilon=choice.cost,
+        delta=choice.delta,
         neighbours=choice.neighbours,
         records_per_person=choice.records_per_person,
         request=choice.public,
@@ -141,48 +152,13 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
     return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
 
 
-def release(choice: Choice, scan: engines.Scan) -> Release:
+def release(choice: Request, scan: engines.Scan) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
     counts = scan.count()
-    if choice.is_n_public and counts.n < choice.size:
-        raise ReleaseError(f"the data has fewer than {choice.size} records.")
-    laws, values = _guarded(lambda: _draw(choice, counts, Source()))
-    return Release(values, _receipt(choice, laws, values, counts.n))
-
-
-def _draw(
-    choice: Choice, counts: Counts, source: Source
-) -> tuple[list[Mechanism], tuple[Record, ...]]:
-    """Return the certified laws that were drawn from, and the records."""
-    if choice.is_joint and choice.groups is None:
-        law = choice.law(counts.n)
-        return [law], tuple(choice.alphabet[y] for y in law.draw(counts, source=source))
-    parts = _parts(choice, counts, source)
-    laws = {part.n: choice.law(part.n) for part in parts if part.n} if choice.is_n_public else {}
-    law = choice.law(1)
-    letters = [
-        choice.alphabet[laws.get(part.n, law).draw(part, source=source)[0]]
-        if part.n or not choice.is_n_public
-        else None
-        for part in parts
-    ]
-    return list(laws.values()) or [law], tuple(_labelled(choice, letters))
-
-
-def _parts(choice: Choice, counts: Counts, source: Source) -> list[Counts]:
-    """Return the disjoint parts of the data to draw one record of each from."""
-    if choice.groups is not None:
-        return list(counts.split(choice.alphabet.k))
-    return (blocks if choice.is_n_public else scatter)(counts, choice.size, source)
-
-
-def _labelled(choice: Choice, letters: Sequence[Any]) -> Iterator[Record]:
-    if choice.groups is None:
-        yield from letters
-        return
-    names = choice.groups.by, choice.groups.column
-    for place, letter in enumerate(letters):
-        yield dict(zip(names, (choice.groups.axis[place], letter), strict=True))
+    if choice.is_n_public and counts.n < choice.records_needed:
+        raise ReleaseError(f"the data has fewer than {choice.records_needed} records.")
+    drawn = _guarded(lambda: choice.draw(counts, Source()))
+    return Release(drawn.values, _guarded(lambda: _receipt(choice, drawn, counts.n)))
 
 
 def _guarded(action: Callable[[], Result]) -> Result:
@@ -194,32 +170,17 @@ def _guarded(action: Callable[[], Result]) -> Result:
     raise ReleaseError(FAILED)
 
 
-def _receipt(
-    choice: Choice, laws: Sequence[Mechanism], values: Sequence[Record], n: int
-) -> dict[str, Any]:
-    certificates = [certify(law) for law in laws]
+def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
+    certificates = [certify(law) for law in drawn.laws]
     worst = max(certificates, key=lambda certificate: certificate.ratio)
     person = choice.records_per_person
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "values": list(values),
-        "sampler": choice.chosen,
-        "guess": choice.guess,
         "epsilon": str(choice.cost),
         "epsilon_decimal": _decimal(choice.cost),
         "neighbours": choice.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
-        "several": None
-        if choice.size == 1
-        else ("drawn jointly" if choice.is_joint else "one from each of as many disjoint blocks"),
-        "groups": None
-        if choice.groups is None
-        else {
-            "by": choice.groups.by,
-            "number": choice.groups.axis.size,
-            "are_public": choice.groups.is_public,
-            "epsilon_each": str(choice.epsilon),
-        },
+        **drawn.facts,
         "k": choice.alphabet.k,
         "alphabet_sha256": choice.scanned.digest,
         "certificate": {
@@ -233,7 +194,7 @@ def _receipt(
     if choice.neighbours == REPLACE:
         receipt["n"] = n
     if choice.is_n_public:
-        receipt["worst_alpha"] = max(float(law.worst_alpha) for law in laws)
+        receipt["worst_alpha"] = max(float(law.worst_alpha) for law in drawn.laws)
     return receipt
 
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "ledger": "budget",
     "plan": "analysis",
     "sample": "releasing",
+    "synthesize": "synthesizing",
 }
 
 

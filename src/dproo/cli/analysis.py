@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json, sampler_option
+from dproo.cli.repeating import print_releases
 from dproo.counts import Counts
 from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
@@ -20,16 +21,25 @@ from dproo.privacy import Certificate, certify
 @click.option("--k", type=int, help="Number of letters of the alphabet.")
 @click.option("--epsilon", help="Privacy parameter.")
 @click.option("--alpha", help="Worst-case accuracy: total variation distance, 0 to 1.")
+@click.option("--releases", type=int, help="Records released from the same data.")
+@click.option("--delta", default="0", help="With --releases: how likely epsilon may fail.")
 @json_option
-def plan_command(*, as_json: bool, **known: Any) -> None:
+def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: Any) -> None:
     """Give three of n, k, epsilon and alpha; get the fourth for every sampler.
+
+    With --releases, give n, k and epsilon: get what that many records cost, and how accurate
+    they are, each way.
 
     \b
     Examples:
       dproo plan --k 9 --epsilon 0.1 --alpha 0.05     records needed
       dproo plan --n 1000 --k 9 --alpha 0.05          epsilon needed
       dproo plan --n 1000 --k 9 --epsilon 0.1         accuracy reached
+      dproo plan --n 1000 --k 20 --epsilon 1 --releases 100 --delta 1e-6
     """
+    if releases is not None:
+        print_releases(releases, delta, as_json=as_json, **known)
+        return
     answer = plan(**known)
     if as_json:
         rows = [
@@ -177,7 +187,13 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 
 @click.command("figures")
 @click.option("--out", default="figures", show_default=True, help="Directory to write to.")
-@click.option("--trials", type=int, default=100_000, show_default=True, help="For Laplace only.")
+@click.option(
+    "--trials",
+    type=int,
+    default=100_000,
+    show_default=True,
+    help="Datasets drawn where only simulation is left.",
+)
 def figures_command(out: str, trials: int) -> None:
     """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
     try:

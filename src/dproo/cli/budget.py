@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json
 from dproo.cli.releasing import dataset_name
-from dproo.ledger import Account, Ledger, default_path, in_epsilon
+from dproo.ledger import Account, Ledger, default_path, in_delta, in_epsilon
 
 path_option = click.option(
     "--ledger", "path", help="The ledger's file; else DPROO_LEDGER, else your own."
@@ -34,20 +35,20 @@ def ledger_command() -> None:
 @ledger_command.command("init")
 @click.argument("dataset")
 @click.option("--budget", required=True, help="The total epsilon, once and for all.")
+@click.option("--delta", default="0", help="The total delta; without one the budget is pure.")
 @neighbours_option
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most that one person owns."
 )
 @path_option
-def init(
-    dataset: str, *, budget: str, neighbours: str, records_per_person: int, path: str | None
-) -> None:
+def init(dataset: str, *, path: str | None, **terms: Any) -> None:
     """Declare the budget of DATASET: a name, or a file, whose full path is then the name."""
     name = dataset_name(dataset)
-    Ledger.create(_path(path)).declare(
-        name, budget=budget, neighbours=neighbours, records_per_person=records_per_person
+    Ledger.create(_path(path)).declare(name, **terms)
+    delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
+    click.echo(
+        f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {_path(path)}"
     )
-    click.echo(f"{name}: {budget} declared, {neighbours}, in {_path(path)}")
 
 
 @ledger_command.command("show")
@@ -60,13 +61,19 @@ def show(*, path: str | None, as_json: bool) -> None:
         print_json({"datasets": [_account(account) for account in accounts]})
         return
     for account in accounts:
+        delta = (
+            f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
+            if account.delta
+            else ""
+        )
         click.echo(
             f"{account.dataset}: {in_epsilon(account.left)} left of"
-            f" {in_epsilon(account.budget)} ({account.neighbours})"
+            f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
         )
         for line in account.lines:
             state = "released" if line.is_recorded else "charged, never released"
-            click.echo(f"  entry {line.entry}  {line.at}  {in_epsilon(line.charge)}  {state}")
+            cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
+            click.echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
 
 
 def _account(account: Account) -> dict[str, object]:
@@ -77,11 +84,14 @@ def _account(account: Account) -> dict[str, object]:
         "budget": in_epsilon(account.budget),
         "spent": in_epsilon(account.spent),
         "left": in_epsilon(account.left),
+        "delta": in_delta(account.delta),
+        "delta_left": in_delta(account.delta_left),
         "entries": [
             {
                 "entry": line.entry,
                 "at": line.at,
                 "charge": in_epsilon(line.charge),
+                "delta": in_delta(line.delta),
                 "is_recorded": line.is_recorded,
                 "request": line.request,
             }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,37 +28,53 @@ def dataset_name(data: str) -> str:
     return str(Path(data).resolve()) if Path(data).exists() else data
 
 
-@click.command("sample")
-@click.argument("data")
-@click.option("--column", "columns", multiple=True, help="The column; several make a product.")
-@click.option(
-    "--alphabet",
-    "alphabets",
-    multiple=True,
-    required=True,
-    help="The public letters, one for each column: a file with one a line (codes.txt), a column"
-    " of a CSV file (codes.csv:code), integers (0..120) or bins (bins:0,18,65).",
+_SOURCE_OPTIONS = (
+    click.argument("data"),
+    click.option("--column", "columns", multiple=True, help="The column; several make a product."),
+    click.option(
+        "--alphabet",
+        "alphabets",
+        multiple=True,
+        required=True,
+        help="The public letters, one for each column: a file with one a line (codes.txt), a"
+        " column of a CSV file (codes.csv:code), integers (0..120) or bins (bins:0,18,65).",
+    ),
+    click.option("--outside", default=OTHER, show_default=True, help="'other' or 'uniform'."),
+    click.option(
+        "--epsilon", required=True, help="The privacy parameter: smaller is more private."
+    ),
+    click.option("--table", help="The table of a database or DuckDB file."),
+    sampler_option,
+    neighbours_option,
+    click.option(
+        "--records-per-person", default=1, show_default=True, help="The most that one person owns."
+    ),
+    click.option(
+        "--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own."
+    ),
+    click.option("--dataset", help="The name of the budget; by default the file's full path."),
+    click.option("--no-ledger", is_flag=True, help="Charge no budget: nothing adds up releases."),
+    click.option("--quiet", is_flag=True, help="Print what is released only."),
+    json_option,
 )
-@click.option("--outside", default=OTHER, show_default=True, help="'other' or 'uniform'.")
-@click.option("--epsilon", required=True, help="The privacy parameter: smaller is more private.")
-@click.option("--table", help="The table of a database or DuckDB file.")
-@sampler_option
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that every release has."""
+    for option in reversed(_SOURCE_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("sample")
+@source_options
 @click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
 @click.option("--by", help="A column of groups: one record is released for each group.")
 @click.option("--groups", help="The public groups, in any form that an alphabet has.")
 @click.option("--groups-public", is_flag=True, help="Everybody may know who is in which group.")
-@neighbours_option
-@click.option(
-    "--records-per-person", default=1, show_default=True, help="The most that one person owns."
-)
 @click.option(
     "--guess", help="For als-roo, from public knowledge: 'sparse', 'heavy tail', 'dense'."
 )
-@click.option("--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own.")
-@click.option("--dataset", help="The name of the budget; by default the file's full path.")
-@click.option("--no-ledger", is_flag=True, help="Charge no budget: nothing adds up releases.")
-@click.option("--quiet", is_flag=True, help="Print the released record only.")
-@json_option
 def sample_command(
     data: str,
     *,
@@ -89,21 +107,14 @@ def sample_command(
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
     """
-    alphabet, column = _letters(columns, alphabets, outside)
+    alphabet, column = letters(columns, alphabets, outside)
     if (by is None) != (groups is None):
         raise ValueError("groups must be given with by, and by with groups.")
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
-    charged: dict[str, Any] = {}
-    if not no_ledger:
-        name = dataset or dataset_name(data)
-        charged = {"ledger": _ledger(path, name), "dataset": name}
-    try:
-        with waiting("counting"):
-            release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
-    except UnknownDatasetError as error:
-        raise UnknownDatasetError(f"{error} {_remedy(charged['dataset'])}") from None
+    with charging(data, path, dataset, no_ledger=no_ledger) as charged, waiting("counting"):
+        release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
     if as_json:
         print_json(release.receipt)
         return
@@ -113,9 +124,28 @@ def sample_command(
         print_facts(facts(release.receipt))
 
 
-def _letters(
+@contextmanager
+def charging(
+    data: str, path: str | None, dataset: str | None, *, no_ledger: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the ledger and the dataset to charge; a missing budget is named with its remedy."""
+    if no_ledger:
+        yield {}
+        return
+    name = dataset or dataset_name(data)
+    try:
+        yield {"ledger": Ledger(Path(path) if path else default_path()), "dataset": name}
+    except (MissingLedgerError, UnknownDatasetError) as error:
+        raise type(error)(
+            f"{error} Declare a budget first: dproo ledger init '{name}' --budget EPSILON. "
+            "Or release without one: --no-ledger."
+        ) from None
+
+
+def letters(
     columns: tuple[str, ...], alphabets: tuple[str, ...], outside: str
 ) -> tuple[Alphabet, str | None]:
+    """Return the alphabet that the options name, and the column where there is one only."""
     if len(alphabets) == 1 and len(columns) < 2:
         return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
     if len(columns) != len(alphabets):
@@ -129,20 +159,6 @@ def _letters(
     return Alphabet.product(parts, policy=outside), None
 
 
-def _ledger(path: str | None, dataset: str) -> Ledger:
-    try:
-        return Ledger(Path(path) if path else default_path())
-    except MissingLedgerError as error:
-        raise MissingLedgerError(f"{error} {_remedy(dataset)}") from None
-
-
-def _remedy(dataset: str) -> str:
-    return (
-        f"Declare a budget first: dproo ledger init '{dataset}' --budget EPSILON. "
-        "Or release without one: --no-ledger."
-    )
-
-
 def _shown(value: object) -> str:
     if isinstance(value, dict):
         return "\t".join(f"{column}={letter}" for column, letter in value.items())
@@ -152,7 +168,11 @@ def _shown(value: object) -> str:
 def facts(receipt: dict[str, Any]) -> dict[str, object]:
     """Return what a person wants to read of a receipt."""
     charged = receipt["ledger"]
+    several = {"rows": f"{receipt['rows']:,}, {receipt['way']}"} if "rows" in receipt else {}
+    if receipt.get("delta", "0") != "0":
+        several["delta"] = receipt["delta_decimal"]
     return {
+        **several,
         "sampler": receipt["sampler"],
         "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
         f" {receipt['certificate']['epsilon']:.9g})",

@@ -1,7 +1,7 @@
 """The privacy budget: durable, append-only, in one SQLite file."""
 
 from dproo.ledger.accounts import Account, Line
-from dproo.ledger.amounts import in_epsilon
+from dproo.ledger.amounts import in_delta, in_epsilon
 from dproo.ledger.book import Entry, Ledger, Verification
 from dproo.ledger.errors import BudgetRefused, CorruptLedgerError, LedgerError
 from dproo.ledger.store import default_path
@@ -16,5 +16,6 @@ __all__ = [
     "Line",
     "Verification",
     "default_path",
+    "in_delta",
     "in_epsilon",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.ledger.amounts import budget_of, charge_of
+from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
 from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, Event
 from dproo.ledger.errors import CorruptLedgerError
 
@@ -22,6 +22,7 @@ class Line:
         is_recorded: whether its release can be printed again. If not, the release never
             ended, and the charge stays.
         request: the public parameters of the release.
+        delta: what it cost besides, in atto-delta.
     """
 
     entry: int
@@ -29,6 +30,7 @@ class Line:
     at: str
     is_recorded: bool
     request: dict[str, Any]
+    delta: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,7 @@ class Account:
         records_per_person: the most records that one protected person may own.
         budget: the total.
         lines: the charges, oldest first.
+        delta: the total in atto-delta; 0 for a budget of pure epsilon.
     """
 
     dataset: str
@@ -48,6 +51,7 @@ class Account:
     records_per_person: int
     budget: int
     lines: tuple[Line, ...] = ()
+    delta: int = 0
 
     @property
     def spent(self) -> int:
@@ -58,6 +62,11 @@ class Account:
     def left(self) -> int:
         """What may still be charged."""
         return self.budget - self.spent
+
+    @property
+    def delta_left(self) -> int:
+        """What delta may still be charged."""
+        return self.delta - sum(line.delta for line in self.lines)
 
 
 def require_chain(events: Iterable[Event]) -> None:
@@ -100,6 +109,7 @@ class _Replay:
     accounts: dict[str, Account] = field(default_factory=dict)
     lines: dict[str, dict[int, Line]] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
+    delta_left: dict[str, int] = field(default_factory=dict)
 
     def apply(self, event: Event) -> bool:
         """Take one event in and return whether it keeps the rules."""
@@ -111,7 +121,14 @@ class _Replay:
         return rules[event.kind](event, **event.fields)
 
     def _declared(
-        self, event: Event, *, at: str, budget: str, neighbours: str, records_per_person: int
+        self,
+        event: Event,
+        *,
+        at: str,
+        budget: str,
+        neighbours: str,
+        records_per_person: int,
+        delta: str = "0",
     ) -> bool:
         del at
         name = event.dataset
@@ -121,18 +138,27 @@ class _Replay:
             neighbours=neighbours,
             records_per_person=records_per_person,
             budget=event.nano,
+            delta=delta_budget_of(delta),
         )
         self.lines[name] = {}
-        self.left[name] = event.nano
+        self.left[name], self.delta_left[name] = event.nano, delta_budget_of(delta)
         return is_new and event.entry == 0 and event.nano == budget_of(budget)
 
-    def _reserved(self, event: Event, *, at: str, epsilon: str, request: dict[str, Any]) -> bool:
+    def _reserved(
+        self, event: Event, *, at: str, epsilon: str, request: dict[str, Any], delta: str = "0"
+    ) -> bool:
         self.lines[event.dataset][event.seq] = Line(
-            entry=event.seq, charge=event.nano, at=at, is_recorded=False, request=request
+            entry=event.seq,
+            charge=event.nano,
+            at=at,
+            is_recorded=False,
+            request=request,
+            delta=delta_charge_of(delta),
         )
         self.left[event.dataset] -= event.nano
+        self.delta_left[event.dataset] -= delta_charge_of(delta)
         is_charged = event.entry == event.seq and event.nano == charge_of(epsilon)
-        return is_charged and self.left[event.dataset] >= 0
+        return is_charged and min(self.left[event.dataset], self.delta_left[event.dataset]) >= 0
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
         del receipt

@@ -1,13 +1,15 @@
-"""Amounts of privacy: integers in nano-epsilon, rounded so that no sum is ever too small."""
+"""Amounts of privacy: integers in nano-epsilon and atto-delta, so that no sum is too small."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 from dproo._check import refusal
-from dproo.exact import ceil_div, parse_epsilon, rational
+from dproo.exact import ceil_div, parse_delta, parse_epsilon, rational
 
 NANO = 10**9
+ATTO = 10**18
 BUDGET_MAX = 10**6
 
 
@@ -37,7 +39,38 @@ def budget_of(budget: object) -> int:
     return exact.numerator * NANO // exact.denominator
 
 
-def in_epsilon(nano: int) -> str:
+def delta_charge_of(delta: object) -> int:
+    """Return what a release of ``delta`` costs, in atto-delta, rounded up.
+
+    >>> delta_charge_of("1e-6"), delta_charge_of("1e-30"), delta_charge_of(0)
+    (1000000000000, 1, 0)
+    """
+    exact = parse_delta(delta) * ATTO
+    return ceil_div(exact.numerator, exact.denominator)
+
+
+def delta_budget_of(delta: object) -> int:
+    """Return a total delta, in atto-delta, rounded down.
+
+    >>> delta_budget_of("1e-6"), delta_budget_of("1/3")
+    (1000000000000, 333333333333333333)
+    """
+    exact = parse_delta(delta) * ATTO
+    if not (exact == 0 or exact >= 1):
+        raise ValueError(refusal("delta", "be 0 or at least 1e-18", delta))
+    return exact.numerator // exact.denominator
+
+
+def in_delta(atto: int, /) -> str:
+    """Return an amount as an exact decimal.
+
+    >>> in_delta(10**12), in_delta(10**9), in_delta(0)
+    ('0.000001', '1E-9', '0')
+    """
+    return str((Decimal(atto) / ATTO).normalize()) if atto else "0"
+
+
+def in_epsilon(nano: int, /) -> str:
     """Return an amount as an exact decimal.
 
     >>> in_epsilon(333333334), in_epsilon(2 * NANO), in_epsilon(0)

@@ -13,18 +13,18 @@ from typing import Any
 from dproo._check import refusal, whole
 from dproo.exact import Number, parse_epsilon, rational
 from dproo.ledger.accounts import Account, accounts_of, require_chain
-from dproo.ledger.amounts import budget_of, charge_of
+from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
 from dproo.ledger.chain import (
     DECLARED,
     NO_EVENT,
     RECORDED,
     RESERVED,
-    Event,
     append,
     declaration,
     events,
     head,
     pair,
+    receipt_of,
     spent,
 )
 from dproo.ledger.errors import (
@@ -34,8 +34,15 @@ from dproo.ledger.errors import (
     DatasetTakenError,
     NotRecordedError,
 )
-from dproo.ledger.rules import relation_of, require_name, require_public, require_relation
-from dproo.ledger.store import create, transaction
+from dproo.ledger.rules import (
+    delta_field,
+    relation_of,
+    require_delta,
+    require_name,
+    require_public,
+    require_relation,
+)
+from dproo.ledger.store import allow_delta, create, transaction
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
@@ -111,7 +118,13 @@ class Ledger:
         return cls(Path(path), timeout=timeout)
 
     def declare(
-        self, dataset: str, *, budget: Number, neighbours: str, records_per_person: int = 1
+        self,
+        dataset: str,
+        *,
+        budget: Number,
+        neighbours: str,
+        records_per_person: int = 1,
+        delta: Number = 0,
     ) -> None:
         """Give a dataset its budget, once and for all.
 
@@ -120,27 +133,25 @@ class Ledger:
             budget: the total epsilon, rounded down to nano-epsilon.
             neighbours: ``"replace"`` or ``"add-remove"``.
             records_per_person: the most records that one protected person may own.
+            delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
 
         Raises:
             DatasetTakenError: the name, or one that differs in case only, has a budget.
         """
         require_name(dataset)
-        nano = budget_of(budget)
+        nano, _ = budget_of(budget), delta_budget_of(delta)
         relation = relation_of(neighbours, records_per_person)
+        body = {"at": _now(), "budget": str(rational("budget", budget)), **relation}
+        body |= delta_field(delta)
         with self._writing() as connection:
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(
                     refusal("dataset", "be a name without a budget yet", dataset)
                 )
-            append(
-                connection,
-                DECLARED,
-                dataset=dataset,
-                entry=0,
-                nano=nano,
-                body={"at": _now(), "budget": str(rational("budget", budget)), **relation},
-            )
+            append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+            if "delta" in body:
+                allow_delta(connection)
 
     def reserve(
         self,
@@ -150,6 +161,7 @@ class Ledger:
         neighbours: str,
         records_per_person: int = 1,
         request: Mapping[str, Any] | None = None,
+        delta: Number = 0,
     ) -> Entry:
         """Charge a release, durably, before any data is read.
 
@@ -161,18 +173,23 @@ class Ledger:
             neighbours: must be the declared relation, and so must ``records_per_person``.
             records_per_person: see ``neighbours``.
             request: public parameters to keep with the charge.
+            delta: the other part of the cost; the sums of both stay within the budget.
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
+            PureBudgetError: a delta is asked of a budget that was declared without one.
         """
         charge = charge_of(epsilon)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
         body = {"at": _now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
+        body |= delta_field(delta)
         with self._writing() as connection:
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
+            charged = events(connection, where="kind = 'reserved' AND dataset = ?", of=(dataset,))
+            require_delta(declared, delta_charge_of(delta), charged)
             left = declared.nano - spent(connection, dataset)
             if charge > left:
                 raise BudgetRefused(dataset, asked=charge, left=left)
@@ -210,7 +227,7 @@ class Ledger:
                 nano=0,
                 body={"receipt": kept},
             )
-        return _receipt(reserved, recorded)
+        return receipt_of(reserved, recorded)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
@@ -223,7 +240,7 @@ class Ledger:
                 f"entry must be a release that was recorded, got {number}. "
                 "It was charged, but never ended; the charge stays."
             )
-        return _receipt(reserved, recorded)
+        return receipt_of(reserved, recorded)
 
     def show(self) -> tuple[Account, ...]:
         """Return every budget with its charges."""
@@ -276,15 +293,3 @@ class Ledger:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _receipt(reserved: Event, recorded: Event) -> dict[str, Any]:
-    return {
-        **recorded.fields["receipt"],
-        "ledger": {
-            "dataset": reserved.dataset,
-            "entry": reserved.seq,
-            "charge_nano_epsilon": reserved.nano,
-            "head": recorded.hash,
-        },
-    }

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dproo._check import refusal
+from dproo.ledger.amounts import delta_charge_of
 from dproo.ledger.errors import UnknownDatasetError, UnknownEntryError
 
 DECLARED, RESERVED, RECORDED = "declared", "reserved", "recorded"
@@ -164,3 +165,19 @@ def pair(
             refusal("entry", "be the number of a charge in this ledger", number)
         )
     return found[0], found[1] if len(found) > 1 else None
+
+
+def receipt_of(reserved: Event, recorded: Event) -> dict[str, Any]:
+    """Return the receipt of a release with what the ledger knows of it."""
+    charged = {"charge_nano_epsilon": reserved.nano}
+    if delta := reserved.fields.get("delta"):
+        charged["charge_atto_delta"] = delta_charge_of(delta)
+    return {
+        **recorded.fields["receipt"],
+        "ledger": {
+            "dataset": reserved.dataset,
+            "entry": reserved.seq,
+            **charged,
+            "head": recorded.hash,
+        },
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dproo.ledger.amounts import in_epsilon
+from dproo.ledger.amounts import in_delta, in_epsilon
 
 
 class LedgerError(Exception):
@@ -21,12 +21,28 @@ class BudgetRefused(LedgerError):  # noqa: N818 - an answer, not an error
     "epsilon must be at most the 0.2 left of the budget of 'patients', got a charge of 0.5."
     """
 
+    _part, _shown = "epsilon", staticmethod(in_epsilon)
+
     def __init__(self, dataset: str, *, asked: int, left: int) -> None:
         self.dataset, self.asked, self.left = dataset, asked, left
         super().__init__(
-            f"epsilon must be at most the {in_epsilon(left)} left of the budget of {dataset!r}, "
-            f"got a charge of {in_epsilon(asked)}."
+            f"{self._part} must be at most the {self._shown(left)} left of the budget of "
+            f"{dataset!r}, got a charge of {self._shown(asked)}."
         )
+
+
+class DeltaRefused(BudgetRefused):
+    """The release would exceed the delta of the budget; ``asked`` and ``left`` are atto-delta.
+
+    >>> str(DeltaRefused("patients", asked=10**12, left=0))
+    "delta must be at most the 0 left of the budget of 'patients', got a charge of 0.000001."
+    """
+
+    _part, _shown = "delta", staticmethod(in_delta)
+
+
+class PureBudgetError(LedgerError):
+    """The budget is pure epsilon, and the release would need a delta."""
 
 
 class MissingLedgerError(LedgerError):

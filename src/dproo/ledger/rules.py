@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dproo._check import one_of, refusal, whole
+from dproo.exact import parse_delta
+from dproo.ledger.amounts import delta_budget_of, delta_charge_of, in_delta
 from dproo.ledger.chain import Event, canonical
-from dproo.ledger.errors import OtherRelationError
+from dproo.ledger.errors import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
 
 _LONGEST_NAME = 200
@@ -45,6 +47,33 @@ def require_relation(declared: Event, relation: Mapping[str, Any]) -> None:
                 refusal(name, f"be {declared.fields[name]!r} as declared", asked)
                 + f" The epsilons of {declared.dataset!r} add up for that relation only."
             )
+
+
+def delta_field(delta: object) -> dict[str, str]:
+    """Return what a body says of delta: nothing where it is pure, as before there was one."""
+    exact = parse_delta(delta)
+    return {"delta": str(exact)} if exact else {}
+
+
+def require_delta(declared: Event, asked: int, charged: Iterable[Event]) -> None:
+    """Raise unless a charge of delta, in atto-delta, fits into what was declared.
+
+    Args:
+        declared: the declaration of the dataset.
+        asked: the charge.
+        charged: the charges before it.
+    """
+    if not asked:
+        return
+    budget = delta_budget_of(declared.fields.get("delta", 0))
+    if not budget:
+        raise PureBudgetError(
+            f"{refusal('delta', 'be 0 as declared', in_delta(asked))} "
+            f"The budget of {declared.dataset!r} is pure epsilon."
+        )
+    left = budget - sum(delta_charge_of(event.fields.get("delta", 0)) for event in charged)
+    if asked > left:
+        raise DeltaRefused(declared.dataset, asked=asked, left=left)
 
 
 def require_public(name: str, value: object, neighbours: str) -> None:

@@ -30,7 +30,7 @@ from dproo.ledger.errors import (
 )
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT = 1
+FORMAT, FORMAT_WITH_DELTA = 1, 2
 
 SCHEMA = (
     (
@@ -127,6 +127,11 @@ def transaction(path: Path, *, timeout: float, write: bool) -> Iterator[sqlite3.
         connection.execute("COMMIT")
 
 
+def allow_delta(connection: sqlite3.Connection) -> None:
+    """Mark a ledger that holds a budget with a delta: software that knows none refuses it."""
+    connection.execute(f"PRAGMA user_version = {FORMAT_WITH_DELTA}")
+
+
 def seal(connection: sqlite3.Connection) -> None:
     """Write the digest of the file as it will be after this transaction.
 
@@ -167,14 +172,20 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise NotALedgerError(f"the ledger {path} is not a ledger.")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != FORMAT:
+    if version not in {FORMAT, FORMAT_WITH_DELTA}:
         raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT}, got {version}. "
+            f"the ledger {path} must have format {FORMAT} or {FORMAT_WITH_DELTA}, got {version}. "
             "A later version of dproo can read it."
         )
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
-    if found != [(statement,) for statement in SCHEMA] or journal != ("delete",):
+    is_ours = found == [(statement,) for statement in SCHEMA] and journal == ("delete",)
+    if is_ours:
+        (deltas,) = connection.execute(
+            "SELECT count(*) FROM event WHERE kind = 'declared' AND instr(body, '\"delta\":')"
+        ).fetchone()
+        is_ours = version == (FORMAT_WITH_DELTA if deltas else FORMAT)
+    if not is_ours:
         raise CorruptLedgerError(
             f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
         )

@@ -159,6 +159,11 @@ class AdaptiveRevealOrObscure(Mechanism):
             return self.plain.worst_alpha
         return self.table.largest_distance(self.n, self.k)
 
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """LS-ROO's where it is that; none is proven for levels that move."""
+        return self.plain.neighbour_distance if self.plain else super().neighbour_distance
+
     @cached_property
     def worst(self) -> Transition:
         """The transition with the largest ratio of those that the proof singles out."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div
@@ -143,6 +144,13 @@ class DataSpecificRevealOrObscure(Mechanism):
     def worst_alpha(self) -> Fraction:
         """``q_0 (1 - 1/k)``: a point mass leaves a letter unseen, whatever ``n`` is."""
         return alpha_of(self.q(0), k=self.k)
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """One record, and the largest step of the table times a law's distance from uniform."""
+        steps = (abs(low - high) for low, high in pairwise(self.table))
+        step = Fraction(max(steps, default=0), self._unit)
+        return Fraction(1, self.n) + alpha_of(step, k=self.k) if step else Fraction(1, self.n)
 
     @cached_property
     def worst(self) -> Transition:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from dproo._check import one_of, refusal, whole
 from dproo.counts import Counts, Runs
+from dproo.domination import DominatingPair
 from dproo.exact import exp_lower, is_at_most_exp, parse_epsilon
 from dproo.randomness import Source
 from dproo.sampling import pick, pick_many
@@ -129,6 +130,27 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """A bound on the total variation distance between the laws on two neighbours."""
+        return Fraction(1)
+
+    @cached_property
+    def dominating_pair(self) -> DominatingPair:
+        """Two laws that are told apart at least as well as the releases of any two neighbours.
+
+        Proof: docs/proofs/dominating_pair.md
+        """
+        return DominatingPair.of(ratio=self.largest_ratio, distance=self.neighbour_distance)
+
+    @classmethod
+    def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
+        """Return the privacy loss of one draw when ``records`` change instead of one, rounded up.
+
+        Each of them changes every probability by a factor of at most ``e^epsilon``.
+        """
+        return records * epsilon
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability that a release is exactly these letters, in this order."""

@@ -116,6 +116,14 @@ class LetterSpecificRevealOrObscure(Mechanism):
         missing = (self.k - 1) * self.table(0)
         return Fraction(missing, missing + self.table(self.n))
 
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """One step of the table, over the least total that any dataset has."""
+        step = self.table.slope
+        if self.neighbours == REPLACE:
+            return Fraction(step, self.table.least(self.n, self.k))
+        return Fraction(step, self.k * self.table(0) + step)
+
     @cached_property
     def worst(self) -> Transition:
         """The worst transition, found by a search that leaves out only what cannot be it."""

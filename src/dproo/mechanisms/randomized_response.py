@@ -61,6 +61,11 @@ class SubsampledRandomizedResponse(Mechanism):
         """``q (1 - 1/k)``: a point mass is worst."""
         return alpha_of(self.q, k=self.k)
 
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """Of one answer: the probability that it reveals the one record."""
+        return (1 - self.q) / self.n if self.draws == 1 else super().neighbour_distance
+
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability of these answers, in this order.
 

@@ -14,7 +14,7 @@ from math import lcm, prod
 
 from dproo._check import refusal, whole
 from dproo.counts import Counts, Runs
-from dproo.exact import Number, log_upper, rational
+from dproo.exact import Number, exp_upper, log_upper, rational
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.randomness import Source
 
@@ -181,6 +181,50 @@ class RevealOrObscure(Mechanism):
         """``q (1 - 1/k)``, or with a prior ``q (1 - min prior)``: a point mass is worst."""
         smallest = min(self._base.sizes)
         return Fraction(self._base.total - smallest, self._base.total + self._record * self.n)
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """Of one draw: the share of a person's records in the weight of all letters."""
+        if self.draws > 1:
+            return super().neighbour_distance
+        most = self._record * min(self.records_per_person, self.n)
+        if self.neighbours == REPLACE:
+            return Fraction(most, self._base.total + self._record * self.n)
+        return Fraction(most, self._base.total + most)
+
+    @classmethod
+    def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
+        """Return ``log(1 + records (e^epsilon - 1))``, rounded up: weights grow by addition.
+
+        Proof: docs/proofs/reveal_or_obscure.md
+        """
+        bound = log_upper(1 + records * (exp_upper(epsilon) - 1))
+        return min(bound, super().group_loss(epsilon, records))
+
+    def ratio(self, transition: Transition) -> Fraction:
+        """Return by what factor the transition changes the probability of its letters.
+
+        A letter's factors ``w, w + record, w + 2 record, ...`` before and after a transition
+        by whole records are the same but at the ends, so the product is a short one.
+        """
+        before, after = self.weights(transition.before), self.weights(transition.after)
+        factor = self._rising_ratio(before.total, after.total, len(transition.letters))
+        for letter in set(transition.letters):
+            drawn = transition.letters.count(letter)
+            factor /= self._rising_ratio(before[letter], after[letter], drawn)
+        return factor
+
+    def _rising_ratio(self, before: int, after: int, draws: int) -> Fraction:
+        """Return ``prod (before + i record) / (after + i record)`` over ``i < draws``."""
+        record = self._record
+        records = (after - before) // record if record else 0
+        few, many = sorted((abs(records), draws))
+        low = min(before, after)
+        ratio = Fraction(
+            prod(low + j * record for j in range(few)),
+            prod(low + (many + j) * record for j in range(few)),
+        )
+        return ratio if records >= 0 else 1 / ratio
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability of these letters from the urn, in this order."""

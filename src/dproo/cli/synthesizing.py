@@ -1,0 +1,57 @@
+"""The command that releases many records: ``dproo synthesize``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from dproo.cli.output import print_facts, print_json, waiting
+from dproo.cli.releasing import charging, facts, letters, source_options
+from dproo.synthesis import synthesize
+from dproo.writing import write_csv
+
+
+@click.command("synthesize")
+@source_options
+@click.option("--rows", type=int, required=True, help="How many records to release.")
+@click.option("--delta", default="0", help="How likely epsilon may fail; far below 1/records.")
+@click.option("--out", help="A new file, .csv or .parquet; without it, CSV on standard output.")
+def synthesize_command(
+    data: str,
+    *,
+    columns: tuple[str, ...],
+    alphabets: tuple[str, ...],
+    outside: str,
+    path: str | None,
+    dataset: str | None,
+    no_ledger: bool,
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+    **choices: Any,
+) -> None:
+    """Release many synthetic records of DATA under one budget.
+
+    Every row is drawn from a law that is close to that of the data; epsilon and delta cover
+    all rows together. With a delta this costs far less than the sum over the rows. The budget
+    must have been declared with a delta: dproo ledger init DATA --budget 3 --delta 1e-6.
+
+    \b
+    Examples:
+      dproo synthesize visits.parquet --column diagnosis --alphabet codes.txt
+          --rows 100000 --epsilon 1 --delta 1e-6 --out synthetic.csv
+      dproo synthesize visits.csv --column sex --alphabet sex.txt
+          --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
+    """
+    alphabet, column = letters(columns, alphabets, outside)
+    with charging(data, path, dataset, no_ledger=no_ledger) as charged, waiting("synthesizing"):
+        made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
+    if as_json:
+        print_json(made.receipt)
+        return
+    if out is None:
+        write_csv(made.values, alphabet.columns or (column or "value",), sys.stdout)
+    if not quiet:
+        print_facts(facts(made.receipt))

@@ -1,0 +1,137 @@
+"""Our samplers in OpenDP: measurements, and queries of its Context API.
+
+Nothing is registered by importing ``dproo``; :func:`enable` does it, once. OpenDP asks whoever
+uses a measurement of another library to say so first:
+``dp.enable_features("contrib", "honest-but-curious")``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from dproo import engines
+from dproo._check import one_of, refusal
+from dproo.alphabet import Alphabet, Record
+from dproo.choice import DEFAULT
+from dproo.engines import ReleaseError
+from dproo.exact import Number, float_upper, parse_epsilon
+from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, Mechanism
+
+_RELATIONS = {
+    "ChangeOneDistance": REPLACE,
+    "HammingDistance": REPLACE,
+    "SymmetricDistance": ADD_REMOVE,
+    "InsertDeleteDistance": ADD_REMOVE,
+}
+_OTHER_SIZE = "the data does not have the number of records that its domain states."
+
+
+def make_sampler(
+    input_domain: Any,
+    input_metric: Any,
+    alphabet: Any,
+    epsilon: Number,
+    sampler: str = DEFAULT,
+) -> Any:
+    """Return a sampler as an OpenDP measurement of pure epsilon-DP.
+
+    The privacy map is ``log(1 + d_in (e^epsilon - 1))`` for ROO and ``d_in epsilon`` for the
+    others, as the least float that is not below it.
+
+    Guarantee: the map is never below the certified loss, and at 1 at most the float above
+    epsilon.
+
+    Args:
+        input_domain: vectors of any atoms; under change-one distance of a stated size, since
+            that relation makes the number of records public.
+        input_metric: ``change_one_distance()``, or ``symmetric_distance()`` for a sampler that
+            is certified for records added and removed.
+        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes.
+        epsilon: the privacy parameter; in a query of a context, found by OpenDP if left out.
+        sampler: its name.
+
+    Raises:
+        ValueError: an argument is wrong, or OpenDP is not installed.
+    """
+    measurements, measures = _library()
+    letters = Alphabet.of(alphabet)
+    kind = SAMPLERS[one_of("sampler", sampler, SAMPLERS)]
+    exact = parse_epsilon(epsilon)
+    options = _options(input_domain, input_metric, kind, letters.k)
+
+    @cache
+    def law() -> Mechanism:
+        # Made when data comes, not while OpenDP tries one epsilon after the other.
+        return kind(epsilon=exact, **options)
+
+    def release(data: Any) -> Record:
+        counts = engines.count(data, alphabet=letters)
+        if counts.n != options.get("n", counts.n):
+            raise ReleaseError(_OTHER_SIZE)
+        return letters[law().draw(counts)[0]]
+
+    def privacy_map(d_in: int) -> float:
+        return float_upper(kind.group_loss(exact, d_in))
+
+    return measurements.make_user_measurement(
+        input_domain, input_metric, measures.max_divergence(), release, privacy_map
+    )
+
+
+def _options(domain: Any, metric: Any, kind: type[Mechanism], k: int) -> dict[str, Any]:
+    """Return what the sampler is made with besides epsilon, checked."""
+    relation = _RELATIONS.get(str(metric.type))
+    if relation not in kind.relations:
+        known = [name for name, relation in _RELATIONS.items() if relation in kind.relations]
+        condition = f"be one of {', '.join(known)} for {kind.name}"
+        raise ValueError(refusal("input_metric", condition, str(metric)))
+    if getattr(domain.type, "origin", None) != "VectorDomain":
+        raise ValueError(refusal("input_domain", "be a domain of vectors", str(domain)))
+    if k < 2:
+        raise ValueError(refusal("alphabet", "have at least 2 letters", k))
+    options: dict[str, Any] = {"k": k, "neighbours": relation}
+    if relation == REPLACE:
+        if domain.size is None:
+            raise ValueError(
+                "input_domain must have a size under change-one distance, where the number of "
+                "records is public: vector_domain(..., size=n)."
+            )
+        options["n"] = domain.size
+    return options
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        from opendp import measurements, measures
+    except ModuleNotFoundError:
+        raise ValueError(
+            "opendp must be installed for this: pip install 'dproo[opendp]'."
+        ) from None
+    return measurements, measures
+
+
+def constructor(sampler: str) -> Callable[..., Any]:
+    """Return the constructor of one sampler's measurements, as ``make_ls_roo``."""
+
+    def make(input_domain: Any, input_metric: Any, alphabet: Any, epsilon: Number) -> Any:
+        return make_sampler(input_domain, input_metric, alphabet, epsilon, sampler)
+
+    make.__name__ = f"make_{sampler.replace('-', '_')}"
+    make.__doc__ = f"Return {sampler} as a measurement; see make_sampler."
+    return make
+
+
+@cache
+def enable() -> None:
+    """Register every sampler in OpenDP's Context API: ``context.query().roo(alphabet)``.
+
+    Raises:
+        ValueError: OpenDP is not installed, or another library has taken a name.
+    """
+    _library()
+    from opendp.context import register
+
+    for sampler in SAMPLERS:
+        register(constructor(sampler))

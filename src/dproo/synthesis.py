@@ -1,0 +1,218 @@
+"""Synthetic columns: many records of a column, or of several at once, under one budget.
+
+There are three ways to release ``rows`` records for (epsilon, delta), see
+:mod:`dproo.composition`. Which one is best follows from public parameters alone, and so does
+the sampler's own epsilon; data is read by the same path as for one record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dproo import engines
+from dproo._check import whole
+from dproo.alphabet import Alphabet, Record
+from dproo.choice import AUTO, DEFAULT, Choice
+from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
+from dproo.counts import Counts
+from dproo.domination import DominatingPair
+from dproo.exact import Number, parse_delta, parse_epsilon
+from dproo.ledger import Ledger
+from dproo.mechanisms import REPLACE, Mechanism, RevealOrObscure
+from dproo.randomness import Source
+from dproo.release import Release, charged
+from dproo.request import Drawn
+from dproo.writing import require_new, write
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """The public choices of a synthetic column, checked; nothing of the data is in it.
+
+    Attributes:
+        choice: those of one record, with the epsilon of all.
+        rows: how many records.
+        delta: the probability with which epsilon may fail; with 0 the release is pure.
+    """
+
+    choice: Choice
+    rows: int
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        whole("rows", self.rows, at_least=1, at_most=RELEASES_MAX)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The letters."""
+        return self.choice.alphabet
+
+    @property
+    def scanned(self) -> Alphabet:
+        """The alphabet to count by."""
+        return self.choice.alphabet
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon of all rows together."""
+        return self.choice.epsilon
+
+    @property
+    def neighbours(self) -> str:
+        """The relation it protects under."""
+        return self.choice.neighbours
+
+    @property
+    def records_per_person(self) -> int:
+        """The most records that one protected person may own."""
+        return self.choice.records_per_person
+
+    @property
+    def records_needed(self) -> int:
+        """One: rows are drawn from a law, not taken from the data."""
+        return 1
+
+    @property
+    def is_n_public(self) -> bool:
+        """Whether the number of records may be known."""
+        return self.choice.is_n_public
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return self.choice.public | {"size": self.rows}
+
+    def pair(self, law: Mechanism) -> DominatingPair:
+        """Return a pair that dominates ``law`` when all records of a person change.
+
+        A sampler without an option for several records changes once for each of them: the
+        ratios multiply, and the distances add up.
+        """
+        changes = self.records_per_person // law.records_per_person
+        if changes == 1:
+            return law.dominating_pair
+        return DominatingPair.of(
+            ratio=law.largest_ratio**changes, distance=changes * law.neighbour_distance
+        )
+
+    def way(self, n: int) -> Way:
+        """Return the best way for ``n`` records: the least worst-case distance of a row.
+
+        Under add-remove ``n`` is private and not looked at.
+        """
+        return _best(self, n if self.is_n_public else 1)
+
+    def draw(self, counts: Counts, source: Source) -> Drawn:
+        """Return the rows, drawn from a certified law."""
+        way = self.way(counts.n)
+        if way.name == JOINT:
+            letters = list(way.law.draw(counts, source=source))
+        else:
+            letters = way.law.draw_many(counts, self.rows, source=source)
+        named = {letter: self.alphabet[letter] for letter in set(letters)}
+        return Drawn(
+            [way.law], tuple(named[letter] for letter in letters), self._facts(way, letters, named)
+        )
+
+    def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
+        pair = None if way.name == JOINT else self.pair(way.law)
+        return {
+            "values": [[named[letter], times] for letter, times in Counter(letters).items()],
+            "rows": self.rows,
+            "sampler": way.law.name,
+            "way": way.name,
+            "delta": str(self.delta),
+            "delta_decimal": str(Decimal(self.delta.numerator) / Decimal(self.delta.denominator)),
+            "epsilon_each": None if pair is None else str(way.law.epsilon),
+            "dominating_pair": None
+            if pair is None
+            else {"high": str(pair.high), "low": str(pair.low)},
+            "spent": {"epsilon": str(way.epsilon), "delta": str(way.delta)},
+        }
+
+
+@lru_cache(maxsize=8)
+def _best(synthesis: Synthesis, n: int) -> Way:
+    choice, rows = synthesis.choice, synthesis.rows
+    return ways_within(
+        lambda epsilon: replace(choice, epsilon=epsilon).law(n),
+        replace(choice, sampler=RevealOrObscure.name, size=rows).law(n),
+        synthesis.pair,
+        releases=rows,
+        epsilon=choice.epsilon,
+        delta=synthesis.delta,
+    )[0]
+
+
+def synthesize(
+    data: Any,
+    *,
+    alphabet: Any,
+    rows: int,
+    epsilon: Number,
+    delta: Number = 0,
+    sampler: str = DEFAULT,
+    column: str | None = None,
+    table: str | tuple[str, str] | None = None,
+    neighbours: str = REPLACE,
+    records_per_person: int = 1,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
+
+    Guarantee: whatever way is chosen, all rows together are (epsilon, delta)-DP, and no single
+    row costs more than epsilon.
+    Proof: docs/proofs/dominating_pair.md
+
+    Args:
+        data: any source that :func:`dproo.sample` takes.
+        alphabet: the public letters of a column, or of several at once.
+        rows: how many records.
+        epsilon: the privacy parameter, for all rows together.
+        delta: the probability with which epsilon may fail; it should be far below one over
+            the number of records. With 0 the release is pure, and less accurate.
+        sampler: of independent rows, ``"auto"`` is the default one; rows drawn jointly are
+            always ROO's.
+        column: the column of a file, table or frame.
+        table: the table of a database.
+        neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
+        records_per_person: the most records that one protected person may own.
+        ledger: the budget to charge; with a delta, one that was declared with a delta.
+        dataset: the name under which the ledger keeps the budget of this data.
+        out: a new file to write the rows to, ``.csv`` or ``.parquet``.
+
+    >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
+    ...     delta="1e-6")
+    >>> len(rows.values), rows.receipt["way"]
+    (50, 'composed')
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
+        LedgerError: the ledger refused; no data was read.
+        ReleaseError: it failed after data was touched; the charge stays.
+    """
+    synthesis = Synthesis(
+        choice=Choice(
+            alphabet=Alphabet.of(alphabet),
+            epsilon=parse_epsilon(epsilon),
+            sampler=DEFAULT if sampler == AUTO else sampler,
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+        ),
+        rows=rows,
+        delta=parse_delta(delta),
+    )
+    path = None if out is None else require_new(out)
+    scan = engines.prepare(data, alphabet=synthesis.alphabet, column=column, table=table)
+    made = charged(synthesis, scan, ledger=ledger, dataset=dataset)
+    if path is not None:
+        write(made.values, synthesis.alphabet.columns or (column or "value",), path)
+    return made
