@@ -75,6 +75,13 @@ def test_the_tests_that_the_paper_map_names_exist():
         assert f"def {test}" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_that_a_page_names_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:tests|benchmarks|src|examples)/[\w/]+\.\w+)`", text):
+        assert (ROOT / path).exists(), path
+
+
 def test_every_sampler_has_its_proof():
     for path in (ROOT / "src" / "dproo").rglob("*.py"):
         for proof in re.findall(r"Proof: (docs/\S+\.md)", path.read_text(encoding="utf-8")):
