@@ -22,6 +22,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/page.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
@@ -36,7 +37,8 @@ coverage: .venv/ready-dev .venv/ready-system
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=95
 
-docs: .venv/ready-dev
+docs: .venv/ready-dev .venv/ready-system
+	$(BIN)/python docs/screenshots.py
 	$(BIN)/python docs/picture.py
 	$(BIN)/dproo figures --out docs/_build/figures >/dev/null
 	cp docs/_build/figures/*.svg docs/images/
@@ -54,14 +56,20 @@ docs: .venv/ready-dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-# PostgreSQL and Java, for the tests of the database and of Spark; taken from Debian where that
-# is allowed. Where it is not, and they are not there, those tests are skipped and say so.
-.venv/ready-system: | .venv/ready
-	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null; then :; \
+# PostgreSQL, Java and Chromium, for the tests of the database, of Spark and of the page; taken
+# from Debian where that is allowed. Where it is not, and they are not there, those tests are
+# skipped and say so.
+.venv/ready-system: Makefile | .venv/ready
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
+		&& command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-			postgresql default-jre-headless >/dev/null || true; \
-	else echo "PostgreSQL or Java is missing; install postgresql and default-jre-headless."; fi
+		apt-get update -qq; \
+		for package in postgresql default-jre-headless chromium fonts-dejavu-core; do \
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+				$$package >/dev/null || true; \
+		done; \
+	else echo "PostgreSQL, Java or Chromium is missing;" \
+		"install postgresql, default-jre-headless and chromium."; fi
 	@touch $@
 
 # Compiled anew after a change of dependencies; the files name versions and nothing else.

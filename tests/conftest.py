@@ -1,4 +1,4 @@
-"""A private PostgreSQL and a local Spark, started once where needed, and a ledger."""
+"""A private PostgreSQL, a local Spark, a browser, started once where needed, and a ledger."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import Served, admissions, served
 
 from dproo.ledger import Ledger
 
@@ -77,3 +78,28 @@ def ledger(tmp_path: Path) -> Ledger:
     new = Ledger.create(tmp_path / "ledger.sqlite3")
     new.declare("patients", budget="1", neighbours="replace")
     return new
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Yield Debian's Chromium, cut off from every host but this machine."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed (Debian package chromium).")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not for every worker
+
+    arguments = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def admissions_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Yield a page that serves invented admissions with a budget of 3."""
+    folder, ledger = admissions(tmp_path_factory.mktemp("page"), budget="3")
+    with served(folder, ledger) as page:
+        yield page

@@ -291,3 +291,10 @@ def test_help_teaches_by_example(command):
     assert result.returncode == 0
     assert "dproo " in result.stdout
     assert "--seed" not in result.stdout
+
+
+def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
+    for ledger in ([], ["--no-ledger"]):
+        result = dproo("sample", "a" * 5_000, *RELEASE[2:], *ledger)
+        assert result.returncode == 2
+        assert "bug" not in result.stderr

@@ -58,6 +58,17 @@ CLOCK = "test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
+HOSTILE = "test_web_hostile.py::test_a"
+REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
+ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
+COOKIE = f"{HOSTILE}_release_with_a_wrong_header_is_refused[no cookie]"
+OTHER_SITE = f"{HOSTILE}nother_site_in_the_same_browser_reads_nothing"
+REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
+LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
+LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
+UNOPENED = "test_web.py::test_the_data_is_not_opened_before_the_confirmation"
+MOVED = "test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
+LOOPBACK = "test_web.py::test_it_listens_on_this_machine_only"
 DOMINATES = "test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
 EXACT_DELTA = "test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
 CALIBRATED = (
@@ -312,6 +323,36 @@ MUTANTS = {
     ),
     "a random float is rounded to its lower multiple": (
         "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "a name rebound to this machine opens the page": (
+        "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
+    ),
+    "any site may send a release": (
+        "web/gate.py", '_values(scope, "origin") != [f"http://{host}"]', 'not _values(scope, "origin")', ORIGIN,
+    ),
+    "nobody looks for the cookie": (
+        "web/gate.py", "if not self._is_known(scope):", "if self._is_known(scope) is None:", COOKIE,
+    ),
+    "any site may read": (
+        "web/gate.py", 'return set(_values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "return True", OTHER_SITE,
+    ),
+    "a nonce is good for ever": (
+        "web/orders.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
+    ),
+    "a link leads out of the folder": (
+        "web/folder.py", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
+    ),
+    "the page learns the alphabet from the data": (
+        "web/orders.py", "if isinstance(data, Path) and path.samefile(data):", "if not path.name:", LEARNED,
+    ),
+    "the page looks into the data before it is told to": (
+        "web/orders.py", "        order = cls(\n", "        data.open().close()\n        order = cls(\n", UNOPENED,
+    ),
+    "a file that was exchanged is read": (
+        "web/orders.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+    ),
+    "the page listens to the network": (
+        "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,
     ),
 }  # fmt: skip
 

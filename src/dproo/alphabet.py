@@ -154,6 +154,17 @@ class Alphabet:
         >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
         (121, '[18, 65)')
         """
+        spelled = cls.spelled(text, policy=policy)
+        if spelled is not None:
+            return spelled
+        path, colon, column = text.rpartition(":")
+        if colon and not Path(text).exists() and Path(path).exists():
+            return cls.read(path, column=column, policy=policy)
+        return cls.of(text, policy=policy)
+
+    @classmethod
+    def spelled(cls, text: str, *, policy: str = OTHER) -> Alphabet | None:
+        """Return the alphabet that a text spells out, or nothing if it can only name a file."""
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):
@@ -162,10 +173,7 @@ class Alphabet:
             except ValueError:
                 raise ValueError(refusal("edges", "be numbers with commas", text)) from None
             return cls.bins(edges, policy=policy)
-        path, colon, column = text.rpartition(":")
-        if colon and not Path(text).exists() and Path(path).exists():
-            return cls.read(path, column=column, policy=policy)
-        return cls.of(text, policy=policy)
+        return None
 
     @cached_property
     def size(self) -> int:

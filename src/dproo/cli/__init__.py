@@ -16,9 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
-from dproo.cli.output import BUG, FAILED, REFUSED, USAGE
-from dproo.engines import ReleaseError
-from dproo.ledger import BudgetRefused, LedgerError
+from dproo.report import USAGE, verdict
 
 _COMMANDS = {
     "audit": "auditing",
@@ -29,6 +27,7 @@ _COMMANDS = {
     "ledger": "budget",
     "plan": "analysis",
     "sample": "releasing",
+    "serve": "serving",
     "synthesize": "synthesizing",
 }
 
@@ -105,13 +104,7 @@ def _run(command: Callable[[], Any]) -> int:
         return USAGE
     except (click.Abort, KeyboardInterrupt):
         code, sentence = USAGE, "stopped."
-    except BudgetRefused as error:
-        code, sentence = REFUSED, f"{error} Nothing was read or charged."
-    except ReleaseError as error:
-        code, sentence = FAILED, str(error)
-    except (TypeError, ValueError, LedgerError) as error:
-        code, sentence = USAGE, str(error)
-    except Exception:  # noqa: BLE001 - a traceback could quote the data
-        code, sentence = BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+    except Exception as error:  # noqa: BLE001 - a traceback could quote the data
+        code, sentence = verdict(error)
     click.echo(f"Error: {sentence}", err=True)
     return code

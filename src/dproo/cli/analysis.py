@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import click
@@ -13,7 +12,8 @@ from dproo.counts import Counts
 from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
 from dproo.planner import plan
-from dproo.privacy import Certificate, certify
+from dproo.privacy import certify
+from dproo.report import certificate_object, number, plan_object
 
 
 @click.command("plan")
@@ -42,17 +42,7 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
         return
     answer = plan(**known)
     if as_json:
-        rows = [
-            {
-                "sampler": row.sampler,
-                answer.solved_for: _number(answer[row.sampler]),
-                "basis": row.basis,
-                "reason": row.reason,
-            }
-            for row in answer.rows
-        ]
-        given = {name: value for name, value in known.items() if value is not None}
-        print_json({"solved_for": answer.solved_for, "given": given, "rows": rows})
+        print_json(plan_object(answer, known))
         return
     titles = {
         "n": "records needed",
@@ -63,7 +53,7 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
     click.echo(f"{'sampler':<9} {titles[answer.solved_for]:>20}  basis")
     for row in answer.rows:
         value = answer[row.sampler]
-        shown = "-" if value is None else f"{_number(value):,.6g}"
+        shown = "-" if value is None else f"{number(value):,.6g}"
         if isinstance(value, int):
             shown = f"{value:,}"
         click.echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
@@ -97,37 +87,16 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         mechanism(sampler, **chosen), method="enumerate" if enumerated else "extremes"
     )
     if as_json:
-        print_json(_certificate_object(certificate))
+        print_json(certificate_object(certificate))
         return
     law, witness = certificate.mechanism, certificate.witness
     verdict = "holds" if certificate.holds else "DOES NOT HOLD"
     click.echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
     click.echo(f"worst loss   {certificate.epsilon:.12g}")
-    click.echo(f"worst ratio  {_number(certificate.ratio):.12g}")
+    click.echo(f"worst ratio  {number(certificate.ratio):.12g}")
     click.echo(f"dataset      {_histogram(witness.before)}")
     click.echo(f"neighbour    {_histogram(witness.after)}")
     click.echo(f"output       letter {', '.join(str(letter + 1) for letter in witness.letters)}")
-
-
-def _certificate_object(certificate: Certificate) -> dict[str, Any]:
-    law, witness = certificate.mechanism, certificate.witness
-    return {
-        "sampler": law.name,
-        "is_for_release": law.is_for_release,
-        "claimed_epsilon": str(law.epsilon),
-        "neighbours": law.neighbours,
-        "n": law.n,
-        "k": law.k,
-        "method": certificate.method,
-        "holds": certificate.holds,
-        "epsilon": certificate.epsilon,
-        "ratio": str(certificate.ratio),
-        "witness": {
-            "before": [list(run) for run in witness.before.runs],
-            "after": [list(run) for run in witness.after.runs],
-            "letters": list(witness.letters),
-        },
-    }
 
 
 def _histogram(counts: Counts) -> str:
@@ -135,10 +104,6 @@ def _histogram(counts: Counts) -> str:
     return ", ".join(
         str(count) if letters == 1 else f"{count} x {letters}" for count, letters in counts.runs
     )
-
-
-def _number(value: int | Fraction | None) -> int | float | None:
-    return float(value) if isinstance(value, Fraction) else value
 
 
 @click.command("compare")

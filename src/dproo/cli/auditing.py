@@ -11,11 +11,12 @@ import click
 
 from dproo._check import refusal
 from dproo.audit import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
-from dproo.cli.output import VIOLATION, json_option, neighbours_option, print_json
+from dproo.cli.output import json_option, neighbours_option, print_json
 from dproo.command import Command
 from dproo.exact import rational
 from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
 from dproo.privacy import certify
+from dproo.report import VIOLATION
 
 _SENTENCES = {
     VIOLATED: "is VIOLATED",

@@ -10,7 +10,8 @@ import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json
 from dproo.cli.releasing import dataset_name
-from dproo.ledger import Account, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger import Ledger, default_path, in_delta, in_epsilon
+from dproo.report import accounts_object
 
 path_option = click.option(
     "--ledger", "path", help="The ledger's file; else DPROO_LEDGER, else your own."
@@ -58,7 +59,7 @@ def show(*, path: str | None, as_json: bool) -> None:
     """Print every budget, what is spent and what is left."""
     accounts = Ledger(_path(path)).show()
     if as_json:
-        print_json({"datasets": [_account(account) for account in accounts]})
+        print_json(accounts_object(accounts))
         return
     for account in accounts:
         delta = (
@@ -74,30 +75,6 @@ def show(*, path: str | None, as_json: bool) -> None:
             state = "released" if line.is_recorded else "charged, never released"
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
             click.echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
-
-
-def _account(account: Account) -> dict[str, object]:
-    return {
-        "dataset": account.dataset,
-        "neighbours": account.neighbours,
-        "records_per_person": account.records_per_person,
-        "budget": in_epsilon(account.budget),
-        "spent": in_epsilon(account.spent),
-        "left": in_epsilon(account.left),
-        "delta": in_delta(account.delta),
-        "delta_left": in_delta(account.delta_left),
-        "entries": [
-            {
-                "entry": line.entry,
-                "at": line.at,
-                "charge": in_epsilon(line.charge),
-                "delta": in_delta(line.delta),
-                "is_recorded": line.is_recorded,
-                "request": line.request,
-            }
-            for line in account.lines
-        ],
-    }
 
 
 @ledger_command.command("verify")

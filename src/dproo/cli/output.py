@@ -1,4 +1,4 @@
-"""What the commands share: exit codes, options, and how a result is printed."""
+"""What the commands share: options, and how a result is printed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from typing import Any
 import click
 
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
-
-BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
-
-SCHEMA_VERSION = 1
+from dproo.report import versioned
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 neighbours_option = click.option(
@@ -34,7 +31,7 @@ sampler_option = click.option(
 
 def print_json(fields: dict[str, Any]) -> None:
     """Print one object that says which version of its layout it has."""
-    click.echo(json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2))
+    click.echo(json.dumps(versioned(fields), indent=2))
 
 
 def print_facts(facts: dict[str, object]) -> None:

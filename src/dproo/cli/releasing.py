@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import click
 
@@ -18,14 +20,29 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
+from dproo.engines.sql import URLS
 from dproo.ledger import Ledger, default_path, in_epsilon
 from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
 from dproo.release import sample
 
 
 def dataset_name(data: str) -> str:
-    """Return the name that a budget has by default: a file's full path, else the text itself."""
-    return str(Path(data).resolve()) if Path(data).exists() else data
+    """Return the name that a budget has by default: a file's full path, else the text itself.
+
+    Names stand in ledgers and receipts, so the password of a database is left out.
+
+    >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
+    'postgresql://ann@db.example/clinic?sslmode=require'
+    """
+    if data.startswith(URLS):
+        url = urlsplit(data)
+        user, at, host = url.netloc.rpartition("@")
+        kept = [pair for pair in url.query.split("&") if "password" not in pair.partition("=")[0]]
+        return urlunsplit(
+            url._replace(netloc=user.partition(":")[0] + at + host, query="&".join(kept))
+        )
+    # Path raises where a name is too long.
+    return str(Path(data).resolve()) if os.path.exists(data) else data  # noqa: PTH110
 
 
 _SOURCE_OPTIONS = (

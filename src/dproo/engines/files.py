@@ -31,6 +31,9 @@ _FORMATS = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
 }
+SUFFIXES = tuple(_FORMATS)
+"""How the names of files that can be read end."""
+
 _FILES = "<files>"
 _MEMORY = "384MB"
 _LONGEST_LINE = 16 << 20
@@ -63,9 +66,8 @@ def find_files(data: str | os.PathLike[str]) -> list[str]:
     Raises:
         ValueError: there are none, or it is no local file.
     """
-    path = Path(data)
-    if path.is_file():
-        return [str(path.absolute())]
+    if os.path.isfile(data):  # noqa: PTH113 - Path raises where a name is too long
+        return [str(Path(data).absolute())]
     matches = sorted(p for p in glob.glob(os.fspath(data), recursive=True) if Path(p).is_file())  # noqa: PTH207
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", str(data)))

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from dproo._check import one_of
 from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, is_at_most_exp, log_upper
+from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, log_upper
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -103,19 +103,30 @@ class AdaptiveRevealOrObscure(Mechanism):
 
     @cached_property
     def _certified(self) -> tuple[AdaptiveTable, Fraction]:
-        """Return the table that certifies with nearly all of epsilon spent, and its ratio.
-
-        What the total may add to the loss, about ``steepest / n``, hardly depends on the
-        rate, so the rate is lowered by what is too much, or raised by what is left.
-        """
+        """The table, and the bound on its ratio."""
         if self.neighbours == ADD_REMOVE:
             table = self._table_of(self.epsilon, STARTS[0])
             return table, table.growth
-        start = next(filter(self._leaves_rate, STARTS), STARTS[-1])
+        least = RATE * self.epsilon
+        for start in STARTS:
+            found = self._calibrated(start, least if start < STARTS[-1] else Fraction(0))
+            if found is not None:
+                return found
+        raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+
+    def _calibrated(
+        self, start: Fraction, least: Fraction
+    ) -> tuple[AdaptiveTable, Fraction] | None:
+        """Return the table that certifies with nearly all of epsilon spent.
+
+        What the total may add to the loss, about ``steepest / n``, hardly depends on the
+        rate, so the rate is lowered by what is too much, or raised by what is left. If it
+        would fall below ``least``, there is none.
+        """
         steepest = 2 + Fraction(3 * self.k.bit_length(), 4)
-        rate = self._rounded(max(self.epsilon - steepest / self.n, self.epsilon / 2))
+        rate = self._rounded(max(self.epsilon - steepest / self.n, RATE * self.epsilon))
         found, attempts = None, 0
-        while found is None or attempts < ATTEMPTS:
+        while rate >= least and (found is None or attempts < ATTEMPTS):
             attempts += 1
             table = self._table_of(rate, start)
             ratio = table.largest_ratio(self.n, self.k)
@@ -126,10 +137,6 @@ class AdaptiveRevealOrObscure(Mechanism):
                     break
             rate = self._rounded(max(rate - excess * Fraction(129, 128), rate / 2))
         return found
-
-    def _leaves_rate(self, start: Fraction) -> bool:
-        ratio = self._table_of(self.epsilon * RATE, start).largest_ratio(self.n, self.k)
-        return ratio is not None and is_at_most_exp(ratio, self.epsilon)
 
     def _rounded(self, rate: Fraction) -> Fraction:
         return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)

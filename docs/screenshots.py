@@ -1,0 +1,118 @@
+"""Take the screenshots of the page that the documentation shows.
+
+python docs/screenshots.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent
+IMAGES = ROOT / "docs" / "images"
+COMMAND = str(Path(sys.executable).parent / "dproo")
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "wide": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+}
+
+
+def plan(page: Any) -> None:
+    """Wait for the charts, and read one."""
+    for part in ("#answers tbody tr", "#records .curve.chosen", "#accuracy .curve.chosen"):
+        page.wait_for_selector(part)
+
+
+def understand(page: Any) -> None:
+    """Paint a shape with rare letters, and draw."""
+    for part in ("#laws svg", "#witness svg", "#tables svg"):
+        page.wait_for_selector(part)
+    page.click("#draw-many")
+    page.wait_for_selector("#drawn:has-text('100 draws')")
+
+
+def release(page: Any) -> None:
+    """Release a record, and review the next one."""
+    page.wait_for_selector("#file option", state="attached")
+    page.fill("#column", "diagnosis")
+    page.fill("#alphabet", "diagnosis_codes.txt")
+    page.fill("#epsilon", "0.5")
+    page.click("text=Review the release")
+    page.click("#go")
+    page.wait_for_selector("#result-body:visible")
+    page.wait_for_selector("#ledger tbody tr")
+
+
+ROOMS: dict[str, Callable[[Any], None]] = {
+    "plan": plan,
+    "understand": understand,
+    "release": release,
+}
+
+
+def take(browser: Any, url: str) -> None:
+    """Take every room in every look."""
+    for look, options in LOOKS.items():
+        context = browser.new_context(reduced_motion="reduce", **options)
+        page = context.new_page()
+        page.goto(url)
+        for room, prepare in ROOMS.items():
+            page.goto(f"{url.partition('/?')[0]}/{room}")
+            prepare(page)
+            page.mouse.move(0, 0)
+            page.evaluate("document.activeElement.blur()")
+            page.screenshot(path=IMAGES / f"page-{room}-{look}.png", full_page=True)
+        context.close()
+
+
+def shrink() -> None:
+    """Keep 64 colours of each image: a quarter of the size, and no eye sees it."""
+    from PIL import Image  # noqa: PLC0415 - it comes with matplotlib
+
+    for path in IMAGES.glob("page-*.png"):
+        Image.open(path).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
+
+
+def main() -> None:
+    """Serve a copy of the examples, and take the pictures of it."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("Chromium is not installed: the screenshots stay as they are.")
+        return
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="hospital-") as folder:
+        for name in ("admissions.csv", "diagnosis_codes.txt"):
+            shutil.copy(ROOT / "examples" / name, folder)
+        ledger = str(Path(folder) / "ledger.sqlite3")
+        data = Path(folder) / "admissions.csv"
+        declare = [COMMAND, "ledger", "init", str(data), "--budget", "3", "--ledger", ledger]
+        subprocess.run(declare, check=True, capture_output=True)
+        command = [COMMAND, "serve", "--folder", folder, "--ledger", ledger]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            url = process.stdout.readline().strip() if process.stdout else ""
+            arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+                take(browser, url)
+                browser.close()
+            process.send_signal(signal.SIGINT)
+    shrink()
+    size = sum(path.stat().st_size for path in IMAGES.glob("page-*.png"))
+    print(f"{len(LOOKS) * len(ROOMS)} screenshots, {size // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""How results and refusals are told: the same objects for the command line and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dproo.engines import ReleaseError
+from dproo.ledger import Account, BudgetRefused, LedgerError, in_delta, in_epsilon
+from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
+from dproo.planner import Plan
+from dproo.privacy import Certificate
+
+SCHEMA_VERSION = 1
+
+BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
+"""A bug; a wrong argument; too little budget; failed after the charge; an audit that convicts."""
+
+
+def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object that says which version of its layout it has."""
+    return {"schema_version": SCHEMA_VERSION, **fields}
+
+
+def verdict(error: Exception) -> tuple[int, str]:
+    """Return the code and the one sentence that an error is told by.
+
+    >>> verdict(ValueError("k must be at least 2, got 1."))
+    (2, 'k must be at least 2, got 1.')
+    """
+    if isinstance(error, BudgetRefused):
+        return REFUSED, f"{error} Nothing was read or charged."
+    if isinstance(error, ReleaseError):
+        return FAILED, str(error)
+    if isinstance(error, TypeError | ValueError | LedgerError):
+        return USAGE, str(error)
+    return BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+
+
+def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every sampler's answer to the question that ``given`` poses."""
+    rows = [
+        {
+            "sampler": row.sampler,
+            answer.solved_for: number(answer[row.sampler]),
+            "basis": row.basis,
+            "reason": row.reason,
+        }
+        for row in answer.rows
+    ]
+    known = {name: value for name, value in given.items() if value is not None}
+    return {"solved_for": answer.solved_for, "given": known, "rows": rows}
+
+
+def certificate_object(certificate: Certificate) -> dict[str, Any]:
+    """Return the worst ratio of a sampler and the neighbours that have it."""
+    law, witness = certificate.mechanism, certificate.witness
+    return {
+        "sampler": law.name,
+        "is_for_release": law.is_for_release,
+        "claimed_epsilon": str(law.epsilon),
+        "neighbours": law.neighbours,
+        "n": law.n,
+        "k": law.k,
+        "method": certificate.method,
+        "holds": certificate.holds,
+        "epsilon": certificate.epsilon,
+        "ratio": str(certificate.ratio),
+        "witness": {
+            "before": [list(run) for run in witness.before.runs],
+            "after": [list(run) for run in witness.after.runs],
+            "letters": list(witness.letters),
+        },
+    }
+
+
+def accounts_object(accounts: Iterable[Account]) -> dict[str, Any]:
+    """Return every budget, what is spent and what is left."""
+    return {"datasets": [_account(account) for account in accounts]}
+
+
+def _account(account: Account) -> dict[str, object]:
+    return {
+        "dataset": account.dataset,
+        "neighbours": account.neighbours,
+        "records_per_person": account.records_per_person,
+        "budget": in_epsilon(account.budget),
+        "spent": in_epsilon(account.spent),
+        "left": in_epsilon(account.left),
+        "delta": in_delta(account.delta),
+        "delta_left": in_delta(account.delta_left),
+        "entries": [
+            {
+                "entry": line.entry,
+                "at": line.at,
+                "charge": in_epsilon(line.charge),
+                "delta": in_delta(line.delta),
+                "is_recorded": line.is_recorded,
+                "request": line.request,
+            }
+            for line in account.lines
+        ],
+    }
+
+
+def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
+    """Return the integers that a sampler draws from on public counts, and what they amount to.
+
+    >>> from dproo.mechanisms import mechanism
+    >>> law = law_object(mechanism("roo", epsilon="1", n=4, k=2), [3, 1])
+    >>> [round(p, 3) for p in law["pmf"]], round(law["distance"], 3)
+    ([0.694, 0.306], 0.056)
+    """
+    weights = law.weights(law.checked(counts))
+    shares = [Fraction(weight, weights.total) for weight in weights]
+    distance = sum(abs(p - Fraction(c, law.n)) for p, c in zip(shares, counts, strict=True))
+    return {
+        "sampler": law.name,
+        "weights": [str(weight) for weight in weights],
+        "total": str(weights.total),
+        "pmf": [float(p) for p in shares],
+        "distance": float(Fraction(distance) / 2),
+    }
+
+
+def table_object(law: DataSpecificRevealOrObscure, *, most: int) -> list[float]:
+    """Return the obscuring probabilities ``q_0, q_1, ...`` of DS-ROO, at most so many."""
+    return [float(law.q(m)) for m in range(min(most, len(law.table)))]
+
+
+def number(value: int | Fraction | None) -> int | float | None:
+    """Return a number that JSON has."""
+    return float(value) if isinstance(value, Fraction) else value

@@ -1,0 +1,54 @@
+"""Curves for the charts: the planner's answers over a range of epsilon."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor, log10
+from typing import Any
+
+from dproo._check import refusal
+from dproo.exact import parse_epsilon
+from dproo.planner import plan
+from dproo.report import plan_object
+
+_PER_DECADE = 8
+_LOW, _HIGH = -2, 1
+_LOWEST, _HIGHEST = -4, 2
+
+
+def curve(*, epsilon: str, **known: Any) -> dict[str, Any]:
+    """Return every sampler's answer for epsilons around the given one, evenly on a log scale.
+
+    Args:
+        epsilon: what the range of epsilons must hold.
+        known: two of n, k and alpha; the other one is solved for.
+
+    >>> found = curve(epsilon="0.1", n=1000, k=9)
+    >>> found["solved_for"], found["epsilon"][0], found["epsilon"][-1]
+    ('alpha', 0.01, 10.0)
+    """
+    decades = log10(parse_epsilon(epsilon))
+    if not _LOWEST <= decades <= _HIGHEST:
+        raise ValueError(refusal("epsilon", "be between 0.0001 and 100 for a chart", epsilon))
+    low, high = min(_LOW, floor(decades)), max(_HIGH, ceil(decades))
+    return _curve(low, high, tuple(sorted(known.items())))
+
+
+@lru_cache(maxsize=64)
+def _curve(low: int, high: int, known: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    steps = range(low * _PER_DECADE, high * _PER_DECADE + 1)
+    epsilons = [Fraction(f"{10 ** (step / _PER_DECADE):.3g}") for step in steps]
+    given = dict(known)
+    answers = [plan_object(plan(epsilon=epsilon, **given), given) for epsilon in epsilons]
+    solved_for = answers[0]["solved_for"]
+    samplers = [row["sampler"] for row in answers[0]["rows"]]
+    return {
+        "solved_for": solved_for,
+        "given": answers[0]["given"],
+        "epsilon": [float(epsilon) for epsilon in epsilons],
+        "series": {
+            sampler: [answer["rows"][i][solved_for] for answer in answers]
+            for i, sampler in enumerate(samplers)
+        },
+    }

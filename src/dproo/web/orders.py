@@ -1,0 +1,257 @@
+"""Orders: a release as the page asks for it, shown first, and carried out once if confirmed."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dproo._check import one_of, refusal
+from dproo.alphabet import Alphabet
+from dproo.choice import Choice
+from dproo.cli.releasing import dataset_name
+from dproo.engines.sql import URLS
+from dproo.exact import parse_epsilon
+from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
+from dproo.ledger.amounts import charge_of
+from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
+from dproo.mechanisms import REPLACE
+from dproo.release import Release, sample
+from dproo.web.folder import Folder
+
+FILE, DATABASE = "file", "database"
+
+ALPHABET_MAX = 64 << 20
+PATIENCE = 600
+"""Seconds for which an order can be confirmed."""
+
+_MOST_ORDERS = 32
+_FIELDS = ("source", "data", "table", "dataset", "column", "alphabet", "sampler", "epsilon")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """A release that was checked; the data was not opened.
+
+    Attributes:
+        choice: the public choices.
+        data: a file, or the URL of a database.
+        name: the file as it was named.
+        alphabet: how the letters were named.
+        epsilon: the privacy parameter as it was written.
+        column: the column of the letters.
+        table: the table of a database or DuckDB file.
+        account: the budget to charge, as it stands.
+        ledger: the ledger that holds it.
+    """
+
+    choice: Choice
+    data: Path | str
+    name: str
+    alphabet: str
+    epsilon: str
+    column: str
+    table: str | None
+    account: Account
+    ledger: Ledger
+
+    @classmethod
+    def of(cls, request: object, *, folder: Folder, ledger: Path) -> Order:
+        """Check what the page asks for; only the public alphabet is read.
+
+        Raises:
+            ValueError: a choice is wrong.
+            LedgerError: there is no budget, or too little of it is left.
+        """
+        texts = _texts(request)
+        is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
+        data = folder.find("data", texts["data"]) if is_file else _url(texts["data"])
+        if not texts["column"]:
+            raise ValueError("column must be given.")
+        if not is_file and not texts["dataset"]:
+            raise ValueError("dataset must be given for a database: it names the budget.")
+        book, account = _account(ledger, texts["dataset"] or dataset_name(str(data)))
+        choice = Choice(
+            alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
+            epsilon=parse_epsilon(texts["epsilon"]),
+            sampler=texts["sampler"],
+            neighbours=account.neighbours,
+            records_per_person=account.records_per_person,
+        )
+        order = cls(
+            choice=choice,
+            data=data,
+            name=texts["data"],
+            alphabet=texts["alphabet"],
+            epsilon=texts["epsilon"],
+            column=texts["column"],
+            table=texts["table"] or None,
+            account=account,
+            ledger=book,
+        )
+        if order.charge > account.left:
+            raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
+        return order
+
+    @property
+    def charge(self) -> int:
+        """What it will cost, in nano-epsilon."""
+        return charge_of(self.choice.cost)
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What a person should see before confirming."""
+        account, where = self.account, self._where
+        return {
+            "summary": f"One record of column “{self.column}” of {where}, out of"
+            f" {self.choice.alphabet.k} public letters ({self.alphabet}), by"
+            f" {self.choice.chosen} with ε = {self.epsilon}, charged to “{account.dataset}”"
+            f" ({account.neighbours}).",
+            "dataset": account.dataset,
+            "cost": in_epsilon(self.charge),
+            "left": in_epsilon(account.left),
+            "left_after": in_epsilon(account.left - self.charge),
+            "budget": in_epsilon(account.budget),
+            "command": self._command,
+        }
+
+    @property
+    def _where(self) -> str:
+        source = self.name if isinstance(self.data, Path) else "the database"
+        return source if self.table is None else f"table “{self.table}” of {source}"
+
+    @property
+    def _command(self) -> str:
+        """The command that does the same, in the allowed folder.
+
+        The URL of a database is not repeated: it may hold a password.
+        """
+        account = self.account
+        options = {
+            "table": self.table,
+            "column": self.column,
+            "alphabet": self.alphabet,
+            "sampler": self.choice.chosen,
+            "epsilon": self.epsilon,
+            "neighbours": account.neighbours if account.neighbours != REPLACE else None,
+            "records-per-person": str(account.records_per_person)
+            if account.records_per_person > 1
+            else None,
+            "dataset": account.dataset if account.dataset != str(self.data) else None,
+            "ledger": str(self.ledger.path) if self.ledger.path != default_path() else None,
+        }
+        given = [f"--{name} {shlex.quote(text)}" for name, text in options.items() if text]
+        source = shlex.quote(self.name) if isinstance(self.data, Path) else '"$DATABASE_URL"'
+        return " ".join(["dproo sample", source, *given])
+
+    def release(self, folder: Folder) -> Release:
+        """Charge, read and draw, as :func:`dproo.sample` does.
+
+        Raises:
+            ValueError: the file is no longer the one that was shown.
+        """
+        if isinstance(self.data, Path) and folder.find("data", str(self.data)) != self.data:
+            raise ValueError(refusal("data", "be the file that was shown", str(self.data)))
+        return sample(
+            self.data,
+            alphabet=self.choice.alphabet,
+            epsilon=self.choice.epsilon,
+            sampler=self.choice.sampler,
+            column=self.column,
+            table=self.table,
+            neighbours=self.choice.neighbours,
+            records_per_person=self.choice.records_per_person,
+            ledger=self.ledger,
+            dataset=self.account.dataset,
+        )
+
+
+class Orders:
+    """The orders that wait for their confirmation.
+
+    Guarantee: each is handed out once at most, for the nonce that it was shown with.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[str, tuple[float, Order]] = {}
+
+    def add(self, order: Order) -> str:
+        """Keep an order and return the nonce that confirms it; too many drop the oldest."""
+        nonce = secrets.token_urlsafe(32)
+        with self._lock:
+            self._waiting[nonce] = time.monotonic() + PATIENCE, order
+            while len(self._waiting) > _MOST_ORDERS:
+                del self._waiting[next(iter(self._waiting))]
+        return nonce
+
+    def take(self, nonce: object) -> Order:
+        """Return the order of a nonce, once.
+
+        Raises:
+            ValueError: there is none, it was used, or it is too old.
+        """
+        with self._lock:
+            held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
+        if held is None or held[0] < time.monotonic():
+            raise ValueError("nonce must be of a release that was shown and not yet confirmed.")
+        return held[1]
+
+
+def _texts(request: object) -> dict[str, str]:
+    if not isinstance(request, Mapping) or set(request) - set(_FIELDS):
+        raise ValueError(f"request must be an object of {', '.join(_FIELDS)} only.")
+    texts = {name: request.get(name) or "" for name in _FIELDS}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(refusal(name, "be text", text))
+    return texts
+
+
+def _url(text: str) -> str:
+    if not text.startswith(URLS):
+        raise ValueError("data must be a postgresql:// URL.")  # not repeated: it may be secret
+    return text
+
+
+def _account(path: Path, dataset: str) -> tuple[Ledger, Account]:
+    """Return the ledger and the budget of a dataset, or say how to declare one."""
+    elsewhere = f" --ledger {shlex.quote(str(path))}" if path != default_path() else ""
+    remedy = (
+        f"Declare a budget first: dproo ledger init {shlex.quote(dataset)}"
+        f" --budget EPSILON{elsewhere}."
+    )
+    try:
+        ledger = Ledger(path)
+    except MissingLedgerError as error:
+        raise MissingLedgerError(f"{error} {remedy}") from None
+    for account in ledger.show():
+        if account.dataset == dataset:
+            return ledger, account
+    raise UnknownDatasetError(f"{refusal('dataset', 'have a budget', dataset)} {remedy}")
+
+
+def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
+    """Return the public letters; a file of them must be in the folder and not be the data."""
+    if not text:
+        raise ValueError("alphabet must be given: a file of letters, a range or bins.")
+    spelled = Alphabet.spelled(text)
+    if spelled is not None:
+        return spelled
+    name, colon, column = text.rpartition(":")
+    try:
+        path, column = folder.find("alphabet", text), ""
+    except ValueError:
+        if not colon:
+            raise
+        path = folder.find("alphabet", name)
+    if isinstance(data, Path) and path.samefile(data):
+        raise ValueError("alphabet must be public and a file of its own, got the data.")
+    if path.stat().st_size > ALPHABET_MAX:
+        raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
+    return Alphabet.read(path, column=column or None)
