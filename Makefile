@@ -15,11 +15,10 @@ lint: .venv/ready-dev
 	$(BIN)/mypy
 
 bench: .venv/ready-dev
-	$(BIN)/python benchmarks/draws.py
-	$(BIN)/python benchmarks/certificates.py
+	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
-	$(BIN)/python benchmarks/release.py
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/page.py

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from dproo.cli import _COMMANDS, cli
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
@@ -298,3 +301,9 @@ def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
         result = dproo("sample", "a" * 5_000, *RELEASE[2:], *ledger)
         assert result.returncode == 2
         assert "bug" not in result.stderr
+
+
+def test_the_help_has_the_first_sentence_of_every_command():
+    for name, (_, line) in _COMMANDS.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")

@@ -73,3 +73,16 @@ def test_wrong_counts_are_refused(counts, error, message):
 def test_a_letter_outside_the_alphabet_is_refused():
     with pytest.raises(ValueError, match="letter must be at most 4, got 5"):
         Counts.sparse({5: 1}, k=5)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
+def test_counts_of_two_datasets_add_up_letter_by_letter(pairs):
+    before, today = (Counts.of(column) for column in zip(*pairs, strict=True))
+    assert before + today == Counts.of([a + b for a, b in pairs])
+
+
+def test_counts_of_different_alphabets_are_not_added():
+    with pytest.raises(ValueError, match="counts must have 2 letters, got 3"):
+        Counts.of([1, 2]) + Counts.of([1, 2, 3])
+    with pytest.raises(TypeError):
+        Counts.of([1, 2]) + 3

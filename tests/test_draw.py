@@ -45,16 +45,64 @@ def test_the_law_of_the_draw_is_the_pmf(name):
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("name", ["roo", "subrr"])
-@pytest.mark.parametrize("counts", [(1, 1), (0, 3), (2, 1, 0), (2, 2)])
-def test_the_law_of_several_draws_is_their_joint_probability(name, counts):
-    sampler = dproo.mechanism(name, epsilon=1, n=sum(counts), k=len(counts), draws=2)
-    drawn = law(lambda source: sampler.draw(counts, source=source))
-    outcomes = list(product(range(sampler.k), repeat=2))
+@pytest.mark.parametrize(
+    ("name", "draws", "calls"), [("roo", 2, 2), ("roo", 2, 3), ("roo", 3, 3), ("subrr", 2, None)]
+)
+@pytest.mark.parametrize("counts", [(1, 2), (0, 3), (2, 1, 0), (2, 2)])
+def test_the_law_of_several_draws_is_their_joint_probability(name, draws, calls, counts):
+    sampler = dproo.mechanism(name, epsilon=1, n=sum(counts), k=len(counts), draws=draws)
+    drawn = law(lambda source: sampler.draw(counts, source=source), calls)
+    outcomes = list(product(range(sampler.k), repeat=draws))
     expected = {letters: sampler.probability(Counts.of(counts), letters) for letters in outcomes}
     assert drawn == expected
-    first = [sum(expected[y, z] for z in range(sampler.k)) for y in range(sampler.k)]
-    assert first == sampler.pmf(counts)
+    first = Counter()
+    for letters, chance in expected.items():
+        first[letters[0]] += chance
+    assert [first[letter] for letter in range(sampler.k)] == sampler.pmf(counts)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        dproo.mechanism("roo", epsilon=1, n=4, k=3, draws=3),
+        dproo.mechanism("roo", epsilon=1, n=4, k=3, draws=2, records_per_person=3),
+        dproo.mechanism("roo", epsilon=1, n=4, k=3, draws=3, prior=[1, 2, 3]),
+        dproo.mechanism("roo", epsilon=1, n=4, k=3, draws=2, neighbours="add-remove"),
+        dproo.mechanism("subrr", epsilon=1, n=4, k=3, draws=3),
+        dproo.mechanism("subrr", epsilon="0.1", n=4, k=3, draws=2),
+    ],
+)
+def test_the_ratio_of_a_transition_is_that_of_its_probabilities(sampler):
+    """Whatever cancels on the way, for every pair of datasets and every outcome."""
+    fixed = sampler.neighbours == "replace"
+    datasets = [
+        Counts.of(counts)
+        for counts in product(range(5), repeat=3)
+        if (sum(counts) == 4 if fixed else sum(counts) <= 4)
+    ]
+    for before, after in product(datasets, repeat=2):
+        for letters in product(range(3), repeat=sampler.draws):
+            over, under = (sampler.probability(side, letters) for side in (after, before))
+            assert sampler.ratio(dproo.Transition(before, after, letters)) == over / under
+
+
+def test_a_million_records_are_drawn_jointly_and_certified():
+    """At once: in the time of a few seconds, where one step a pair of draws would take days."""
+    counts = Counts.of([10**7 + i for i in range(1000)])
+    for name in ("roo", "subrr"):
+        sampler = dproo.mechanism(name, epsilon=1, n=counts.n, k=counts.k, draws=10**6)
+        assert dproo.certify(sampler).holds
+        drawn = Counter(sampler.draw(counts))
+        assert drawn.total() == 10**6
+        assert min(drawn[letter] for letter in range(1000)) > 500
+
+
+def test_an_urn_that_is_nearly_empty_is_drawn_from_to_the_end():
+    """Most balls of the full urn are not yet in it when the first are drawn."""
+    sampler = dproo.mechanism("roo", epsilon=20, k=3, draws=5_000, neighbours="add-remove")
+    drawn = sampler.draw([0, 0, 1])
+    assert len(drawn) == 5_000
+    assert set(drawn) <= {0, 1, 2}
 
 
 @pytest.mark.usefixtures("coarse")
@@ -83,6 +131,16 @@ def test_an_integer_below_a_bound_is_uniform_over_all_bytes(bound):
     assert sum(outcomes.values()) == 256
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 20])
+def test_bits_drawn_together_are_the_bits_drawn_one_by_one(count):
+    supply = bytes(range(1, 61))
+    together = Source(lambda length: supply[:length]).bits_of_each(count, 20)
+    rest = iter(supply)
+    alone = Source(lambda length: bytes(next(rest) for _ in range(length)))
+    assert together == [alone.bits(count) for _ in range(20)]
+    assert max(together).bit_length() <= count
+
+
 @pytest.mark.parametrize(
     "weights", [Runs([(3, 1), (1, 2), (7, 1)]), Runs([(1, 11)]), Runs([(1, 1), (60, 1)])]
 )
@@ -94,7 +152,7 @@ def test_many_draws_have_the_law_of_one(weights, monkeypatch):
     drawn = Counter()
     for rest in range(1 << behind):
         source = Source(lambda _: cells.tobytes())
-        source.bits = lambda _, rest=rest: rest
+        source.bits_of_each = lambda _, size, rest=rest: [rest] * size
         drawn.update(sampling.pick_many(weights, len(cells), source))
     copies = (1 << 16 + behind) // weights.total
     assert [drawn[letter] for letter in range(weights.k)] == [w * copies for w in weights]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -398,3 +399,39 @@ def test_rows_of_other_shapes_are_outside() -> None:
         {},
     ]
     assert list(engines.count(rows, alphabet=alphabet)) == [3, 5]
+
+
+def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    for name in ("x.parquet", "secret.parquet"):
+        pq.write_table(pa.table({"a": ["x", "x", None]}), tmp_path / name)
+    found = files.open_files([str(tmp_path / "x.parquet")], columns=["a"], table=None)
+    ((_, engine, _),) = found.started
+    for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
+        with pytest.raises(duckdb.Error):
+            engine.execute(query)
+    alphabet = Alphabet.of(["x"])
+    for _ in range(2):  # by the engine that was kept, and by another
+        assert list(files.count_files(found, alphabet=alphabet).counts()) == [2, 1]
+        assert not found.started
+        assert not list(temporary.iterdir())
+    with pytest.raises(duckdb.ConnectionException):
+        engine.execute("SELECT 1")
+    refused = engines.prepare(tmp_path / "x.parquet", alphabet=alphabet, column="a")
+    assert list(temporary.iterdir())
+    del refused
+    assert not list(temporary.iterdir())
+
+
+def test_a_scan_that_needs_more_memory_than_its_kept_engine_has_starts_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_MEMORY", "1MB")
+    path = tmp_path / "x.parquet"
+    duckdb.sql("SELECT 'cell' || i AS a FROM range(200000) AS rows(i)").write_parquet(str(path))
+    scan = engines.prepare(path, alphabet=["cell7"], column="a")
+    assert list(scan.count()) == [1, 199_999]

@@ -20,6 +20,8 @@ TESTS = Path(__file__).parent
 LAW = "test_draw.py::test_the_law_of_the_draw_is_the_pmf"
 MANY = "test_draw.py::test_many_draws_have_the_law_of_one"
 JOINT = "test_draw.py::test_the_law_of_several_draws_is_their_joint_probability"
+QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabilities"
+TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
@@ -48,6 +50,7 @@ EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
 ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
 PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
 SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
+TYPES = "test_scale.py::test_equal_keys_of_different_types_are_different_cells"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
 REACHED = "test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
@@ -130,7 +133,7 @@ MUTANTS = {
         BYTES,
     ),
     "a letter's first unit goes to its neighbour": (
-        "counts.py", "self._unit_ends[i] - 1 - unit", "self._unit_ends[i] - unit", LAW,
+        "counts.py", "unit_ends[i] - 1 - unit", "unit_ends[i] - unit", LAW,
     ),
     "many draws keep what must be rejected": (
         "sampling.py",
@@ -154,7 +157,16 @@ MUTANTS = {
         "mechanisms/smoothing.py", "sorted((self.draws, min(self.records_per_person, self.n)))", "1, self.draws", SEVERAL,
     ),
     "the urn forgets what was drawn": (
-        "mechanisms/smoothing.py", "source.below(weights.total + i * self._record)", "source.below(weights.total)", JOINT,
+        "mechanisms/smoothing.py", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
+    ),
+    "the urn holds what was not yet drawn": (
+        "mechanisms/smoothing.py", "elif earlier < len(letters):", "elif letters:", JOINT,
+    ),
+    "the certificate of several draws forgets one": (
+        "mechanisms/smoothing.py", "prod(low + (many + j) * record", "prod(low + (many - 1 + j) * record", QUOTIENT,
+    ),
+    "bits drawn together are shared": (
+        "randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
     ),
     "the prior is scaled to its largest share": (
         "mechanisms/smoothing.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
@@ -169,7 +181,7 @@ MUTANTS = {
         "mechanisms/randomized_response.py", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
     ),
     "records are drawn with replacement": (
-        "mechanisms/randomized_response.py", "record = moved.get(j, j)", "record = j", JOINT,
+        "splitting.py", "row.letter_at(units.get(j, j))", "row.letter_at(j)", JOINT,
     ),
     "the same-minimum bound is dropped": (
         "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
@@ -234,8 +246,11 @@ MUTANTS = {
     "an unknown relation passes for add-remove": (
         "choice.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
     ),
+    "1 and True share a place": (
+        "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
+    ),
     "cells outside are dropped": (
-        "engines/tally.py", "outside += int(records)", "outside += 0", EVERY_CELL,
+        "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "the pair is told apart a little less well": (
         "domination.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",

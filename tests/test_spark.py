@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,11 +10,15 @@ from test_engines_faults import CANARY, assert_silent
 from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
+import dproo
 from dproo import engines
 
 
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(
-    spark: Any, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    spark: Any,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
 ) -> None:
     """One test, so that one worker alone starts a session."""
     for nasty in batches():
@@ -22,3 +29,56 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
         assert list(counts) == [2, 1], part
     faulty = spark.createDataFrame([(CANARY,)], "b string").selectExpr("CAST(b AS INT) AS a")
     assert_silent(engines.prepare(faulty, alphabet=[1], column="a"), capfd, caplog)
+    lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
+    lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
+    assert list(engines.count(lower, alphabet=["x"], column="a")) == [1, 2]
+    assert_tables_are_counted_by_name(spark, tmp_path)
+
+
+def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
+    """Tables of the catalogue and folders of Parquet, by the session that is open."""
+    frame = spark.createDataFrame([("x",), ("y",), (None,), ("x",)], "a string")
+    frame.createOrReplaceTempView("visits")
+    frame.repartition(3).write.parquet(str(folder / "visits.parquet"))
+    for data in ("visits", folder / "visits.parquet", f"{folder}/visits.parquet/*.parquet"):
+        for master in (None, "local[1]"):
+            scan = engines.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
+            assert list(scan.count()) == [2, 2]
+    drawn = dproo.sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
+    assert drawn.receipt["n"] == 4
+    for data, options, message in (
+        ("nobody", {}, "data must be a table of Spark, got 'nobody'."),
+        ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),
+        (folder / "none.parquet", {}, "data must be a Parquet folder that Spark can read"),
+        ("visits", {"column": "b"}, "column must be a column of the data, got 'b'."),
+        ("visits", {"master": "local[2]"}, "master must be that of the session that is open"),
+    ):
+        known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
+        with pytest.raises(ValueError, match=re.escape(message)):
+            engines.prepare(data, **known)
+    assert spark.range(3).count() == 3, "the session of the user was stopped"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "sparc"}, "engine must be one of spark, got 'sparc'. Did you mean 'spark'?"),
+        ({"master": "local[2]"}, "master must be given with engine 'spark', got 'local[2]'."),
+        (
+            {"engine": "spark", "master": "http://host"},
+            "master must be as local[2] or spark://host:7077, got 'http://host'.",
+        ),
+        ({"engine": "spark", "table": "x"}, "data must be a table's name or a path for engine"),
+    ],
+)
+def test_what_spark_cannot_read_is_refused_before_it_is_started(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        engines.prepare("visits", alphabet=["x"], column="a", **options)
+
+
+def test_a_missing_extra_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ValueError, match=re.escape("pip install 'dproo[spark]'")):
+        engines.prepare("visits", alphabet=["x"], column="a", engine="spark")

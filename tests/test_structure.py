@@ -123,11 +123,25 @@ def test_there_is_no_float_between_epsilon_and_the_draw(module):
 def test_importing_the_package_loads_no_heavy_library():
     heavy = "numpy", "scipy", "duckdb", "narwhals", "pandas", "matplotlib", "click", "opendp"
     heavy += "dp_accounting", "starlette", "uvicorn", "jinja2"
-    code = f"import sys, dproo; print([name for name in {heavy} if name in sys.modules])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.strip() == "[]"
+    code = f"from dproo import *; import sys; print([m for m in {heavy} if m in sys.modules])"
+    assert output_of("-c", code).strip() == "[]"
+
+
+def output_of(*arguments):
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_help_of_the_command_line_loads_no_other_room():
+    code = "import atexit, sys; sys.argv[1:] = ['--help']; from dproo.cli import main;"
+    code += "atexit.register(lambda: print(sorted(m for m in sys.modules if 'dproo' in m))); main()"
+    assert output_of("-c", code).splitlines()[-1] == "['dproo', 'dproo.cli']"
+
+
+def test_a_public_name_is_not_taken_by_the_module_of_that_name():
+    code = "import dproo, dproo.accuracy, dproo.comparison; print(callable(dproo.accuracy),"
+    code += "set(dproo.__all__) <= set(dir(dproo)), hasattr(dproo, 'nothing'))"
+    assert output_of("-c", code).strip() == "True True False"
 
 
 def test_the_public_names_are_the_promised_ones():

@@ -1,4 +1,4 @@
-"""Links to the pages at the root of the repository lead to their copies in the site."""
+"""Links to pages outside of docs lead to their copies in the site."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ PAGES = {
     "SECURITY.md": "/security.md",
     "CONTRIBUTING.md": "/contributing.md",
     "CHANGELOG.md": "/changes.md",
+    "benchmarks/ratios.md": "/ratios.md",
+    "benchmarks/growth.md": "/growth.md",
 }
 _LINK = re.compile(rf"\]\((?:\.\./)+({'|'.join(map(re.escape, PAGES))})")
 

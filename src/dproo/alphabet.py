@@ -197,6 +197,15 @@ class Alphabet:
         letters.reverse()
         return dict(zip(self.columns, letters, strict=True)) if self.columns else letters[0]
 
+    def records(self, indices: Sequence[int]) -> list[Record]:
+        """Return the letters at these places, each looked up once.
+
+        >>> Alphabet.of(["red", "green"]).records([1, 1, 2])
+        ['green', 'green', 'other']
+        """
+        letters = {index: self[index] for index in set(indices)}
+        return [letters[index] for index in indices]
+
     def index(self, cells: Sequence[object]) -> int | None:
         """Return the place of the letter that a record is, or nothing if it is outside.
 

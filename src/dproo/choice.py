@@ -156,7 +156,7 @@ class Choice:
     def _drawn(self, counts: Counts, source: Source) -> tuple[list[Mechanism], tuple[Record, ...]]:
         if self.is_joint and self.groups is None:
             law = self.law(counts.n)
-            return [law], tuple(self.alphabet[y] for y in law.draw(counts, source=source))
+            return [law], tuple(self.alphabet.records(law.draw(counts, source=source)))
         parts = self._parts(counts, source)
         laws = {part.n: self.law(part.n) for part in parts if part.n} if self.is_n_public else {}
         law = self.law(1)

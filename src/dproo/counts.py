@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, groupby, repeat
-from operator import itemgetter
+from itertools import accumulate, chain, repeat, starmap
+from operator import add, itemgetter, mul
 
 from dproo._check import refusal, whole
 
@@ -28,21 +28,25 @@ class Runs:
     """
 
     def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
-        held = (run for run in runs if run[1])
-        self.runs: tuple[tuple[int, int], ...] = tuple(
-            (value, sum(letters for _, letters in group))
-            for value, group in groupby(held, key=itemgetter(0))
-        )
+        merged: list[tuple[int, int]] = []
+        last = None
+        for run in runs:
+            if run[0] == last:
+                run = last, run[1] + merged.pop()[1]  # noqa: PLW2901 - the run it is part of
+            if run[1]:
+                merged.append(run)
+                last = run[0]
+        self.runs: tuple[tuple[int, int], ...] = tuple(merged)
 
-    @cached_property
+    @property
     def k(self) -> int:
         """The number of letters."""
-        return self._letter_ends[-1] if self.runs else 0
+        return self._ends[0][-1] if self.runs else 0
 
-    @cached_property
+    @property
     def total(self) -> int:
         """The sum over all letters."""
-        return self._unit_ends[-1] if self.runs else 0
+        return self._ends[1][-1] if self.runs else 0
 
     @cached_property
     def sizes(self) -> dict[int, int]:
@@ -53,12 +57,10 @@ class Runs:
         return sizes
 
     @cached_property
-    def _letter_ends(self) -> list[int]:
-        return list(accumulate(letters for _, letters in self.runs))
-
-    @cached_property
-    def _unit_ends(self) -> list[int]:
-        return list(accumulate(value * letters for value, letters in self.runs))
+    def _ends(self) -> tuple[list[int], list[int]]:
+        """How many letters, and how many units, stand before the end of each run."""
+        letters = accumulate(map(itemgetter(1), self.runs))
+        return list(letters), list(accumulate(starmap(mul, self.runs)))
 
     def letter_at(self, unit: int) -> int:
         """Return the letter that holds unit ``unit`` when the units stand in letter order.
@@ -66,13 +68,14 @@ class Runs:
         A letter of value ``w`` holds ``w`` of the ``total`` units, so a uniform unit is a
         letter drawn in proportion to the values.
         """
-        i = bisect_right(self._unit_ends, unit)
+        letter_ends, unit_ends = self._ends
+        i = bisect_right(unit_ends, unit)
         value, _ = self.runs[i]
-        return self._letter_ends[i] - 1 - (self._unit_ends[i] - 1 - unit) // value
+        return letter_ends[i] - 1 - (unit_ends[i] - 1 - unit) // value
 
     def map(self, function: Callable[[int], int]) -> Runs:
         """Return the row of ``function(value)``."""
-        values = {value: function(value) for value in self.sizes}
+        values = {value: function(value) for value in {value for value, _ in self.runs}}
         return Runs((values[value], letters) for value, letters in self.runs)
 
     def combine(self, other: Runs, function: Callable[[int, int], int]) -> Runs:
@@ -94,7 +97,7 @@ class Runs:
         return Runs(pieces())
 
     def __getitem__(self, letter: int) -> int:
-        return self.runs[bisect_right(self._letter_ends, letter)][0]
+        return self.runs[bisect_right(self._ends[0], letter)][0]
 
     def __len__(self) -> int:
         return self.k
@@ -137,13 +140,29 @@ class Counts(Runs):
         def pieces() -> Iterator[tuple[int, int]]:
             following = 0
             for letter in sorted(seen):
-                whole("letter", letter, at_least=0, at_most=k - 1)
-                yield 0, letter - following
-                yield whole("counts", seen[letter], at_least=0), 1
+                count = seen[letter]
+                if not (type(letter) is type(count) is int and 0 <= letter < k and count >= 0):
+                    whole("letter", letter, at_least=0, at_most=k - 1)
+                    count = whole("counts", count, at_least=0)
+                if letter > following:
+                    yield 0, letter - following
+                yield count, 1
                 following = letter + 1
             yield 0, k - following
 
         return cls(pieces())
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of two datasets together, say of all days before and of today.
+
+        >>> Counts.of([3, 0, 7]) + Counts.of([1, 0, 1])
+        Counts([(4, 1), (0, 1), (8, 1)])
+        """
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if other.k != self.k:
+            raise ValueError(refusal("counts", f"have {self.k} letters", other.k))
+        return Counts(self.combine(other, add).runs)
 
     def split(self, width: int) -> Iterator[Counts]:
         """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
@@ -155,13 +174,14 @@ class Counts(Runs):
         missing = width
         for count, letters in self.runs:
             left = letters
-            while left:
-                step = min(left, missing)
-                part.append((count, step))
-                left, missing = left - step, missing - step
-                if not missing:
-                    yield Counts(part)
-                    part, missing = [], width
+            while left >= missing:
+                part.append((count, missing))
+                yield Counts(part)
+                left -= missing
+                part, missing = [], width
+            if left:
+                part.append((count, left))
+                missing -= left
 
     @property
     def n(self) -> int:

@@ -27,6 +27,13 @@ class Source:
         length = (count + 7) // 8
         return int.from_bytes(self.bytes(length), "big") >> (8 * length - count)
 
+    def bits_of_each(self, count: int, size: int) -> list[int]:
+        """Return ``size`` integers of ``count`` random bits each, as :meth:`bits` would."""
+        length = (count + 7) // 8
+        drawn, spare = self.bytes(length * size), 8 * length - count
+        parts = (drawn[start : start + length] for start in range(0, length * size, length))
+        return [int.from_bytes(part, "big") >> spare for part in parts]
+
     def below(self, bound: int) -> int:
         """Return an integer from 0 to ``bound - 1``, each with the same probability."""
         width = (bound - 1).bit_length()

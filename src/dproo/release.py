@@ -68,6 +68,8 @@ def sample(
     guess: str | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Release:
     """Release one representative record of ``data``, or a few, under epsilon-DP.
 
@@ -93,6 +95,8 @@ def sample(
             ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         ledger: the budget to charge. Without one nothing adds up this and other releases.
         dataset: the name under which the ledger keeps the budget of this data.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
 
     >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
     >>> release.value in {"a", "b", "other"}, release.receipt["n"]
@@ -115,7 +119,14 @@ def sample(
     )
     if choice.groups is not None:
         column = None  # the alphabet to scan by names its columns
-    scan = engines.prepare(data, alphabet=choice.scanned, column=column, table=table)
+    scan = engines.prepare(
+        data,
+        alphabet=choice.scanned,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+    )
     return charged(choice, scan, ledger=ledger, dataset=dataset)
 
 

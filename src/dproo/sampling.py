@@ -39,10 +39,10 @@ def pick_many(weights: Runs, size: int, source: Source) -> list[int]:
     letters = _letters_of_cells(weights, copies, rest)
     cells = array("H", source.bytes(2 * size))
     drawn = [letters[cell] for cell in cells]
-    for i, letter in enumerate(drawn):
-        if letter < 0:
-            unit = (cells[i] << rest | source.bits(rest)) // copies
-            drawn[i] = weights.letter_at(unit) if unit < weights.total else pick(weights, source)
+    undecided = [i for i, letter in enumerate(drawn) if letter < 0]
+    for i, others in zip(undecided, source.bits_of_each(rest, len(undecided)), strict=True):
+        unit = (cells[i] << rest | others) // copies
+        drawn[i] = weights.letter_at(unit) if unit < weights.total else pick(weights, source)
     return drawn
 
 

@@ -6,12 +6,10 @@ in it has a known law, and that law is drawn here from fair bits, without a floa
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
 
-from dproo.counts import Counts
+from dproo.counts import Counts, Runs
 from dproo.randomness import Source
 
 _CHUNK = 1 << 23
@@ -26,15 +24,16 @@ def binomial(trials: int, chance: Fraction, source: Source) -> int:
 
     Guarantee: exactly binomial for every rational ``chance``, if every bit is fair.
     """
-    if chance == 1:
+    over, under = chance.numerator, chance.denominator
+    if over == under:
         return trials
     successes = 0
-    while trials and chance:
+    while trials and over:
         ones = _count_ones(trials, source)
-        chance *= 2
-        if chance >= 1:
+        over *= 2
+        if over >= under:
             successes += trials - ones
-            trials, chance = ones, chance - 1
+            trials, over = ones, over - under
         else:
             trials -= ones
     return successes
@@ -65,7 +64,7 @@ def subset(counts: Counts, size: int, source: Source) -> tuple[Counts, Counts]:
     left = [count - inside for (_, count), inside in zip(seen, taken, strict=True)]
     excess = sum(taken) - size
     giving, getting = (taken, left) if excess > 0 else (left, taken)
-    for place in _without_replacement(giving, abs(excess), source):
+    for place in without_replacement(Runs((one, 1) for one in giving), abs(excess), source):
         giving[place] -= 1
         getting[place] += 1
     letters = [letter for letter, _ in seen]
@@ -115,13 +114,16 @@ def _seen(counts: Counts) -> Sequence[tuple[int, int]]:
     return seen
 
 
-def _without_replacement(row: Sequence[int], size: int, source: Source) -> list[int]:
-    """Return the places of ``size`` uniform units of a row, none of them taken twice."""
-    ends = list(accumulate(row))
+def without_replacement(row: Runs, size: int, source: Source) -> list[int]:
+    """Return the letters of ``size`` uniform records of a row, none of them taken twice.
+
+    >>> sorted(without_replacement(Runs([(1, 2), (0, 5), (2, 1)]), 4, Source()))
+    [0, 1, 7, 7]
+    """
     units: dict[int, int] = {}
-    places = []
+    letters = []
     for i in range(size):
-        j = i + source.below(ends[-1] - i)
-        places.append(bisect_right(ends, units.get(j, j)))
+        j = i + source.below(row.total - i)
+        letters.append(row.letter_at(units.get(j, j)))
         units[j] = units.get(i, i)
-    return places
+    return letters

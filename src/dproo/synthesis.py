@@ -165,6 +165,8 @@ def synthesize(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     out: str | os.PathLike[str] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Release:
     """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
 
@@ -188,6 +190,8 @@ def synthesize(
         ledger: the budget to charge; with a delta, one that was declared with a delta.
         dataset: the name under which the ledger keeps the budget of this data.
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
 
     >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
     ...     delta="1e-6")
@@ -211,7 +215,14 @@ def synthesize(
         delta=parse_delta(delta),
     )
     path = None if out is None else require_new(out)
-    scan = engines.prepare(data, alphabet=synthesis.alphabet, column=column, table=table)
+    scan = engines.prepare(
+        data,
+        alphabet=synthesis.alphabet,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+    )
     made = charged(synthesis, scan, ledger=ledger, dataset=dataset)
     if path is not None:
         write(made.values, synthesis.alphabet.columns or (column or "value",), path)

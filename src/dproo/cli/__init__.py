@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -16,19 +15,32 @@ from typing import Any, NoReturn
 
 import click
 
-from dproo.report import USAGE, verdict
+_USAGE = click.UsageError.exit_code
 
+# The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
-    "audit": "auditing",
-    "certify": "analysis",
-    "compare": "analysis",
-    "demo": "demonstration",
-    "figures": "analysis",
-    "ledger": "budget",
-    "plan": "analysis",
-    "sample": "releasing",
-    "serve": "serving",
-    "synthesize": "synthesizing",
+    "audit": (
+        "auditing",
+        "Look for a violation of epsilon from outside, by drawing again and again.",
+    ),
+    "certify": ("analysis", "Prove the epsilon of the very integers that would be drawn from."),
+    "compare": ("analysis", "Measure every sampler on the same distribution; smaller is better."),
+    "demo": (
+        "demonstration",
+        "Plan, release and be refused, on invented hospital admissions; takes a second.",
+    ),
+    "figures": ("analysis", "Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."),
+    "ledger": ("budget", "Declare, show and verify privacy budgets."),
+    "plan": (
+        "analysis",
+        "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
+    ),
+    "sample": ("releasing", "Release one representative record of DATA under pure epsilon-DP."),
+    "serve": ("serving", "Plan, understand and release in a browser, on this machine only."),
+    "synthesize": (
+        "synthesizing",
+        "Release many synthetic records of DATA under one budget.",
+    ),
 }
 
 
@@ -43,9 +55,14 @@ class _Commands(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name]}")
+        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -79,6 +96,8 @@ def _defaults(config: str | None) -> dict[str, Any]:
     path = Path(named) if named else home / "dproo" / "dproo.toml"
     if not named and not path.exists():
         return {}
+    import tomllib  # noqa: PLC0415 - loaded where there is a file to read
+
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -101,10 +120,12 @@ def _run(command: Callable[[], Any]) -> int:
         return command() or 0
     except click.ClickException as error:
         error.show()
-        return USAGE
+        return _USAGE
     except (click.Abort, KeyboardInterrupt):
-        code, sentence = USAGE, "stopped."
+        code, sentence = _USAGE, "stopped."
     except Exception as error:  # noqa: BLE001 - a traceback could quote the data
+        from dproo.report import verdict  # noqa: PLC0415 - loaded when something went wrong
+
         code, sentence = verdict(error)
     click.echo(f"Error: {sentence}", err=True)
     return code

@@ -61,6 +61,10 @@ _SOURCE_OPTIONS = (
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
     click.option("--table", help="The table of a database or DuckDB file."),
+    click.option(
+        "--engine", help="'spark': DATA is a table's name or Parquet files, read by Spark."
+    ),
+    click.option("--master", help="The cluster of Spark, as spark://host:7077; else this machine."),
     sampler_option,
     neighbours_option,
     click.option(
@@ -110,10 +114,10 @@ def sample_command(
 ) -> None:
     """Release one representative record of DATA under pure epsilon-DP.
 
-    DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, or a
-    postgresql:// URL. The alphabet is public and never learned from the data; a cell outside
-    it counts as the extra letter 'other'. The record goes to standard output, the receipt to
-    standard error.
+    DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, a
+    postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
+    the data; a cell outside it counts as the extra letter 'other'. The record goes to
+    standard output, the receipt to standard error.
 
     \b
     Examples:
@@ -123,6 +127,8 @@ def sample_command(
           --column age --alphabet bins:0,18,65,120 --epsilon 0.5
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
+      dproo sample clinic.visits --engine spark --master spark://host:7077
+          --column diagnosis --alphabet codes.txt --epsilon 1
     """
     alphabet, column = letters(columns, alphabets, outside)
     if (by is None) != (groups is None):

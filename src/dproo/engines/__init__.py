@@ -11,11 +11,11 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from dproo._check import refusal
+from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
 from dproo.counts import Counts
 from dproo.engines.tally import Tally
@@ -83,13 +83,18 @@ def count(
     alphabet: Any,
     column: str | None = None,
     table: str | tuple[str, str] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
     >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
     [2, 1, 1]
     """
-    return prepare(data, alphabet=alphabet, column=column, table=table).count()
+    scan = prepare(
+        data, alphabet=alphabet, column=column, table=table, engine=engine, master=master
+    )
+    return scan.count()
 
 
 def prepare(
@@ -98,6 +103,8 @@ def prepare(
     alphabet: Any,
     column: str | None = None,
     table: str | tuple[str, str] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -109,6 +116,8 @@ def prepare(
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
         column: the column to count; an alphabet of several columns names them itself.
         table: the table of a database, or of a DuckDB file.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
 
     Raises:
         TypeError: no engine knows this kind of data.
@@ -118,6 +127,11 @@ def prepare(
     if alphabet.columns and column is not None:
         raise ValueError(refusal("column", "be left out, the alphabet names its own", column))
     columns = alphabet.columns or (() if column is None else (column,))
+    if engine is not None:
+        one_of("engine", engine, ["spark"])
+        return _spark(data, alphabet, columns, table, master)
+    if master is not None:
+        raise ValueError(refusal("master", "be given with engine 'spark'", master))
     if isinstance(data, Counts | Mapping):
         return _ready(data, alphabet)
     if isinstance(data, str | os.PathLike):
@@ -125,10 +139,8 @@ def prepare(
     kind = type(data).__module__.partition(".")[0]
     if table is not None:
         return _connection(data, alphabet, columns, table)
-    if kind == "numpy":
-        return _array(data, alphabet)
-    if kind in {"builtins", "collections"}:
-        return _cells(data, alphabet)
+    if kind in {"builtins", "collections", "numpy"}:
+        return (_array if kind == "numpy" else _cells)(data, alphabet)
     return _frame(data, alphabet, columns)
 
 
@@ -175,6 +187,30 @@ def _path(
         raise TypeError(refusal("table", "be one name for a file", table))
     found = files.open_files(files.find_files(data), columns=columns, table=table)
     return Scan(engine="files", _read=lambda: files.count_files(found, alphabet=alphabet))
+
+
+def _spark(
+    data: Any,
+    alphabet: Alphabet,
+    columns: tuple[str, ...],
+    table: object,
+    master: str | None,
+) -> Scan:
+    from dproo.engines import frames, spark  # noqa: PLC0415
+
+    if table is not None or not isinstance(data, str | os.PathLike):
+        raise ValueError("data must be a table's name or a path for engine 'spark', alone.")
+    with ExitStack() as stack:
+        session = stack.enter_context(spark.session_for(master))
+        frame = cast("frames.Frame", frames.to_frame(spark.open_table(session, data)))
+        found = frames.check_frame(frame, columns)
+        held = stack.pop_all()
+
+    def read() -> Tally:
+        with held:
+            return frames.count_frame(frame, columns=found, alphabet=alphabet)
+
+    return Scan(engine="spark", _read=read)
 
 
 def _connection(

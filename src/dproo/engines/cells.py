@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from dproo._check import refusal, whole
@@ -15,13 +16,14 @@ _CHUNK = 1 << 16
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
     """Count records one by one; with several columns each is a mapping or a sequence."""
-    return Tally.of(((_cells(record, alphabet), 1) for record in records), alphabet=alphabet)
-
-
-def _cells(record: object, alphabet: Alphabet) -> Sequence[object]:
     columns = alphabet.columns
-    if not columns:
-        return (record,)
+    rows: Iterable[Sequence[object]] = zip(records, repeat(1))
+    if columns:
+        rows = ((*_cells(record, columns), 1) for record in records)
+    return Tally.of(rows, alphabet=alphabet)
+
+
+def _cells(record: object, columns: Sequence[str]) -> Sequence[object]:
     if isinstance(record, Mapping):
         return [record.get(column) for column in columns]
     is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
@@ -62,5 +64,5 @@ def check_ready(data: Counts | Mapping[Any, int], *, alphabet: Alphabet) -> None
 
 def ready_tally(data: Mapping[Any, int], *, alphabet: Alphabet) -> Tally:
     """Return the tally of a mapping of letters to their counts."""
-    groups = ((cells if alphabet.columns else (cells,), n) for cells, n in data.items())
-    return Tally.of(groups, alphabet=alphabet)
+    rows = ((*cells, n) if alphabet.columns else (cells, n) for cells, n in data.items())
+    return Tally.of(rows, alphabet=alphabet)

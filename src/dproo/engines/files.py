@@ -11,8 +11,10 @@ import glob
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
@@ -20,6 +22,11 @@ from dproo.axis import Letters
 from dproo.engines import statement as sql
 from dproo.engines.embedded import DIALECT, engine_for, literal
 from dproo.engines.tally import Tally
+
+if TYPE_CHECKING:
+    import duckdb
+
+    _Started = tuple[ExitStack, duckdb.DuckDBPyConnection, list[str]]
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _FORMATS = {
@@ -50,6 +57,8 @@ class Files:
         cells: the expression of each column to count.
         kinds: the kind of each of those columns.
         is_csv: whether lines that no cell can be read from are set aside and counted.
+        started: the engine that looked the columns up, for the first scan to use and close:
+            to start another takes as long as to count some 10^7 records.
     """
 
     paths: tuple[str, ...]
@@ -58,6 +67,7 @@ class Files:
     kinds: tuple[str, ...]
     is_attached: bool = False
     is_csv: bool = False
+    started: list[_Started] = field(default_factory=list, compare=False, repr=False)
 
 
 def find_files(data: str | os.PathLike[str]) -> list[str]:
@@ -146,7 +156,7 @@ def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None)
     if table is not None and len(paths) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
     relation = f"read_parquet([{_FILES}])" if table is None else f"source.{sql.quoted(table)}"
-    schemas = _schemas(paths, relation, is_attached=table is not None)
+    schemas, started = _schemas(paths, relation, is_attached=table is not None)
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, paths[schemas.index(None)]))
@@ -160,24 +170,33 @@ def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None)
         is_attached=table is not None,
         cells=tuple(sql.quoted(column) for column in columns),
         kinds=tuple(_kind(schema[column]) for column in columns),
+        started=started,
     )
 
 
 def _schemas(
     paths: Sequence[str], relation: str, *, is_attached: bool
-) -> list[list[tuple[str, str]] | None]:
-    """Return the names and types of each file's columns, nothing for one that is unreadable."""
+) -> tuple[list[list[tuple[str, str]] | None], list[_Started]]:
+    """Return the names and types of each file's columns, nothing for one that is unreadable.
+
+    The engine that looked them up comes with them, still open and locked in.
+    """
+    started: list[_Started] = []
     schemas: list[list[tuple[str, str]] | None] = []
     try:
-        with engine_for(paths, is_attached=is_attached) as (engine, links):
+        with ExitStack() as stack:
+            engine, links = stack.enter_context(
+                engine_for(paths, is_attached=is_attached, memory=_MEMORY)
+            )
             for source in (
                 [relation] if is_attached else [relation.replace(_FILES, f) for f in links]
             ):
                 rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
                 schemas.append([(name, kind) for name, kind, *_ in rows])
+            started.append((stack.pop_all(), engine, links))
     except Exception:  # noqa: BLE001 - the engine's message could quote the file
         schemas.append(None)
-    return schemas
+    return schemas, started
 
 
 def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
@@ -210,7 +229,14 @@ def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
 def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | None) -> Tally:
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
     names = ", ".join(f"c{i}" for i in range(len(files.cells)))
-    with engine_for(files.paths, is_attached=files.is_attached, memory=memory) as (engine, links):
+    with ExitStack() as stack:
+        if files.started:
+            held, engine, links = files.started.pop()
+            stack.push(held)
+        else:
+            engine, links = stack.enter_context(
+                engine_for(files.paths, is_attached=files.is_attached, memory=memory)
+            )
         source = files.relation
         if not files.is_attached:
             source = source.replace(_FILES, ", ".join(links))
@@ -222,10 +248,10 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, memory: str | N
                 letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
                 engine.execute(letters, [list(axis.places)])
         query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DIALECT)
-        groups = [(key, records) for *key, records in engine.execute(query).fetchall()]
+        rows = engine.execute(query).fetchall()
         if files.is_csv:
             # Lines that are too long or no UTF-8, of the same scan: each is one record.
             unread = "SELECT DISTINCT file_id, line_byte_position FROM reject_errors"
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
-            groups.append(([None] * len(alphabet.axes), records))
-    return Tally.of(groups, alphabet=alphabet)
+            rows.append((*[None] * len(alphabet.axes), records))
+    return Tally.of(rows, alphabet=alphabet)

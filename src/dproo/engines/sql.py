@@ -138,8 +138,8 @@ def count_table(table: Table, *, alphabet: Alphabet) -> Tally:
     }
     with _cursor(table.database) as cursor:
         cursor.execute(query, letters)
-        groups = [(key, records) for *key, records in cursor.fetchall()]
-    return Tally.of(groups, alphabet=alphabet)
+        rows = cursor.fetchall()
+    return Tally.of(rows, alphabet=alphabet)
 
 
 def _escaped(text: str) -> str:

@@ -96,7 +96,7 @@ def statement(
     groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
     names = ", ".join(f"g{i}" for i in columns)
     return (
-        f"SELECT {names}, sum(records) FROM (SELECT {groups}, records FROM ("  # noqa: S608
+        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM (SELECT {groups}, records FROM ("  # noqa: S608
         f"SELECT {keys}, records FROM (SELECT {values}, records FROM {relation} AS cells)"
         f" AS valued) AS keyed) AS grouped GROUP BY {names}"
     )

@@ -6,8 +6,11 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
 
 from dproo.alphabet import OTHER, Alphabet
+from dproo.axis import Axis
 from dproo.counts import Counts
 from dproo.randomness import Source
 
@@ -32,26 +35,33 @@ class Tally:
     outside: int
 
     @classmethod
-    def of(cls, groups: Iterable[tuple[Sequence[object], int]], *, alphabet: Alphabet) -> Tally:
+    def of(cls, rows: Iterable[Sequence[Any]], *, alphabet: Alphabet) -> Tally:
         """Add up groups of records.
 
         Args:
-            groups: one cell per column that stands for all records of the group, and their
-                number.
+            rows: one cell per column that stands for all records of the group, and behind
+                them their number.
             alphabet: the letters.
 
-        >>> Tally.of([(["a"], 3), ([None], 2)], alphabet=Alphabet.of(["a", "b"])).counts()
+        >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
         Counts([(3, 1), (0, 1), (2, 1)])
         """
-        seen: Counter[int] = Counter()
-        outside = 0
-        for cells, records in groups:
-            index = alphabet.index(cells)
-            if index is None:
-                outside += int(records)
-            else:
-                seen[index] += int(records)
-        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
+        places = [_Places(axis) for axis in alphabet.axes]
+        seen: dict[int | None, int] = {}
+        rest = iter(rows)
+        while part := list(islice(rest, _CHUNK)):
+            *columns, records = zip(*part, strict=True)
+            indices = places[0].of(columns[0])
+            for column, axis in zip(columns[1:], places[1:], strict=True):
+                size = axis.axis.size
+                indices = [
+                    None if index is None or place is None else index * size + place
+                    for index, place in zip(indices, axis.of(column), strict=True)
+                ]
+            for index, number in zip(indices, map(int, records), strict=True):
+                seen[index] = seen.get(index, 0) + number
+        outside = seen.pop(None, 0)
+        return cls(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 
     def counts(self, source: Source | None = None) -> Counts:
         """Return the counts of all letters, as the policy of the alphabet says.
@@ -64,6 +74,23 @@ class Tally:
         else:
             seen = spread(self.seen, self.outside, k=self.alphabet.k, source=source or Source())
         return Counts.sparse(seen, k=self.alphabet.k)
+
+
+class _Places(dict[str | None, int | None]):
+    """The places of the cells of one column; a text is looked up once."""
+
+    def __init__(self, axis: Axis) -> None:
+        self.axis = axis
+
+    def __missing__(self, cell: str | None) -> int | None:
+        place = self[cell] = self.axis.index(cell)
+        return place
+
+    def of(self, cells: Sequence[Any]) -> list[int | None]:
+        """Return the place of each cell, nothing for one outside."""
+        # Of other types some are one key and two letters, as 1 and True are.
+        is_text = set(map(type, cells)) <= {str, type(None)}
+        return list(map(self.__getitem__ if is_text else self.axis.index, cells))
 
 
 def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,8 @@ from dproo.counts import Counts, Runs
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 from dproo.randomness import Source
-from dproo.sampling import pick
+from dproo.sampling import pick_many
+from dproo.splitting import without_replacement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,23 +69,29 @@ class SubsampledRandomizedResponse(Mechanism):
         return (1 - self.q) / self.n if self.draws == 1 else super().neighbour_distance
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
-        """Return the probability of these answers, in this order.
+        """Return the probability of these answers, in this order."""
+        return (self.q / self.k) ** len(letters) * self._lift(counts, letters)
+
+    def ratio(self, transition: Transition) -> Fraction:
+        """Return by what factor the transition changes the probability of its answers."""
+        letters = transition.letters
+        return self._lift(transition.after, letters) / self._lift(transition.before, letters)
+
+    def _lift(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
+        """Return how much likelier these answers are than if all were uniform and obscured.
 
         Summed over how many of the answers to each letter are revealed records: ``t`` given
         answers are revealed records of given letters with probability
         ``prod_y perm(c_y, t_y) / perm(n, t)``.
         """
+        odds = (1 - self.q) / (self.q / self.k)
         by_revealed = [Fraction(1)]
-        for letter in set(letters):
-            answers = letters.count(letter)
+        for letter, answers in Counter(letters).items():
+            count = counts[letter]
             term = [
-                comb(answers, t)
-                * perm(counts[letter], t)
-                * (1 - self.q) ** t
-                * (self.q / self.k) ** (answers - t)
-                for t in range(answers + 1)
+                comb(answers, t) * perm(count, t) * odds**t for t in range(min(answers, count) + 1)
             ]
-            grown = [Fraction(0)] * (len(by_revealed) + answers)
+            grown = [Fraction(0)] * (len(by_revealed) + len(term) - 1)
             for i, left in enumerate(by_revealed):
                 for j, right in enumerate(term):
                     grown[i + j] += left * right
@@ -93,12 +101,9 @@ class SubsampledRandomizedResponse(Mechanism):
     def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
         if self.draws == 1:
             return super()._draw(counts, source)
-        answers = []
-        moved: dict[int, int] = {}
-        for i in range(self.draws):
-            j = i + source.below(self.n - i)
-            record = moved.get(j, j)
-            moved[j] = moved.get(i, i)
-            alone = Counts.sparse({counts.letter_at(record): 1}, k=self.k)
-            answers.append(pick(self.weights(alone), source))
-        return tuple(answers)
+        coin = Runs([(self.q.numerator, 1), (self.q.denominator - self.q.numerator, 1)])
+        is_revealed = pick_many(coin, self.draws, source)
+        revealed = sum(is_revealed)
+        letters = iter(pick_many(Runs([(1, self.k)]), self.draws - revealed, source))
+        records = iter(without_replacement(counts, revealed, source))
+        return tuple(next(records if one else letters) for one in is_revealed)

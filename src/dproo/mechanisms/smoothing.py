@@ -6,6 +6,7 @@ With probability ``q`` a uniform letter, otherwise a uniform record: the law is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dproo.counts import Counts, Runs
 from dproo.exact import Number, exp_upper, log_upper, rational
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.randomness import Source
+from dproo.sampling import pick_many
 
 
 def epsilon_of(q: Number, *, n: int, k: int) -> Fraction:
@@ -229,23 +231,24 @@ class RevealOrObscure(Mechanism):
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
         """Return the probability of these letters from the urn, in this order."""
         weights = self.weights(counts)
-        chance = Fraction(1)
-        for i, letter in enumerate(letters):
-            drawn_before = letters[:i].count(letter)
-            chance *= Fraction(
-                weights[letter] + drawn_before * self._record, weights.total + i * self._record
-            )
-        return chance
+        ways = prod(
+            prod(weights[letter] + j * self._record for j in range(times))
+            for letter, times in Counter(letters).items()
+        )
+        return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
 
     def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+        """Draw from the urn as the last draw finds it: a ball not yet in it is drawn again."""
         weights = self.weights(counts)
+        urn = Runs([*weights.runs, (self._record, self.draws - 1)])
         letters: list[int] = []
-        for i in range(self.draws):
-            unit = source.below(weights.total + i * self._record)
-            if unit < weights.total:
-                letters.append(weights.letter_at(unit))
-            else:
-                letters.append(letters[(unit - weights.total) // self._record])
+        while missing := self.draws - len(letters):
+            for ball in pick_many(urn, missing, source):
+                earlier = ball - self.k
+                if earlier < 0:
+                    letters.append(ball)
+                elif earlier < len(letters):
+                    letters.append(letters[earlier])
         return tuple(letters)
 
 

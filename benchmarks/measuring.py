@@ -1,0 +1,130 @@
+"""What the benchmarks share: two sides measured in turns, the machine's facts, two files."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+LIBRARIES = ("dproo", "duckdb", "numpy", "narwhals", "polars", "pyspark", "opendp", "psycopg")
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Return how long ``run`` takes."""
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measured(run: Callable[[], object]) -> tuple[float, float]:
+    """Return how long ``run`` takes, and how much time of the processor, children included."""
+    start = _processor()
+    taken = seconds(run)
+    return taken, _processor() - start
+
+
+def _processor() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def compared(
+    figure: str,
+    ours: Callable[[], object],
+    reference: Callable[[], object],
+    *,
+    to: str,
+    rounds: int = 5,
+    target: float | None = None,
+    is_here: bool = True,
+) -> dict[str, Any]:
+    """Return the median over rounds of our time to the reference's, taken in turns.
+
+    Each side runs once before, so that imports and caches are paid for by neither. On a busy
+    machine the processor's time says more than the clock; where another process does the
+    work, as Spark and PostgreSQL do, it says nothing, and is left out.
+    """
+    ours(), reference()
+    pairs = [(measured(ours), measured(reference)) for _ in range(rounds)]
+    ratios = sorted(a / b for (a, _), (b, _) in pairs)
+    processor = statistics.median(a / b for (_, a), (_, b) in pairs)
+    mine, theirs = (
+        statistics.median(side[0] for side in sides) for sides in zip(*pairs, strict=True)
+    )
+    row = {
+        "figure": figure,
+        "reference": to,
+        "ratio": round(statistics.median(ratios), 3),
+        "processor_ratio": round(processor, 3) if is_here else None,
+        "least": round(ratios[0], 3),
+        "most": round(ratios[-1], 3),
+        "target": target,
+        "seconds": round(mine, 4),
+        "reference_seconds": round(theirs, 4),
+        "rounds": rounds,
+        "load_average": round(os.getloadavg()[0], 1),
+    }
+    print(
+        f"{figure}: {row['ratio']:.2f} x {to} ({mine:.3f} s against {theirs:.3f} s),"
+        f" processor {row['processor_ratio']}",
+        flush=True,
+    )
+    return row
+
+
+def peak_memory() -> int:
+    """Return the most memory this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def machine() -> dict[str, Any]:
+    """Return the facts without which a figure means nothing."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return {
+        "cores": os.cpu_count(),
+        "architecture": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "versions": found,
+    }
+
+
+def write(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Write rows and machine as JSON and as a Markdown table; rows of other figures stay."""
+    path = FOLDER / f"{name}.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+    # The first two columns say what a row is about.
+    table = {tuple(list(row.values())[:2]): row for row in [*kept, *rows]}
+    facts = machine()
+    content = {"machine": facts, "rows": list(table.values())}
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    versions = ", ".join(f"{library} {number}" for library, number in facts["versions"].items())
+    about = f"{facts['cores']} cores ({facts['architecture']}, {facts['system']})"
+    head = list(dict.fromkeys(key for row in table.values() for key in row))
+    lines = [
+        f"# {title}",
+        "",
+        f"{about}, Python {facts['python']}, {versions}.",
+        "",
+        "| " + " | ".join(key.replace("_", " ") for key in head) + " |",
+        "|" + "---|" * len(head),
+        *("| " + " | ".join(_shown(row.get(key)) for key in head) + " |" for row in table.values()),
+    ]
+    path.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,284 @@
+"""Every figure as a ratio, in one run, to what others take for the same job.
+
+python benchmarks/ratios.py [name ...]      all, or those whose name begins so; the others stay
+DPROO_ROWS=1e9 python benchmarks/ratios.py parquet
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from subprocess import DEVNULL, run
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+from measuring import compared, peak_memory, write
+
+import dproo
+from dproo.mechanisms import SAMPLERS
+
+ROWS = int(float(os.environ.get("DPROO_ROWS", "1e8")))
+LETTERS = [f"letter{i:04}" for i in range(1000)]
+Row = dict[str, Any]
+
+
+def _write(path: Path, columns: str, rows: int) -> None:
+    duckdb.sql("SET enable_progress_bar = false")
+    duckdb.sql(f"SELECT {columns} FROM range({rows}) AS rows(i)").write_parquet(str(path))  # noqa: S608
+
+
+def written(folder: Path, columns: str, rows: int) -> Path:
+    """Write Parquet files in a process of its own, so that its memory is not ours.
+
+    More than 10^8 rows are the same file of 10^8 under several names.
+    """
+    path = folder / f"rows-{rows}.parquet"
+    files = -(-rows // 10**8)
+    writer = get_context("spawn").Process(target=_write, args=(path, columns, rows // files))
+    writer.start()
+    writer.join()
+    for i in range(1, files):
+        path.with_name(f"rows-{rows}-{i}.parquet").hardlink_to(path)
+    return path if files == 1 else path.with_name(f"rows-{rows}*.parquet")
+
+
+CODE = "'letter' || lpad((hash(i) % 1000)::VARCHAR, 4, '0') AS code"
+
+
+def bare_count(path: Path, columns: str) -> int:
+    """Count as DuckDB does by itself."""
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        query = f"SELECT {columns}, count(*) FROM read_parquet($1) GROUP BY {columns}"  # noqa: S608
+        return len(connection.execute(query, [str(path)]).fetchall())
+
+
+def parquet(folder: Path) -> Iterator[Row]:
+    """A release from one Parquet file; a tenth of its letters are outside the alphabet."""
+    path = written(folder, CODE, ROWS)
+
+    def ours() -> None:
+        released = dproo.sample(path, alphabet=LETTERS[:900], column="code", epsilon=1)
+        assert released.receipt["n"] == ROWS  # noqa: S101 - a benchmark of a wrong count is none
+
+    figure = f"release from {ROWS:.0e} rows of Parquet"
+    row = compared(
+        figure,
+        ours,
+        lambda: bare_count(path, "code"),
+        to="bare DuckDB count",
+        rounds=5 if ROWS <= 10**8 else 3,
+        target=1.1,
+    )
+    yield row | {"peak_memory_mb": peak_memory()}
+
+
+def groups(folder: Path) -> Iterator[Row]:
+    """One record for each of 10^5 groups."""
+    number, rows = 10**5, min(ROWS, 10**8)
+    path = written(folder, f"(hash(i) % {number})::INTEGER AS g, {GROUPED}", rows)
+    yield compared(
+        f"one record for each of 1e5 groups, {rows:.0e} rows",
+        lambda: dproo.sample(
+            path,
+            alphabet=[f"letter{i}" for i in range(10)],
+            column="code",
+            epsilon=1,
+            by={"g": range(number)},
+            neighbours="add-remove",
+        ),
+        lambda: bare_count(path, "g, code"),
+        to="bare DuckDB GROUP BY",
+        rounds=3,
+        target=2.0,
+    )
+
+
+GROUPED = "'letter' || (hash(i + 1) % 10)::VARCHAR AS code"
+
+
+def spark(folder: Path) -> Iterator[Row]:
+    """A release from a frame of Spark in local mode."""
+    from pyspark.sql import SparkSession
+
+    rows = min(ROWS, 10**8) // 5
+    path = written(folder, CODE, rows)
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = session.config("spark.ui.showConsoleProgress", "false")
+    session = session.config("spark.driver.memory", "2g").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    frame = session.read.parquet(str(path))
+    yield compared(
+        f"release from {rows:.0e} rows in Spark",
+        lambda: dproo.sample(frame, alphabet=LETTERS[:900], column="code", epsilon=1),
+        lambda: frame.groupBy("code").count().collect(),
+        to="bare Spark count",
+        target=1.15,
+        is_here=False,
+    )
+    session.stop()
+
+
+def postgresql(_: Path) -> Iterator[Row]:
+    """A release from a table of PostgreSQL, where a URL of a server is given."""
+    url = os.environ.get("DPROO_POSTGRESQL")
+    if url is None:
+        print("postgresql: left out, DPROO_POSTGRESQL names no server")
+        return
+    import psycopg
+
+    rows = 10**7
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "CREATE TEMP TABLE visits AS SELECT 'letter' || lpad((i % 1000)::text, 4, '0')"  # noqa: S608
+            f" AS code FROM generate_series(1, {rows}) AS rows(i)"
+        )
+        yield compared(
+            f"release from {rows:.0e} rows in PostgreSQL",
+            lambda: dproo.sample(
+                connection, table="visits", alphabet=LETTERS[:900], column="code", epsilon=1
+            ),
+            lambda: connection.execute(
+                "SELECT code, count(*) FROM visits GROUP BY code"
+            ).fetchall(),
+            to="bare PostgreSQL count",
+            rounds=3,
+            is_here=False,
+        )
+
+
+def memory(_: Path) -> Iterator[Row]:
+    """A release from a column in memory, to one copy of that memory."""
+    cells = np.random.default_rng().integers(0, 1000, size=10**7, dtype=np.int32)
+    frame = pl.DataFrame({"code": cells})
+    yield compared(
+        "release from 1e7 integers in memory (Polars)",
+        lambda: dproo.sample(frame, alphabet=range(1000), column="code", epsilon=1),
+        cells.copy,
+        to="one copy of that memory",
+        rounds=3,
+    )
+
+
+def draws(_: Path) -> Iterator[Row]:
+    """10^6 independent draws from each sampler, and 10^6 drawn jointly."""
+    generator = np.random.default_rng()
+    uniform = np.full(1000, 1 / 1000)
+    counts = dproo.Counts.of([int(c) for c in generator.multinomial(10**7, uniform)])
+    for name in SAMPLERS:
+        sampler = dproo.mechanism(name, epsilon="0.1", n=counts.n, k=1000)
+        weights = np.array([float(p) for p in sampler.pmf(counts)])
+        law = weights / weights.sum()
+        yield compared(
+            f"1e6 exact secure draws over 1,000 letters, {name}",
+            lambda sampler=sampler: sampler.draw_many(counts, 10**6),
+            lambda law=law: generator.choice(1000, size=10**6, p=law),
+            to="numpy choice, not secure",
+            target=10.0,
+        )
+    letters = dict(zip(LETTERS, counts, strict=True))
+    yield compared(
+        "Polya release of 1e6 draws (2 s allowed)",
+        lambda: dproo.sample(letters, alphabet=LETTERS, epsilon=1, size=10**6, sampler="roo"),
+        lambda: generator.choice(1000, size=10**6, p=uniform),
+        to="numpy choice, not secure",
+    )
+
+
+def peers(_: Path) -> Iterator[Row]:
+    """One private record of 10^5 records over 1,000 letters, by other libraries."""
+    cells = np.random.default_rng().integers(0, 1000, size=10**5)
+    records = [LETTERS[cell] for cell in cells]
+
+    def ours() -> object:
+        return dproo.sample(records, alphabet=LETTERS, epsilon=1)
+
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    table = (
+        (dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance())
+        >> dp.t.then_count_by_categories(categories=LETTERS, null_category=True)
+        >> dp.m.then_laplace(scale=2.0)
+    )
+    generator = np.random.default_rng()
+
+    def opendp() -> object:
+        weights = np.maximum(np.array(table(records), dtype=np.float64), 0)
+        return generator.choice(len(weights), p=weights / weights.sum())
+
+    figure = "one record of 1e5 in memory, 1,000 letters"
+    yield compared(figure, ours, opendp, to="OpenDP: noisy table of counts, one draw")
+    if importlib.util.find_spec("diffprivlib") is None:
+        print("peers: diffprivlib is not installed")
+        return
+    from diffprivlib.mechanisms import Exponential
+
+    def exponential() -> object:
+        counts = np.bincount(cells, minlength=1000)
+        return Exponential(
+            epsilon=1, sensitivity=1, utility=[float(c) for c in counts], candidates=LETTERS
+        ).randomise()
+
+    yield compared(figure, ours, exponential, to="diffprivlib: exponential mechanism on counts")
+
+
+def start(_: Path) -> Iterator[Row]:
+    """The start of the command line, to that of a bare interpreter."""
+    interpreter = sys.executable
+    command = str(Path(interpreter).with_name("dproo"))
+
+    def started(*arguments: str) -> Callable[[], object]:
+        return lambda: run(arguments, check=True, stdout=DEVNULL)  # noqa: S603 - our own command
+
+    bare, to = started(interpreter, "-c", "pass"), "a bare interpreter's start"
+    numbers = "--k", "9", "--epsilon", "0.1"
+    for name, ours, target in (
+        ("dproo --help (0.25 s allowed)", started(command, "--help"), 4.0),
+        (
+            "import click, of which --help cannot be rid",
+            started(interpreter, "-c", "import click"),
+            None,
+        ),
+        ("dproo plan", started(command, "plan", *numbers, "--alpha", "0.05"), None),
+        ("dproo certify", started(command, "certify", *numbers, "--n", "1000"), None),
+    ):
+        yield compared(name, ours, bare, to=to, rounds=15, target=target)
+
+
+def certificates(_: Path) -> Iterator[Row]:
+    """Making and certifying each sampler, to a thousand decimal digits of e^epsilon."""
+    for name in SAMPLERS:
+        yield compared(
+            f"make and certify {name}, n = 1e12, k = 1e6, epsilon = 0.001 (2 s allowed)",
+            lambda name=name: dproo.certify(
+                dproo.mechanism(name, n=10**12, k=10**6, epsilon="0.001")
+            ),
+            lambda: math.factorial(20_000),
+            to="20,000 factorial",
+            rounds=3,
+        )
+
+
+FIGURES = (parquet, groups, spark, postgresql, memory, draws, peers, certificates, start)
+
+
+def main() -> None:
+    """Measure, and write the table; figures that were not measured now stay in it."""
+    for measure in FIGURES:
+        if sys.argv[1:] and not any(measure.__name__.startswith(name) for name in sys.argv[1:]):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            write("ratios", "Ratios to what others take", list(measure(Path(folder))))
+
+
+if __name__ == "__main__":
+    main()

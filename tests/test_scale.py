@@ -1,0 +1,82 @@
+"""Many letters, many records, many days: memory and integers keep up."""
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from itertools import chain
+
+import duckdb
+import pytest
+
+import dproo
+from dproo import Alphabet, engines
+from dproo.mechanisms import SAMPLERS
+
+WIDE = Alphabet.of({"x": range(10**6), "y": range(10**6)})
+
+
+def peak(action):
+    """Return the most memory that Python objects took during an action, in bytes."""
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_grows_with_the_letters_that_were_seen_not_with_those_declared():
+    """A thousand pairs of a million declared, and of 10^12: the same; twenty thousand: not."""
+    narrow = Alphabet.of({"x": range(10**3), "y": range(10**3)})
+
+    def release(alphabet, seen):
+        cells = {(i % 1000, i // 1000): 5 for i in range(seen)}
+        return peak(lambda: dproo.sample(cells, alphabet=alphabet, epsilon=1))
+
+    few, wide, many = release(narrow, 1_000), release(WIDE, 1_000), release(WIDE, 20_000)
+    assert wide < 1.5 * few
+    assert many > 4 * wide
+
+
+def test_a_million_letters_are_seen_within_little_memory(tmp_path):
+    """In a process of its own, whose peak memory is then that of the release."""
+    path = tmp_path / "rows.parquet"
+    rows = "SELECT i % 1000000 AS x FROM range(1500000) AS rows(i)"
+    duckdb.sql(rows).write_parquet(str(path))
+    code = (
+        "import dproo, json, resource\n"
+        f"drawn = dproo.sample({str(path)!r}, column='x', alphabet=range(10**6), epsilon=1)\n"
+        "memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "print(json.dumps([drawn.receipt['n'], drawn.receipt['k'], memory]))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    n, k, megabytes = json.loads(output)
+    assert (n, k) == (1_500_000, 10**6 + 1)
+    assert megabytes < 1024
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_more_records_than_a_float_can_count_are_counted(sampler):
+    counts = {"a": 2**60 + 1, "b": 2**53 + 1}
+    receipt = dproo.sample(counts, alphabet=["a", "b"], epsilon=1, sampler=sampler).receipt
+    assert receipt["n"] == 2**60 + 2**53 + 2
+    assert receipt["certificate"]["holds"]
+
+
+def test_days_add_up_to_the_counts_of_all_days():
+    days = [["a", "b", "z"], ["a"], ["b", "b", None]]
+    alphabet = Alphabet.of(["a", "b"])
+    total = engines.count([], alphabet=alphabet)
+    for day in days:
+        total += engines.count(day, alphabet=alphabet)
+    assert total == engines.count(list(chain(*days)), alphabet=alphabet)
+    assert dproo.sample(total, alphabet=alphabet, epsilon=1).receipt["n"] == 7
+
+
+def test_equal_keys_of_different_types_are_different_cells():
+    cells = [True, 1, 1.0, "1", None, "true"]
+    assert list(engines.count(cells, alphabet=[1, "x"])) == [3, 0, 3]
+    assert list(engines.count(cells, alphabet=[True, "x"])) == [2, 0, 4]
