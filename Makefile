@@ -1,4 +1,4 @@
-.PHONY: demo test lint bench docs soak requirements
+.PHONY: demo test lint bench docs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -26,9 +26,24 @@ bench: .venv/ready-dev
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
+# Branch coverage: of the exact core, which must be complete, and of the whole package.
+CORE := src/dproo/exact.py,src/dproo/counts.py,src/dproo/randomness.py,src/dproo/sampling.py,src/dproo/splitting.py,src/dproo/privacy.py,src/dproo/mechanisms/*.py
+
+coverage: .venv/ready-dev .venv/ready-system
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
+	$(BIN)/coverage report --fail-under=95
+
 docs: .venv/ready-dev .venv/ready-system
 	$(BIN)/python docs/screenshots.py
-	$(BIN)/pytest tests/test_documentation.py
+	$(BIN)/python docs/picture.py
+	$(BIN)/dproo figures --out docs/_build/figures >/dev/null
+	cp docs/_build/figures/*.svg docs/images/
+	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
+	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
+	@echo "The site is docs/_build/html/index.html."
 
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv

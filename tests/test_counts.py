@@ -86,3 +86,7 @@ def test_counts_of_different_alphabets_are_not_added():
         Counts.of([1, 2]) + Counts.of([1, 2, 3])
     with pytest.raises(TypeError):
         Counts.of([1, 2]) + 3
+
+
+def test_counts_are_shown_as_runs():
+    assert repr(Counts.of([3, 3, 0])) == "Counts([(3, 2), (0, 1)])"

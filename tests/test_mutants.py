@@ -186,8 +186,8 @@ MUTANTS = {
     "the same-minimum bound is dropped": (
         "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
     ),
-    "the big letters are forgotten": (
-        "mechanisms/data_specific.py", "if k * big > n:", "if k * big > n * n:", COUNTEREXAMPLES,
+    "a big letter is taken to be smaller than it can be": (
+        "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", COUNTEREXAMPLES,
     ),
     "n is one too large": (
         "mechanisms/data_specific.py", "(over - under) * (self.n - self.k * m)", "(over - under) * (self.n + 1 - self.k * m)", DS,

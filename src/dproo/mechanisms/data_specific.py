@@ -102,11 +102,10 @@ class DataSpecificRevealOrObscure(Mechanism):
             return
         yield self._same_minimum_bound(m)
         big = n - (k - 1) * m  # the largest count of a letter untouched as the minimum rises
-        if k * big > n:
-            excess = k * big - n
-            yield ceil_div(
-                over * previous * excess - self._unit * k * big * (over - under), under * excess
-            )
+        excess = k * big - n  # positive: it is (k - 1)(n - km), and the counts are not all equal
+        yield ceil_div(
+            over * previous * excess - self._unit * k * big * (over - under), under * excess
+        )
 
     def _same_minimum_bound(self, m: int) -> int:
         """Return the least ``q_m`` at which a rarest letter may gain a record, ``m`` staying."""

@@ -1,0 +1,97 @@
+"""The package: built, installed where nothing else is, and used."""
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
+
+
+def run(*command, cwd, **options):
+    arguments = [str(part) for part in command]
+    return subprocess.run(
+        arguments, cwd=cwd, capture_output=True, text=True, check=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Return the folder of a wheel and a source distribution, built from this checkout."""
+    folder = tmp_path_factory.mktemp("built")
+    done = run(sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def only(folder, pattern):
+    (found,) = folder.glob(pattern)
+    return found
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(built):
+    names = zipfile.ZipFile(only(built, "*.whl")).namelist()
+    assert {name.split("/")[0].split("-")[0] for name in names} == {"dproo"}
+    assert {"dproo/py.typed", "dproo/cli/__init__.py"} <= set(names)
+
+
+def test_the_source_distribution_builds_the_same_wheel(built, tmp_path):
+    with tarfile.open(only(built, "*.tar.gz")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = only(tmp_path, "dproo-*")
+    for name in ("Makefile", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/accuracy.json"):
+        assert (source / name).exists(), name
+    assert not (source / "docs" / "_build").exists()
+    done = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", cwd=source)
+    assert done.returncode == 0, done.stderr
+    again = zipfile.ZipFile(only(source / "dist", "*.whl"))
+    wheel = zipfile.ZipFile(only(built, "*.whl"))
+    assert {i.filename: i.CRC for i in again.infolist()} == {
+        i.filename: i.CRC for i in wheel.infolist()
+    }
+
+
+@pytest.fixture(scope="module")
+def clean(built, tmp_path_factory):
+    """Return the commands of an environment with the wheel, its dependencies and no extra."""
+    folder = tmp_path_factory.mktemp("clean")
+    assert run(sys.executable, "-m", "venv", "venv", cwd=folder).returncode == 0
+    commands = folder / "venv" / "bin"
+    done = run(commands / "pip", "install", "-q", only(built, "*.whl"), cwd=folder)
+    if done.returncode:
+        assert "No matching distribution" in done.stderr, done.stderr
+        pytest.skip("The dependencies cannot be fetched: there is no network.")
+    return commands
+
+
+def test_a_clean_environment_has_only_what_the_package_names(clean, tmp_path):
+    listed = run(clean / "pip", "list", "--format", "json", cwd=tmp_path).stdout
+    names = {package["name"] for package in json.loads(listed)}
+    assert names - {"pip", "setuptools"} == {"click", "dproo", "duckdb", "narwhals"}
+
+
+def test_without_extras_one_can_plan_certify_and_sample(clean, tmp_path):
+    (tmp_path / "data.csv").write_text("code\n" + "a\n" * 60 + "b\n" * 40, encoding="utf-8")
+    (tmp_path / "codes.txt").write_text("a\nb\nc\n", encoding="utf-8")
+    assert run(clean / "python", "-c", PARQUET, cwd=tmp_path).returncode == 0
+    ledger = {"DPROO_LEDGER": str(tmp_path / "ledger.sqlite3"), "HOME": str(tmp_path)}
+
+    def dproo(*arguments):
+        done = run(clean / "dproo", *arguments, cwd=tmp_path, env=ledger)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "ls-roo" in dproo("plan", "--k", "4", "--epsilon", "1", "--alpha", "0.05")
+    assert "holds" in dproo("certify", "--n", "100", "--k", "4", "--epsilon", "1")
+    for file in ("data.csv", "data.parquet"):
+        dproo("ledger", "init", file, "--budget", "1")
+        asked = ("--column", "code", "--alphabet", "codes.txt", "--epsilon", "1")
+        receipt = json.loads(dproo("sample", file, *asked, "--json"))
+        assert receipt["n"] == 100
+        assert receipt["values"][0] in {"a", "b", "c", "other"}
+    assert dproo("demo").strip()
