@@ -187,7 +187,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
     ),
     "a big letter is taken to be smaller than it can be": (
-        "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", COUNTEREXAMPLES,
+        "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
         "mechanisms/data_specific.py", "(over - under) * (self.n - self.k * m)", "(over - under) * (self.n + 1 - self.k * m)", DS,

@@ -48,6 +48,7 @@ def test_every_number_in_the_prose_is_in_an_example():
     known = set(NUMBER.findall(examples.replace("_", "")))
     prose = CODE.sub("", text).split("The assumption about P", 1)[1]
     prose = re.sub(r"(Theorem|Lemma|Figures?|Equation|Section) [(\d)IV]+( and \d)?", "", prose)
+    prose = re.sub(r"!\[.*?\]\(.*?\)", "", prose)
     prose = re.sub(r"\(#[^)]*\)|binomial\(8, ½\)|99 %|`[^`]*`", "", prose)
     missing = [number for number in NUMBER.findall(prose) if number not in known]
     assert missing == []
