@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from subprocess import DEVNULL, run
@@ -79,6 +80,20 @@ def parquet(folder: Path) -> Iterator[Row]:
         target=1.1,
     )
     yield row | {"peak_memory_mb": peak_memory()}
+    fresh = count(1001)  # an epsilon of its own for each release, so that no table is kept
+
+    def by(sampler: str) -> None:
+        epsilon = f"{next(fresh)}/1000"
+        dproo.sample(path, alphabet=LETTERS, column="code", epsilon=epsilon, sampler=sampler)
+
+    yield compared(
+        f"als-roo from {ROWS:.0e} rows of Parquet",
+        lambda: by("als-roo"),
+        lambda: by("ls-roo"),
+        to="ls-roo on the same file",
+        rounds=15 if ROWS <= 10**8 else 3,
+        target=1.05,
+    )
 
 
 def groups(folder: Path) -> Iterator[Row]:
