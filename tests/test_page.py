@@ -24,7 +24,7 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
         page.fill("#k", "20")
         page.fill("#epsilon", "0.5")
         needed = dproo.plan(k=20, epsilon="0.5", alpha="0.05")["ls-roo"]
-        page.wait_for_selector(f"#answers >> text='{needed:,}'")
+        page.wait_for_selector(f"#answers:not(:has(.past)) >> text='{needed:,}'")
         reached = dproo.plan(n=1000, k=20, epsilon="0.5")["ls-roo"]
         assert cells(page, "ls-roo")[:2] == [f"{float(reached):.3g}", f"{needed:,}"]
         assert "at most a factor 1.649" in page.inner_text("#meaning")
@@ -34,6 +34,23 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
             assert page.locator(f"#accuracy svg text:has-text('{text}')").count() == 1
         page.wait_for_selector("#accuracy .here")
         page.wait_for_selector("#records .here")
+
+
+ASK_FOR_ANOTHER_ALPHA = """() => {
+  const alpha = document.querySelector("#alpha");
+  alpha.value = "0.1";
+  alpha.dispatchEvent(new Event("input"));
+  return document.querySelectorAll("#answers tbody tr:first-child .past").length;
+}"""
+
+
+def test_an_answer_to_an_earlier_question_fades_until_the_new_one_is_there(
+    browser, admissions_page
+):
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#answers:not(:has(.past)) td.number")
+        assert page.evaluate(ASK_FOR_ANOTHER_ALPHA) == 2  # records needed, and epsilon needed
+        page.wait_for_selector("#answers:not(:has(.past)) td.number")
 
 
 def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, admissions_page):

@@ -46,8 +46,9 @@ const questions = {
 const answers = {};
 const refusals = {};
 const showRefusals = () => notice(find("refused"), Object.values(refusals)[0]);
+const askWith = async (query) => ({ query, ...(await ask("plan", { query })) });
 const askAnswers = Object.entries(questions).map(([name, known]) =>
-  latest(() => ask("plan", { query: given(...known) }), {
+  latest(() => askWith(given(...known)), {
     show: (answer) => {
       answers[name] = answer;
       delete refusals[name];
@@ -78,6 +79,7 @@ const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsil
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
   askAccuracy(delay);
+  showAnswers();
   showMeaning();
   showRecipes();
 }
@@ -105,7 +107,14 @@ function showCurves() {
   }
 }
 
+/** Tell whether what stands in a column answers a question that is no longer asked. */
+function isPast(name) {
+  const asked = answers[name]?.query ?? {};
+  return questions[name].some((known) => asked[known] !== fields[known].value);
+}
+
 function showAnswers() {
+  if (!Object.keys(answers).length) return;
   const body = find("answers").tBodies[0];
   const focused = document.activeElement?.value;
   const { rows } = Object.values(answers)[0];
@@ -119,7 +128,12 @@ function showAnswers() {
     label.append(sampler);
     const told = Object.keys(questions).map((name) => answers[name]?.rows[i]);
     Object.keys(questions).forEach((name, j) =>
-      make(line, "td", { class: "number" }, told[j] ? shown(told[j][name]) : "…"),
+      make(
+        line,
+        "td",
+        { class: isPast(name) ? "number past" : "number" },
+        told[j] ? shown(told[j][name]) : "…",
+      ),
     );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
     radio.addEventListener("change", () => {
