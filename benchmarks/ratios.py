@@ -259,7 +259,7 @@ def start(_: Path) -> Iterator[Row]:
     for name, ours, target in (
         ("dproo --help (0.25 s allowed)", started(command, "--help"), 4.0),
         (
-            "import click, of which --help cannot be rid",
+            "import click, which every command needs",
             started(interpreter, "-c", "import click"),
             None,
         ),

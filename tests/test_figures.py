@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import dproo
 from dproo import figures
-from dproo.cli import cli
+from dproo.cli.commands import cli
 from dproo.distributions import shape
 
 NAMES = (
