@@ -1,6 +1,6 @@
 """Take the screenshots of the page that the documentation shows.
 
-python docs/screenshots.py
+make screenshots
 """
 
 from __future__ import annotations
@@ -61,7 +61,16 @@ ROOMS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def take(browser: Any, url: str) -> None:
+# Where the pictures were taken is of no use to a reader.
+SHOWN_FOLDER = "/home/ann/hospital"
+RENAME = """([folder, shown]) => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    walker.currentNode.nodeValue = walker.currentNode.nodeValue.replaceAll(folder, shown);
+}"""
+
+
+def take(browser: Any, url: str, folder: str) -> None:
     """Take every room in every look."""
     for look, options in LOOKS.items():
         context = browser.new_context(reduced_motion="reduce", **options)
@@ -70,6 +79,7 @@ def take(browser: Any, url: str) -> None:
         for room, prepare in ROOMS.items():
             page.goto(f"{url.partition('/?')[0]}/{room}")
             prepare(page)
+            page.evaluate(RENAME, [folder, SHOWN_FOLDER])
             page.mouse.move(0, 0)
             page.evaluate("document.activeElement.blur()")
             page.screenshot(path=IMAGES / f"page-{room}-{look}.png", full_page=True)
@@ -106,7 +116,7 @@ def main() -> None:
             arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-                take(browser, url)
+                take(browser, url, folder)
                 browser.close()
             process.send_signal(signal.SIGINT)
     shrink()
