@@ -35,9 +35,11 @@ def plan(page: Any) -> None:
 
 
 def understand(page: Any) -> None:
-    """Paint a shape with rare letters, and draw."""
+    """Take an epsilon at which every sampler has a law of its own, and draw."""
     for part in ("#laws svg", "#witness svg", "#tables svg"):
         page.wait_for_selector(part)
+    with page.expect_response("**/api/law"):
+        page.fill("#epsilon", "0.5")
     page.click("#draw-many")
     page.wait_for_selector("#drawn:has-text('100 draws')")
 

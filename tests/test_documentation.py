@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 
+from dproo.mechanisms import SAMPLERS
+
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, request):
@@ -56,6 +58,15 @@ def test_the_files_that_a_page_names_exist(page):
     text = page.read_text(encoding="utf-8")
     for path in re.findall(r"`((?:tests|benchmarks|src|examples)/[\w/]+\.\w+)`", text):
         assert (ROOT / path).exists(), path
+
+
+def test_the_table_of_samplers_has_their_accuracies():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (0\.\d+)[^|]*\|$", text, re.MULTILINE))
+    assert shown == {
+        name: f"{float(sampler(epsilon='0.1', n=1000, k=9).worst_alpha):.3f}"
+        for name, sampler in SAMPLERS.items()
+    }
 
 
 def test_every_sampler_has_its_proof():
