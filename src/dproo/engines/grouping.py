@@ -30,12 +30,12 @@ def count_groups(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) ->
     axes = dict(zip(columns, alphabet.axes, strict=True))
     if not _groups_exactly(frame, axes):
         return None
-    schema = frame.collect_schema()
+    groups: Any = frame.group_by(*columns).agg(nw.len().alias("records"))
+    schema = groups.collect_schema()  # not that of the frame: pandas may group objects to floats
     cells = [
         nw.col(column).str.head(_longest(axis) + 1) if schema[column] == nw.String else column
         for column, axis in axes.items()
     ]
-    groups: Any = frame.group_by(*columns).agg(nw.len().alias("records"))
     groups = groups.select(*cells, "records").head(FEW + 1)
     if isinstance(groups, nw.LazyFrame):
         groups = groups.collect()
