@@ -33,6 +33,13 @@ def folder(tmp_path_factory):
     return out
 
 
+def test_a_figure_drawn_again_is_the_same_file(folder, tmp_path):
+    again = list(figures.write_all(tmp_path, trials=4000))
+    assert len(again) == 20
+    for path in again:
+        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+
+
 def rows_of(folder, name):
     with (folder / f"{name}.csv").open(encoding="utf-8") as file:
         return [

@@ -64,7 +64,7 @@ class _Commands(click.Group):
 @click.option("--config", help="A TOML file of defaults; else DPROO_CONFIG, else your own.")
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
-    """Show one representative record of a sensitive dataset, and expose nobody in it.
+    """Show one representative record of a sensitive dataset under differential privacy.
 
     \b
     See it work.                     dproo demo
