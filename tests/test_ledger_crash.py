@@ -59,8 +59,11 @@ def test_sixteen_racing_processes_are_granted_exactly_what_fits(tmp_path: Path) 
 
 
 def test_a_twin_that_looks_before_it_locks_grants_too_much(tmp_path: Path) -> None:
-    report = run("race", tmp_path, ledger="LooksThenCharges", rounds=3)
-    assert max(report["granted"]) > 33
+    def granted(folder: Path) -> int:
+        folder.mkdir()
+        return max(run("race", folder, ledger="LooksThenCharges", rounds=3)["granted"])
+
+    assert any(granted(tmp_path / str(attempt)) > 33 for attempt in range(10))
 
 
 def test_sixteen_processes_make_one_ledger_together(tmp_path: Path) -> None:
