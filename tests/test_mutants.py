@@ -223,7 +223,7 @@ MUTANTS = {
         "mechanisms/law.py", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
     ),
     "the certified loss is rounded down": (
-        "privacy.py", "shown = math.nextafter(shown, math.inf)", "break", ROUNDED,
+        "privacy.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
         "release.py", "    entry = book.reserve(", "    scan.count()\n    entry = book.reserve(", ORDER,

@@ -45,13 +45,14 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss ``log(ratio)``: the least float that is not below it."""
-        shown = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
-        while not is_at_most_exp(self.ratio, Fraction(shown)):
-            shown = math.nextafter(shown, math.inf)
-        while shown > 0 and is_at_most_exp(self.ratio, Fraction(below := math.nextafter(shown, 0))):
-            shown = below
-        return shown
+        """The privacy loss ``log(ratio)``: the least float that is not below it.
+
+        The bound is far nearer to the loss than floats are to each other, so the float
+        nearest to it is the least, or the one before.
+        """
+        nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
+        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
+        return nearest if is_enough else math.nextafter(nearest, math.inf)
 
 
 def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
@@ -90,8 +91,7 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
     n, k = mechanism.n, mechanism.k
     sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
     if comb(n + k, k) > _MOST_DATASETS:
-        message = f"method must be 'extremes' for so many datasets (n = {n}, k = {k})."
-        raise ValueError(message)
+        raise ValueError(f"method must be 'extremes' for so many datasets (n = {n}, k = {k}).")
     outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
     laws: dict[_Dataset, list[Fraction]] = {}
 
