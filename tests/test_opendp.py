@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import dproo
+from dproo.datasets import every_dataset
 from dproo.exact import is_at_most_exp
 from dproo.integrations import opendp as ours
 from dproo.mechanisms import SAMPLERS, mechanism
-from dproo.privacy import _datasets
 
 ALPHA = 1e-6
 LETTERS = ["a", "b"]
@@ -77,7 +77,7 @@ def test_the_map_covers_every_pair_of_datasets_at_its_distance(name):
         measurement = ours.make_sampler(*space, LETTERS, "0.7", name)
         law = mechanism(name, epsilon="0.7", n=6, k=3, neighbours=relation)
         sizes = [6] if relation == "replace" else range(7)
-        datasets = [d for size in sizes for d in _datasets(size, 3, symmetric=False)]
+        datasets = [d for size in sizes for d in every_dataset(size, 3)]
         laws = {d: law.pmf(d) for d in datasets}
         worst = Counter()
         for one, other in product(datasets, repeat=2):
