@@ -174,6 +174,23 @@ def test_draws_fall_on_the_bars(browser, admissions_page):
         page.wait_for_selector("#drawn:has-text('0 draws.')")
 
 
+DRAW_AND_FOLLOW_ANOTHER = """() => {
+  document.querySelector("#draw-one").click();
+  const sampler = document.querySelector("#sampler");
+  sampler.value = "roo";
+  sampler.dispatchEvent(new Event("change"));
+}"""
+
+
+def test_a_draw_that_comes_after_a_change_is_not_counted(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("#draws svg")
+        with page.expect_response("**/api/draws"):
+            page.evaluate(DRAW_AND_FOLLOW_ANOTHER)
+        page.click("#draw-many")
+        page.wait_for_selector("#drawn:has-text('100 draws.')")
+
+
 def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admissions_page):
     with visit(browser, admissions_page, "understand") as page:
         page.wait_for_selector("#verdict:has-text('69.3 times as much')")
@@ -184,9 +201,10 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
         )
         page.wait_for_selector("#tables .curve.chosen")
         page.select_option("#preset", "1000,9,0.1")
-        page.wait_for_selector("#verdict:has-text('certified, worst loss')")
-        page.select_option("#preset", "painted")
-        page.wait_for_selector("#tables .curve.chosen")
+        page.wait_for_selector("#verdict:has-text('Here the printed table keeps its word')")
+        with page.expect_response("**/api/tables?n=*&k=8&epsilon=0.1") as painted:
+            page.select_option("#preset", "painted")
+        assert painted.value.ok
 
 
 def choose(page, epsilon):

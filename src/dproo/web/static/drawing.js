@@ -2,6 +2,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Return the element of the page with this id. */
+export const find = (id) => document.getElementById(id);
+
 /** Make an SVG element within `parent`. */
 export function draw(parent, name, attributes = {}, text) {
   const made = document.createElementNS(SVG, name);
