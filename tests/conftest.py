@@ -1,7 +1,7 @@
 """A private PostgreSQL, a local Spark, a browser, started once where needed, and a ledger.
 
 The tests, and every process they start, know nothing of whoever runs them: neither a ledger
-nor defaults nor the width of a terminal.
+nor defaults nor the width of a terminal. Nothing is held against a clock.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from serving import Served, admissions, served
 
 from dproo.ledger import Ledger
 
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER"):
     os.environ.pop(name, None)
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,7 +26,7 @@ def small_cases(draw):
     return n, k, draw(st.sampled_from(EPSILONS)), [Fraction(part, sum(parts)) for part in parts]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(case=small_cases(), name=st.sampled_from(STRUCTURED))
 def test_every_exact_method_agrees_with_the_enumeration_of_all_datasets(case, name):
     n, k, epsilon, p = case
@@ -39,7 +39,7 @@ def test_every_exact_method_agrees_with_the_enumeration_of_all_datasets(case, na
     assert found.low <= truth.alpha <= found.high
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(case=small_cases(), name=st.sampled_from(("roo", "subrr")))
 def test_the_closed_form_is_the_obscuring_probability_times_the_distance_to_uniform(case, name):
     n, k, epsilon, p = case

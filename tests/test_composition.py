@@ -150,7 +150,7 @@ def test_the_delta_of_some_releases_is_never_below_the_exact_one(
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.fractions(min_value="1.001", max_value=20, max_denominator=1000),
     st.fractions(min_value="0.001", max_value=1, max_denominator=1000),

@@ -43,7 +43,7 @@ def spaces(name):
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=EPSILONS)
 def test_the_map_covers_the_certified_loss_and_hardly_more_than_epsilon(name, epsilon):
     law = mechanism(name, epsilon=epsilon, n=10, k=3)

@@ -88,7 +88,7 @@ def test_several_answers_by_randomized_response_are_certified(epsilon):
     n=st.integers(1, 24),
     k=st.integers(2, 5),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_epsilon_is_certified(name, epsilon, n, k):
     assert_certified(mechanism(name, epsilon=epsilon, n=n, k=k))
 
