@@ -7,9 +7,9 @@ from itertools import product
 
 import opendp.prelude as dp
 import pytest
+from chance import ALPHA, p_value
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
 
 import dproo
 from dproo.datasets import every_dataset
@@ -17,7 +17,6 @@ from dproo.exact import is_at_most_exp
 from dproo.integrations import opendp as ours
 from dproo.mechanisms import SAMPLERS, mechanism
 
-ALPHA = 1e-6
 LETTERS = ["a", "b"]
 REPLACED = dp.vector_domain(dp.atom_domain(T=str), size=10), dp.change_one_distance()
 ADDED = dp.vector_domain(dp.atom_domain(T=str)), dp.symmetric_distance()
@@ -107,12 +106,6 @@ def test_the_map_of_a_composition_is_the_sum():
     assert both.map(1) == pytest.approx(1.75)
     assert both.map(3) >= sum(part.map(3) for part in parts) - 1e-12
     assert len(both(DATA)) == 3
-
-
-def p_value(drawn, law):
-    trials = sum(drawn.values())
-    means = {letter: trials * float(p) for letter, p in law.items()}
-    return chi2.sf(sum((drawn[y] - m) ** 2 / m for y, m in means.items()), len(law) - 1)
 
 
 @pytest.mark.parametrize("name", ["roo", "ls-roo"])

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy.stats import chi2
+from chance import ALPHA, p_value
 
 import dproo
 from dproo import engines, release
@@ -18,7 +18,6 @@ from dproo.mechanisms import mechanism
 from dproo.randomness import Source
 from dproo.release import ReleaseError, sample
 
-ALPHA = 1e-6
 CANARY = "canary-7f3a"
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 6 + ["b"] * 3 + [None]
@@ -27,14 +26,6 @@ DATA = ["a"] * 6 + ["b"] * 3 + [None]
 def charged(ledger, **options):
     known = {"alphabet": LETTERS, "epsilon": "0.4", "ledger": ledger, "dataset": "patients"}
     return known | options
-
-
-def p_value(drawn, law):
-    """Return the p-value of a chi-square test of the drawn letters against a law."""
-    trials = sum(drawn.values())
-    expected = {letter: trials * float(p) for letter, p in law.items()}
-    distance = sum((drawn[y] - mean) ** 2 / mean for y, mean in expected.items())
-    return chi2.sf(distance, len(law) - 1)
 
 
 def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path):
