@@ -1,10 +1,11 @@
 """The law of the draw is the law that was certified: every branch of the source is walked."""
 
 import os
+import random
 from array import array
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 
 import pytest
 from walk import law
@@ -12,7 +13,7 @@ from walk import law
 import dproo
 from dproo import Counts, sampling
 from dproo.counts import Runs
-from dproo.mechanisms import data_specific, letter_specific
+from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, letter_specific
 from dproo.randomness import Source
 
 
@@ -42,6 +43,23 @@ def test_the_law_of_the_draw_is_the_pmf(name):
         expected = sampler.pmf(counts)
         assert [drawn[letter,] for letter in range(sampler.k)] == expected
         assert sum(expected) == 1
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes(name):
+    """Datasets are drawn from at once, their counts one behind the other, and then a rest."""
+    for neighbours in SAMPLERS[name].relations:
+        for seed in range(50):
+            rng = random.Random(seed)  # noqa: S311 - a test's bytes
+            parts = [rng.sample([0, 1, 5, 40], 4) for _ in range(7)]
+            n = 46 if neighbours == REPLACE else 46 * 7 + 18  # of each, or the most of all
+            sampler = dproo.mechanism(name, epsilon=1, n=n, k=4, neighbours=neighbours)
+            bytes_of_one, bytes_of_all = (Source(random.Random(seed).randbytes) for _ in "12")  # noqa: S311
+            each = [sampler.draw(part, source=bytes_of_one)[0] for part in parts]
+            row = Counts.of([*chain.from_iterable(parts), 9, 9])
+            assert sampler.draw_each(row, source=bytes_of_all) == each
+            with pytest.raises(ValueError, match="must sum to"):
+                sampler.draw_each(Counts.of([1, 2, 345, 0]))
 
 
 @pytest.mark.usefixtures("coarse")

@@ -18,6 +18,8 @@ SOURCE = Path(dproo.__file__).parent
 TESTS = Path(__file__).parent
 
 LAW = "test_draw.py::test_the_law_of_the_draw_is_the_pmf"
+EACH = "test_draw.py::test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes"
+CUT = "test_parity.py::test_text_is_cut_behind_the_longest_letter"
 MANY = "test_draw.py::test_many_draws_have_the_law_of_one"
 JOINT = "test_draw.py::test_the_law_of_several_draws_is_their_joint_probability"
 QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabilities"
@@ -93,6 +95,12 @@ GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_d
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 MUTANTS = {
+    "a group is drawn from the units of the one before it": (
+        "sampling.py", "        start = end\n    return", "        start = 0\n    return", EACH,
+    ),
+    "text is cut at the longest letter": (
+        "engines/grouping.py", "str.head(_longest(axis) + 1)", "str.head(_longest(axis))", CUT,
+    ),
     "a letter's own records move its level": (
         "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
     ),

@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +21,7 @@ from sources import SOURCES
 
 from dproo import Counts, engines
 from dproo.alphabet import OTHER
+from dproo.engines import grouping
 from dproo.engines.statement import quoted
 
 TABLES = 5000 if os.environ.get("DPROO_SOAK") else 1000
@@ -112,6 +114,22 @@ def test_every_engine_counts_the_same_on_nasty_tables(name: str, tmp_path: Path)
     for nasty in batches():
         source, options = SOURCES[name](nasty.rows, tmp_path)
         assert_parity(nasty, engines.count, source, **options)
+
+
+@pytest.mark.parametrize("name", ["pandas_default", "pandas_arrow", "polars", "arrow"])
+def test_frames_with_many_cells_that_differ_count_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are mapped where they are, as those are that are never brought here."""
+    monkeypatch.setattr(grouping, "FEW", 2)
+    for nasty in batches():
+        source, options = SOURCES[name](nasty.rows, tmp_path)
+        assert_parity(nasty, engines.count, source, **options)
+
+
+def test_text_is_cut_behind_the_longest_letter() -> None:
+    frame = pl.DataFrame({"a": ["ab", "abc", "abcd", "b", None]})
+    assert list(engines.count(frame, alphabet=["a", "b", "ab"])) == [0, 1, 1, 3]
 
 
 def plain(rows: pa.Table) -> pa.Table:

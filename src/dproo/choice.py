@@ -157,6 +157,10 @@ class Choice:
         if self.is_joint and self.groups is None:
             law = self.law(counts.n)
             return [law], tuple(self.alphabet.records(law.draw(counts, source=source)))
+        if self.groups is not None and not self.is_n_public:
+            law = self.law(1)
+            drawn = law.draw_each(counts, source=source)
+            return [law], tuple(self._labelled(self.alphabet.records(drawn)))
         parts = self._parts(counts, source)
         laws = {part.n: self.law(part.n) for part in parts if part.n} if self.is_n_public else {}
         law = self.law(1)

@@ -7,7 +7,7 @@ which 997 letters share a count is one run. All that the core knows of data is a
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, repeat, starmap
@@ -61,6 +61,12 @@ class Runs:
         """How many letters, and how many units, stand before the end of each run."""
         letters = accumulate(map(itemgetter(1), self.runs))
         return list(letters), list(accumulate(starmap(mul, self.runs)))
+
+    def units_before(self, letter: int) -> int:
+        """Return how many units the letters before ``letter`` hold."""
+        letter_ends, unit_ends = self._ends
+        i = bisect_left(letter_ends, letter)
+        return unit_ends[i] - (letter_ends[i] - letter) * self.runs[i][0]
 
     def letter_at(self, unit: int) -> int:
         """Return the letter that holds unit ``unit`` when the units stand in letter order.

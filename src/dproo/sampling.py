@@ -23,6 +23,24 @@ def pick(weights: Runs, source: Source) -> int:
     return weights.letter_at(source.below(weights.total))
 
 
+def pick_each(weights: Runs, width: int, source: Source) -> list[int]:
+    """Return a letter of each ``width`` consecutive ones, as :func:`pick` would draw it.
+
+    An incomplete rest is left out. The units of one part are consecutive in the whole row.
+
+    >>> pick_each(Runs([(0, 3), (1, 1), (2, 1), (0, 3), (9, 3)]), 4, Source())
+    [3, 0]
+    """
+    firsts = range(0, weights.k - width + 1, width)
+    drawn = []
+    start = 0
+    for first in firsts:
+        end = weights.units_before(first + width)
+        drawn.append(weights.letter_at(start + source.below(end - start)) - first)
+        start = end
+    return drawn
+
+
 def pick_many(weights: Runs, size: int, source: Source) -> list[int]:
     """Return ``size`` independent letters, each as :func:`pick` would draw it.
 

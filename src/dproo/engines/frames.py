@@ -6,7 +6,6 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import reduce
 from operator import and_
@@ -17,6 +16,7 @@ from dproo.alphabet import Alphabet
 from dproo.axis import Axis, Bins, IntegerRange, Letters
 from dproo.cell import EXACT_FLOAT, INTEGER_FOREIGN, INTEGER_TEXT, NUMBER_FOREIGN, NUMBER_TEXT
 from dproo.engines.cells import count_cells
+from dproo.engines.grouping import count_groups
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _CELL = "cell"
-_GROUPED_BY_VALUE = r"string|(tiny|small|big)?int|float|double|boolean|date|decimal\(.*\)"
 
 
 def to_frame(data: object) -> Frame | None:
@@ -74,13 +73,19 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
 
 def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally:
     """Count the records of a frame by letter, within the library that holds it."""
-    import narwhals as nw
-
     frame, columns = _renamed(frame, columns)
     schema = frame.collect_schema()
     if any(_is_of_objects(schema[column], frame) for column in columns):
         return _count_objects(frame, columns, alphabet)
-    frame, records, number = _grouped(frame, columns)
+    tally = count_groups(frame, columns=columns, alphabet=alphabet)
+    return _count_mapped(frame, columns, alphabet) if tally is None else tally
+
+
+def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
+    """Have the frame map every cell to its letter, and group by that."""
+    import narwhals as nw
+
+    schema = frame.collect_schema()
     keys = [
         _key(nw.col(column), schema[column], axis)
         for column, axis in zip(columns, alphabet.axes, strict=True)
@@ -96,8 +101,8 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
         name: nw.when(inside & is_letter).then(key).otherwise(nw.lit(outside))
         for name, (key, is_letter, outside) in zip(names, keys, strict=True)
     }
-    groups: Any = frame.select(*records, inside=inside, **cells).group_by("inside", *names)
-    groups = groups.agg(number.alias("records"))
+    groups: Any = frame.select(inside=inside, **cells).group_by("inside", *names)
+    groups = groups.agg(nw.len().alias("records"))
     if isinstance(groups, nw.LazyFrame):
         groups = groups.collect()
     nothing = [None] * len(keys)
@@ -123,23 +128,6 @@ def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
     else:
         frame = frame.rename(plain)
     return frame, [plain[column] for column in columns]
-
-
-def _grouped(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str], Any]:
-    """Return the frame, its column of how many records a row is, if any, and their number.
-
-    Spark groups equal cells far faster than it maps each of them to its letter, so there the
-    groups are mapped. Text of another collation is left as it is: it groups what differs.
-    """
-    import narwhals as nw
-
-    native: Any = frame.to_native()
-    if type(native).__module__.startswith("pyspark."):
-        kinds = dict(native.dtypes)
-        if all(re.fullmatch(_GROUPED_BY_VALUE, kinds[column]) for column in columns):
-            grouped: Any = frame.group_by(*columns).agg(nw.len().alias("records"))
-            return grouped, ["records"], nw.col("records").sum()
-    return frame, [], nw.len()
 
 
 def _is_of_objects(dtype: Any, frame: Frame) -> bool:

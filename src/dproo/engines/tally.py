@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any, cast
 
 from dproo.alphabet import OTHER, Alphabet
@@ -50,16 +51,17 @@ class Tally:
         seen: dict[int | None, int] = {}
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
-            *columns, records = zip(*part, strict=True)
-            indices = places[0].of(columns[0])
-            for column, axis in zip(columns[1:], places[1:], strict=True):
+            indices = places[0].of(list(map(itemgetter(0), part)))
+            for i, axis in enumerate(places[1:], start=1):
                 size = axis.axis.size
                 indices = [
                     None if index is None or place is None else index * size + place
-                    for index, place in zip(indices, axis.of(column), strict=True)
+                    for index, place in zip(
+                        indices, axis.of(list(map(itemgetter(i), part))), strict=True
+                    )
                 ]
-            for index, number in zip(indices, map(int, records), strict=True):
-                seen[index] = seen.get(index, 0) + number
+            for index, number in zip(indices, map(itemgetter(-1), part), strict=True):
+                seen[index] = seen.get(index, 0) + int(number)
         outside = seen.pop(None, 0)
         return cls(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 

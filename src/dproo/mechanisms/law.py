@@ -179,6 +179,11 @@ class Mechanism(ABC):
     def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
         return (pick(self.weights(counts), source),)
 
+    def draw_each(self, counts: Counts, *, source: Source | None = None) -> list[int]:
+        """Return a letter of each of many datasets, whose counts stand one behind the other."""
+        source = source or Source()
+        return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
+
     def draw_many(
         self, counts: Sequence[int] | Counts, size: int, *, source: Source | None = None
     ) -> list[int]:

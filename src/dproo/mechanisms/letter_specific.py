@@ -14,6 +14,8 @@ from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
+from dproo.randomness import Source
+from dproo.sampling import pick_each
 
 ENTRIES_MAX = 1 << 14
 """A longer table is cut to about this length by a constant pseudo-count on every letter."""
@@ -109,6 +111,16 @@ class LetterSpecificRevealOrObscure(Mechanism):
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""
         return counts.map(self.table)
+
+    def draw_each(self, counts: Counts, *, source: Source | None = None) -> list[int]:
+        """Return a letter of each dataset, from the weights of all of them at once.
+
+        A letter's weight depends on nothing but its count. Under add-remove no dataset can
+        have too many records if all of them together have not.
+        """
+        if self.neighbours == REPLACE or counts.n > self.n:
+            return super().draw_each(counts, source=source)
+        return pick_each(self.weights(counts), self.k, source or Source())
 
     @property
     def worst_alpha(self) -> Fraction:

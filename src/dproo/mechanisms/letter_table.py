@@ -35,9 +35,10 @@ class LetterTable:
 
     def __call__(self, count: int) -> int:
         """Return the weight of a letter with this count."""
-        if count <= self.last:
-            return self.values[count]
-        return self.values[-1] + (count - self.last) * self.slope
+        values = self.values
+        if count < len(values):
+            return values[count]
+        return values[-1] + (count - self.last) * self.slope
 
     def step(self, count: int) -> int:
         """Return what one more record adds at this count."""
