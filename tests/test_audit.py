@@ -83,6 +83,7 @@ def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
         assert found.epsilon_lower >= 0.95
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_a_hundred_audits_never_exceed_epsilon(name):
     sampler, pair, loss = worst(name, epsilon=1, n=5, k=2)

@@ -8,7 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from dproo.ledger import Ledger
+
+pytestmark = pytest.mark.untraced
 
 CANARY = "canary-c41d"
 ROWS, KILLS = 2_000_000, 12

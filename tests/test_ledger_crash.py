@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.untraced
+
 WORKER = Path(__file__).parent / "ledger_worker.py"
 SOAK = os.environ.get("DPROO_SOAK") == "1"
 KILLS = 1_000 if SOAK else 200

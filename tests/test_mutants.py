@@ -14,6 +14,8 @@ import pytest
 
 import dproo
 
+pytestmark = pytest.mark.untraced
+
 SOURCE = Path(dproo.__file__).parent
 TESTS = Path(__file__).parent
 

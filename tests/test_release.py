@@ -28,6 +28,7 @@ def charged(ledger, **options):
     return known | options
 
 
+@pytest.mark.untraced
 def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path):
     """The file is scanned once and released from many times; each release runs all the rest."""
     path = tmp_path / "data.csv"
@@ -45,6 +46,7 @@ def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path)
         assert p_value(drawn, dict(zip(letters, off, strict=True))) < ALPHA
 
 
+@pytest.mark.untraced
 def test_the_law_of_a_hundred_thousand_records_of_whole_releases_from_a_file(tmp_path):
     """Fifty releases, each of one record for each of 2,000 groups with the same counts."""
     path = tmp_path / "data.csv"
