@@ -1,13 +1,12 @@
 """How the processor time of a release grows with records, letters, draws and 1/epsilon.
 
 python benchmarks/growth.py
-DPROO_ROWS=1e9 python benchmarks/growth.py      with as many records at most
+DPROO_ROWS=1e8 python benchmarks/growth.py      with as many records at most
 """
 
 from __future__ import annotations
 
 import math
-import os
 import statistics
 import sys
 import tempfile
@@ -16,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from measuring import measured, peak_memory, write
-from ratios import CODE, LETTERS, written
+from ratios import CODE, LETTERS, ROWS, written
 
 import dproo
 from dproo import choice
 
-ROWS = int(float(os.environ.get("DPROO_ROWS", "1e8")))
 ROUNDS = 3
 LARGEST = 2  # points that the exponent is fitted to: below them fixed costs are all there is
 

@@ -18,8 +18,11 @@ extensions = [
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"dproo {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 
 highlight_language = "none"
 myst_heading_anchors = 3

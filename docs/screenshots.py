@@ -1,6 +1,6 @@
 """Take the screenshots of the page that the documentation shows.
 
-python docs/screenshots.py
+make screenshots
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ def plan(page: Any) -> None:
 
 
 def understand(page: Any) -> None:
-    """Paint a shape with rare letters, and draw."""
+    """Take an epsilon at which every sampler has a law of its own, and draw."""
     for part in ("#laws svg", "#witness svg", "#tables svg"):
         page.wait_for_selector(part)
+    with page.expect_response("**/api/law"):
+        page.fill("#epsilon", "0.5")
     page.click("#draw-many")
     page.wait_for_selector("#drawn:has-text('100 draws')")
 
@@ -61,7 +63,16 @@ ROOMS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def take(browser: Any, url: str) -> None:
+# Where the pictures were taken is of no use to a reader.
+SHOWN_FOLDER = "/home/ann/hospital"
+RENAME = """([folder, shown]) => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    walker.currentNode.nodeValue = walker.currentNode.nodeValue.replaceAll(folder, shown);
+}"""
+
+
+def take(browser: Any, url: str, folder: str) -> None:
     """Take every room in every look."""
     for look, options in LOOKS.items():
         context = browser.new_context(reduced_motion="reduce", **options)
@@ -70,6 +81,7 @@ def take(browser: Any, url: str) -> None:
         for room, prepare in ROOMS.items():
             page.goto(f"{url.partition('/?')[0]}/{room}")
             prepare(page)
+            page.evaluate(RENAME, [folder, SHOWN_FOLDER])
             page.mouse.move(0, 0)
             page.evaluate("document.activeElement.blur()")
             page.screenshot(path=IMAGES / f"page-{room}-{look}.png", full_page=True)
@@ -106,7 +118,7 @@ def main() -> None:
             arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-                take(browser, url)
+                take(browser, url, folder)
                 browser.close()
             process.send_signal(signal.SIGINT)
     shrink()

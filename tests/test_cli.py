@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from dproo.cli import _COMMANDS, cli
+from dproo.cli.commands import _COMMANDS, cli
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
@@ -294,6 +294,13 @@ def test_help_teaches_by_example(command):
     assert result.returncode == 0
     assert "dproo " in result.stdout
     assert "--seed" not in result.stdout
+
+
+def test_the_prepared_help_is_what_the_commands_would_print(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert dproo("--help").stdout == dproo("-h").stdout, (
+        "COLUMNS=80 dproo -h >src/dproo/cli/help.txt"
+    )
 
 
 def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():

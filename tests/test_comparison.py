@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import dproo
 from dproo.advice import recommend
-from dproo.cli import cli
+from dproo.cli.commands import cli
 from dproo.comparison import OURS, compare, contenders, ratio_to_best, summarise
 from dproo.distributions import SUITE, shape
 

@@ -11,7 +11,7 @@ from walk import law
 
 import dproo
 from dproo import Counts, Mechanism, Transition
-from dproo.cli import cli
+from dproo.cli.commands import cli
 from dproo.comparison import compare
 from dproo.counts import Runs
 from dproo.mechanisms import SAMPLERS

@@ -72,6 +72,16 @@ def test_cells_in_memory_are_counted_by_their_text(data: Any) -> None:
     assert list(engines.count(data, alphabet=[7, 2**53 + 1])) == [3, 1, 2]
 
 
+def test_cells_that_are_equal_to_python_but_not_as_text_are_told_apart() -> None:
+    for cells in (
+        [1, True, 1, None, True],
+        [True, True, None, 1, 1],
+        [1, 1, None, True, 1.0, True],
+    ):
+        found = engines.count(cells, alphabet=[1, "true"])
+        assert list(found) == [cells.count(1) - 2, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("array", "counts"),
     [

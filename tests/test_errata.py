@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from scipy.optimize import linprog
 
 from dproo import mechanism
-from dproo.cli import cli
+from dproo.cli.commands import cli
 from dproo.datasets import falling_datasets
 from dproo.privacy import _neighbours
 

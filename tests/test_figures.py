@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import dproo
 from dproo import figures
-from dproo.cli import cli
+from dproo.cli.commands import cli
 from dproo.distributions import shape
 
 NAMES = (
@@ -31,6 +31,13 @@ def folder(tmp_path_factory):
     assert result.exit_code == 0, result.output
     assert len(result.output.split()) == 20
     return out
+
+
+def test_a_figure_drawn_again_is_the_same_file(folder, tmp_path):
+    again = list(figures.write_all(tmp_path, trials=4000))
+    assert len(again) == 20
+    for path in again:
+        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
 
 
 def rows_of(folder, name):

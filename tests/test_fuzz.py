@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dproo.cli import _run, cli
+from dproo.cli import commands
 from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
@@ -47,7 +47,7 @@ def run(arguments):
     """Run the command line in this process; return its exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        code = _run(lambda: cli.main(list(arguments), standalone_mode=False))
+        code = commands.run(list(arguments))
     return code, out.getvalue(), err.getvalue()
 
 

@@ -5,11 +5,10 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
+from pages import ROOT, follow
 
-ROOT = Path(__file__).parent.parent
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 
 
@@ -37,7 +36,7 @@ def only(folder, pattern):
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     names = zipfile.ZipFile(only(built, "*.whl")).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"dproo"}
-    assert {"dproo/py.typed", "dproo/cli/__init__.py"} <= set(names)
+    assert {"dproo/py.typed", "dproo/cli/__init__.py", "dproo/cli/help.txt"} <= set(names)
 
 
 def test_the_source_distribution_builds_the_same_wheel(built, tmp_path):
@@ -95,3 +94,8 @@ def test_without_extras_one_can_plan_certify_and_sample(clean, tmp_path):
         assert receipt["n"] == 100
         assert receipt["values"][0] in {"a", "b", "c", "other"}
     assert dproo("demo").strip()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_the_commands_of_the_first_pages_need_no_extra(clean, tmp_path, page):
+    follow(ROOT / page, tmp_path, programs=clean)

@@ -253,6 +253,23 @@ def test_a_changed_choice_withdraws_what_was_shown(browser, admissions_page):
         assert not page.is_visible("#go")
 
 
+def test_the_sampler_that_adapts_asks_for_a_guess(browser, admissions_page):
+    with visit(browser, admissions_page, "release") as page:
+        assert not page.is_visible("#guess")
+        page.select_option("#sampler", "als-roo")
+        page.select_option("#guess", "sparse")
+        choose(page, "0.25")
+        page.wait_for_selector("#confirm-body:visible")
+        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
+        assert "--guess sparse" in page.text_content("#command")
+        page.click("#go")
+        page.wait_for_selector("#result-body:visible")
+        with page.expect_download() as download:
+            page.click("#download")
+        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert (receipt["sampler"], receipt["guess"]) == ("als-roo", "sparse")
+
+
 def test_a_database_has_its_own_fields(browser, admissions_page):
     with visit(browser, admissions_page, "release") as page:
         page.check("[value=database]")

@@ -9,7 +9,7 @@ import pytest
 import sphinx.util.inventory
 
 import dproo
-from dproo.cli import cli
+from dproo.cli.commands import cli
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

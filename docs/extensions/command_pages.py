@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from dproo.cli import cli
+from dproo.cli.commands import cli
 
 WIDTH = 88
 

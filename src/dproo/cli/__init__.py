@@ -4,128 +4,18 @@ Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read, nothing charged);
 refused (nothing read); 4 the release failed after it was charged; 5 an audit found a violation.
 """
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import Any, NoReturn
-
-import click
-
-_USAGE = click.UsageError.exit_code
-
-# The module of each command, and its line in the help, for which no module is imported.
-_COMMANDS = {
-    "audit": (
-        "auditing",
-        "Look for a violation of epsilon from outside, by drawing again and again.",
-    ),
-    "certify": ("analysis", "Prove the epsilon of the very integers that would be drawn from."),
-    "compare": ("analysis", "Measure every sampler on the same distribution; smaller is better."),
-    "demo": (
-        "demonstration",
-        "Plan, release and be refused, on invented hospital admissions; takes a second.",
-    ),
-    "figures": ("analysis", "Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."),
-    "ledger": ("budget", "Declare, show and verify privacy budgets."),
-    "plan": (
-        "analysis",
-        "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
-    ),
-    "sample": ("releasing", "Release one representative record of DATA under pure epsilon-DP."),
-    "serve": ("serving", "Plan, understand and release in a browser, on this machine only."),
-    "synthesize": (
-        "synthesizing",
-        "Release many synthetic records of DATA under one budget.",
-    ),
-}
-
-
-class _Commands(click.Group):
-    """Commands that are imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in _COMMANDS:
-            return None
-        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="dproo")
-@click.option("--config", help="A TOML file of defaults; else DPROO_CONFIG, else your own.")
-@click.pass_context
-def cli(ctx: click.Context, config: str | None) -> None:
-    """Show one representative record of a sensitive dataset, and expose nobody in it.
-
-    \b
-    See it work.                     dproo demo
-    How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
-    Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
-    Does another one?                dproo audit --command 'theirs {}' --epsilon 1
-                                       --dataset a.csv --neighbour b.csv
-    Declare a budget.                dproo ledger init data.csv --budget 3
-    Release a record.                dproo sample data.csv --column diagnosis
-                                       --alphabet codes.txt --epsilon 1
-
-    Defaults can stand in a TOML file, a table for each command: [sample] with
-    sampler = "roo". It is looked for in ~/.config/dproo/dproo.toml, never in the folder you
-    happen to be in.
-    """
-    ctx.default_map = _defaults(config)
-
-
-def _defaults(config: str | None) -> dict[str, Any]:
-    """Return the user's defaults; only names that a command has are allowed."""
-    named = config or os.environ.get("DPROO_CONFIG")
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    path = Path(named) if named else home / "dproo" / "dproo.toml"
-    if not named and not path.exists():
-        return {}
-    import tomllib  # noqa: PLC0415 - loaded where there is a file to read
-
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
-    for name, defaults in found.items():
-        command = cli.get_command(click.Context(cli), name)
-        known = {option.name for option in command.params} if command else set()
-        if not isinstance(defaults, dict) or not set(defaults) <= known:
-            raise ValueError(f"config must hold tables of options only, got [{name}] in {path}.")
-    return found
+from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; every refusal is one sentence and an exit code."""
-    sys.exit(_run(lambda: cli.main(standalone_mode=False)))
+    """Run the command line, or print its first page, for which nothing is imported."""
+    if sys.argv[1:] == ["--help"]:
+        # Kept as `COLUMNS=80 dproo -h` writes it; a test compares them.
+        with open(os.path.join(os.path.dirname(__file__), "help.txt"), encoding="utf-8") as page:  # noqa: PTH118, PTH120, PTH123 - pathlib is slow to import
+            sys.stdout.write(page.read())
+        sys.exit()
+    from dproo.cli.commands import run  # noqa: PLC0415 - loaded where there is a command to run
 
-
-def _run(command: Callable[[], Any]) -> int:
-    try:
-        return command() or 0
-    except click.ClickException as error:
-        error.show()
-        return _USAGE
-    except (click.Abort, KeyboardInterrupt):
-        code, sentence = _USAGE, "stopped."
-    except Exception as error:  # noqa: BLE001 - a traceback could quote the data
-        from dproo.report import verdict  # noqa: PLC0415 - loaded when something went wrong
-
-        code, sentence = verdict(error)
-    click.echo(f"Error: {sentence}", err=True)
-    return code
+    sys.exit(run())

@@ -59,8 +59,8 @@ def demo_command() -> None:
         except BudgetRefused as refused:
             _step(f"   refused: {refused}")
         _step("   Printing the first release again is free, and the ledger verifies:")
-        found = ledger.verify()
-        _step(f"   {found.events} events, head {found.head[:16]}")
+        _step(f"   {ledger.verify().events} events, intact.")
+        _step("\nYour own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
 
 
 def _step(text: str) -> None:

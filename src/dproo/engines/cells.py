@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 from dproo._check import refusal, whole
@@ -17,10 +18,20 @@ _CHUNK = 1 << 16
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
     """Count records one by one; with several columns each is a mapping or a sequence."""
     columns = alphabet.columns
-    rows: Iterable[Sequence[object]] = zip(records, repeat(1))
+    rows: Iterable[Sequence[Any]] = _groups(records)
     if columns:
         rows = ((*_cells(record, columns), 1) for record in records)
     return Tally.of(rows, alphabet=alphabet)
+
+
+def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
+    """Yield cells and how often each occurs, a part of the data at a time."""
+    rest = iter(cells)
+    while part := list(islice(rest, _CHUNK)):
+        kinds = set(map(type, part)) - {type(None)}
+        # Of different types some are one key and two letters, as 1 and True are.
+        is_exact = len(kinds) <= 1 and kinds <= {str, int, bool}
+        yield from Counter(part).items() if is_exact else zip(part, repeat(1))
 
 
 def _cells(record: object, columns: Sequence[str]) -> Sequence[object]:

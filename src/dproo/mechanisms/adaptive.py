@@ -45,7 +45,7 @@ ENTRIES_MAX = 1 << 17
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveRevealOrObscure(Mechanism):
-    r"""Draw a letter in proportion to ``W(c, d)``, its count lifted by a level that adapts.
+    r"""Draw a letter in proportion to its count, lifted by a level that adapts: ``W(c, d)``.
 
     ``d`` is how many records the *other* letters have at risk, ``min(count, knee)`` each,
     where ``knee = 1 / (growth - 1)`` rounded up is the count from which one record more or

@@ -23,7 +23,7 @@ ENTRIES_MAX = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class LetterSpecificRevealOrObscure(Mechanism):
-    r"""Draw a letter in proportion to its lifted count ``f(c)``.
+    r"""Draw a letter in proportion to its count, lifted where it is rare: ``f(c)``.
 
     ``f(c) = max_j (c + j) growth^-j`` is the smallest table above the identity whose step
     ratio is at most ``growth``: ``f(c) = c`` once ``(c+1)/c <= growth``, so a letter seen

@@ -12,9 +12,10 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from dproo.choice import DEFAULT
+from dproo.choice import ADAPTIVE, DEFAULT
 from dproo.distributions import SHAPES
 from dproo.mechanisms import SAMPLERS
+from dproo.mechanisms.adaptive import SPREADS
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
 from dproo.web.folder import Folder
 from dproo.web.gate import Gate
@@ -43,6 +44,8 @@ def application(*, folder: Folder, ledger: Path, port: int, token: str) -> ASGIA
             folder=str(folder.root),
             samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
             default=DEFAULT,
+            adaptive=ADAPTIVE,
+            guesses=list(SPREADS),
             shapes={name: words for name, (_, words) in SHAPES.items()},
             letters_max=PAINTED_LETTERS_MAX,
         )

@@ -31,7 +31,10 @@ PATIENCE = 600
 """Seconds for which an order can be confirmed."""
 
 _MOST_ORDERS = 32
-_FIELDS = ("source", "data", "table", "dataset", "column", "alphabet", "sampler", "epsilon")
+_FIELDS = (
+    *("source", "data", "table", "dataset"),
+    *("column", "alphabet", "sampler", "guess", "epsilon"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +83,7 @@ class Order:
             alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
             epsilon=parse_epsilon(texts["epsilon"]),
             sampler=texts["sampler"],
+            guess=texts["guess"] or None,
             neighbours=account.neighbours,
             records_per_person=account.records_per_person,
         )
@@ -107,10 +111,11 @@ class Order:
     def shown(self) -> dict[str, Any]:
         """What a person should see before confirming."""
         account, where = self.account, self._where
+        guess = f" (guess: {self.choice.guess})" if self.choice.guess else ""
         return {
             "summary": f"One record of column “{self.column}” of {where}, out of"
             f" {self.choice.alphabet.k} public letters ({self.alphabet}), by"
-            f" {self.choice.chosen} with ε = {self.epsilon}, charged to “{account.dataset}”"
+            f" {self.choice.chosen}{guess} with ε = {self.epsilon}, charged to “{account.dataset}”"
             f" ({account.neighbours}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
@@ -137,6 +142,7 @@ class Order:
             "column": self.column,
             "alphabet": self.alphabet,
             "sampler": self.choice.chosen,
+            "guess": self.choice.guess,
             "epsilon": self.epsilon,
             "neighbours": account.neighbours if account.neighbours != REPLACE else None,
             "records-per-person": str(account.records_per_person)
@@ -162,6 +168,7 @@ class Order:
             alphabet=self.choice.alphabet,
             epsilon=self.choice.epsilon,
             sampler=self.choice.sampler,
+            guess=self.choice.guess,
             column=self.column,
             table=self.table,
             neighbours=self.choice.neighbours,

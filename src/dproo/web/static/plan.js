@@ -148,7 +148,7 @@ function showMeaning() {
   const factor = Math.exp(Number(fields.epsilon.value));
   const text = factor < 1e6 ? plain(factor, factor < 10 ? 4 : 3) : factor.toExponential(1);
   find("meaning").replaceChildren(
-    "An observer’s odds about any one person change by at most a factor ",
+    "An observer’s odds about any one record change by at most a factor ",
   );
   make(find("meaning"), "strong", {}, factor > 1 ? text : "…");
   find("meaning").append(", whatever else they know.");

@@ -16,6 +16,8 @@ function showSource() {
 
 function showSampler() {
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
+  for (const field of document.querySelectorAll("[data-sampler]"))
+    field.hidden = field.dataset.sampler !== find("sampler").value;
 }
 
 async function showFiles() {
@@ -104,6 +106,7 @@ function order() {
     column: find("column").value.trim(),
     alphabet: find("alphabet").value.trim(),
     sampler: find("sampler").value,
+    guess: find("guess").closest("[hidden]") ? "" : find("guess").value,
     epsilon: find("epsilon").value.trim(),
   };
 }
