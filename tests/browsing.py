@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from serving import Served
+from serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 ROOMS = ("plan", "understand", "release")
@@ -46,6 +46,7 @@ def visit(
         ),
     )
     try:
+        context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         if room == "plan":
             page.goto(served.url)
@@ -54,10 +55,9 @@ def visit(
             context.add_cookies([{"name": name, "value": value, "url": served.origin}])
             page.goto(f"{served.origin}/{room}")
         yield page
-        for _ in range(100):  # what was asked last may be refused a moment later
-            page.wait_for_timeout(50)
-            if len(_refused(troubles)) >= refusals:
-                break
+        page.wait_for_timeout(50)
+        while len(_refused(troubles)) < refusals:  # what was asked last may be refused later
+            context.wait_for_event("console")
     finally:
         context.close()
     refused = _refused(troubles)
@@ -72,12 +72,29 @@ def _refused(troubles: list[str]) -> list[str]:
 def settled(page: Any, room: str) -> None:
     """Wait until everything of a room stands there."""
     parts = {
-        "plan": ("#accuracy .curve", "#records .curve", "#answers tbody tr"),
+        "plan": ("#accuracy .curve", "#records .curve", "#answers:not(:has(.past)) td.number"),
         "understand": ("#paint svg", "#laws svg", "#draws svg", "#tables svg", "#witness svg"),
         "release": ("#file option", "#ledger h3"),
     }
     for part in parts[room]:
         page.wait_for_selector(part, state="attached")
+
+
+@contextmanager
+def seen(page: Any, condition: str) -> Iterator[None]:
+    """Demand that a condition holds at some moment of the block, be it ever so short.
+
+    Whoever looks from outside may come too late, so the page itself looks at every change.
+    """
+    page.evaluate(f"""() => {{
+      delete document.body.dataset.seen;
+      const watch = new MutationObserver(() => {{
+        if ({condition}) document.body.dataset.seen = "yes";
+      }});
+      watch.observe(document.body, {{ subtree: true, childList: true }});
+    }}""")
+    yield
+    page.wait_for_selector("body[data-seen]")
 
 
 def tab_to(page: Any, selector: str) -> None:

@@ -1,4 +1,8 @@
-"""A private PostgreSQL, a local Spark, a browser, started once where needed, and a ledger."""
+"""A private PostgreSQL, a local Spark, a browser, started once where needed, and a ledger.
+
+The tests, and every process they start, know nothing of whoever runs them: neither a ledger
+nor defaults nor the width of a terminal. Nothing is held against a clock.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from serving import Served, admissions, served
 
 from dproo.ledger import Ledger
+
+for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER"):
+    os.environ.pop(name, None)
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Give all tests an empty home for settings and data."""
+    folder = str(tmp_path_factory.mktemp("home"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", folder)
+        patch.setenv("XDG_DATA_HOME", folder)
+        yield
 
 
 @pytest.fixture(scope="session")

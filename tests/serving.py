@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -19,6 +18,8 @@ from urllib.parse import urlsplit
 from dproo.ledger import Ledger
 
 COMMAND = [str(Path(sys.executable).parent / "dproo")]
+PATIENCE = 120
+"""Seconds after which a test gives a process up; no test passes or fails by being slower."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Served:
             "Content-Type": "application/json",
         }
 
-    def send(self, raw: bytes, *, patience: float = 30) -> Answer:
+    def send(self, raw: bytes, *, patience: float = PATIENCE) -> Answer:
         """Send bytes as they are and return what comes back within so many seconds."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as connection:
             with suppress(OSError):  # it may be refused before its end
@@ -128,16 +129,15 @@ def request(method: str, path: str, headers: Mapping[str, str], body: bytes = b"
 def served(folder: Path, ledger: Path) -> Iterator[Served]:
     """Serve a folder for as long as the block lasts, then interrupt the server as Ctrl-C does."""
     command = [*COMMAND, "serve", "--folder", str(folder), "--ledger", str(ledger)]
-    environment = {**os.environ, "XDG_CONFIG_HOME": str(ledger.parent)}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             url = process.stdout.readline().strip() if process.stdout else ""
             yield Served(url, folder, ledger, process)
         finally:
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=30)
+            _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, errors) == (0, "")
 
 

@@ -41,8 +41,11 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
     session = SparkSession.builder.master(master).config(map=CONFIG).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     tracker = session.sparkContext.statusTracker()
-    # Both machines must have an executor before one of them is lost.
-    while session._jsc.sc().getExecutorMemoryStatus().size() < 3:
+
+    def executors() -> int:
+        return session._jsc.sc().getExecutorMemoryStatus().size() - 1
+
+    while executors() < 2:  # both machines must have one before one of them is lost
         time.sleep(0.1)
     session.read.parquet(folder).where(SLOW).createOrReplaceTempView("slow")
     seen = {"tasks": 0, "done": 0}
@@ -82,8 +85,9 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
     )
     released.set()
     killer.join()
-    executors = session._jsc.sc().getExecutorMemoryStatus().size() - 1
-    found = {"counts": list(counts[0]), "executors": executors, "receipt": release.receipt}
+    while executors() > 1:  # that one is lost may be noticed after the last task
+        time.sleep(0.1)
+    found = {"counts": list(counts[0]), "executors": executors(), "receipt": release.receipt}
     sys.stdout.write(json.dumps(seen | found) + "\n")
 
 

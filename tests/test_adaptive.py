@@ -60,7 +60,7 @@ def test_no_addition_or_removal_leaks_more_than_the_bound(epsilon):
     k=st.integers(2, 5),
     guess=st.sampled_from(GUESSES),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_epsilon_and_guess_is_bounded(epsilon, n, k, guess):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(adaptive, "ADAPTS_FROM", 0)
@@ -126,7 +126,7 @@ def test_the_table_is_what_the_proof_relies_on(n, k, epsilon, neighbours):
     epsilon=st.sampled_from(["0.1", "0.5", "2"]),
     guess=st.sampled_from(GUESSES),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_dataset_is_within_the_bounds_of_its_span(counts, epsilon, guess):
     """The least total, what is hidden, lifted and lost: each against the dataset itself."""
     n, k = sum(counts), len(counts)

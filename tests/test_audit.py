@@ -19,7 +19,7 @@ from dproo.repetition import Repetition
 
 SOAK = os.environ.get("DPROO_SOAK") == "1"
 ALPHA = 1e-6
-CERTAIN = "0.999999"
+CERTAIN = "0.999999999"  # hundreds of audits are right all together
 
 
 def worst(name, **options):
@@ -27,6 +27,11 @@ def worst(name, **options):
     sampler = dproo.mechanism(name, **options)
     witness = dproo.certify(sampler).witness
     return sampler, (witness.before, witness.after), math.log(sampler.ratio(witness))
+
+
+def share_found(name):
+    """Return which share of the loss a million trials surely find; of a small loss, less."""
+    return 0.9 if name == "subrr" else 0.95
 
 
 def letters_of(p):
@@ -72,12 +77,13 @@ def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
     sampler, pair, loss = worst(name, epsilon=1, n=4, k=3)
     options = {"trials": 10**6, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
     found = dproo.audit(sampler.draw_many, *pair, **options)
-    assert 0.95 * loss <= found.epsilon_lower <= 1
+    assert share_found(name) * loss <= found.epsilon_lower <= 1
     assert found.verdict == NOT_REFUTED
     if name in {"roo", "ds-roo", "ls-roo"}:
         assert found.epsilon_lower >= 0.95
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_a_hundred_audits_never_exceed_epsilon(name):
     sampler, pair, loss = worst(name, epsilon=1, n=5, k=2)
@@ -87,7 +93,7 @@ def test_a_hundred_audits_never_exceed_epsilon(name):
         found = dproo.audit(sampler.draw_many, *pair, **options)
         assert found.epsilon_lower <= loss
         assert found.verdict == NOT_REFUTED
-        assert not SOAK or found.epsilon_lower >= 0.95 * loss
+        assert not SOAK or found.epsilon_lower >= share_found(name) * loss
 
 
 def test_the_bound_fails_as_rarely_as_it_states_where_it_is_tight():
@@ -113,12 +119,18 @@ def test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence():
     assert found.epsilon_lower == log_odds_lower(many, few + many, alpha=0.09)
     assert sum(found.measured) == 16_000
     assert found.confidence == 0.9
-    assert found.verdict is None
+    assert found.verdict == (None if found.are_independent else DEPENDENT)
 
 
 def test_the_event_is_found_among_letters_that_do_not_matter():
     law = {0: [3, 1, *[1] * 40], 1: [1, 3, *[1] * 40]}
-    found = dproo.audit(lambda d: random.choices(range(42), weights=law[d])[0], 0, 1, trials=20_000)
+    found = dproo.audit(
+        lambda d, size: random.choices(range(42), weights=law[d], k=size),
+        *(0, 1),
+        trials=100_000,
+        confidence=CERTAIN,
+        is_batched=True,
+    )
     assert found.event in ({0}, {1})
     assert found.likelier_on == ("dataset" if found.event == {0} else "neighbour")
     assert 0.5 < found.epsilon_lower < math.log(3)
@@ -141,8 +153,9 @@ def test_datasets_far_apart_share_the_bound():
     def draw(dataset):
         return random.random() < (0.9 if dataset else 0.1)
 
-    near = dproo.audit(draw, 0, 1, trials=20_000, epsilon=1)
-    far = dproo.audit(draw, 0, 1, trials=20_000, epsilon=1, distance=4)
+    options = {"trials": 20_000, "confidence": CERTAIN, "epsilon": 1}
+    near = dproo.audit(draw, 0, 1, **options)
+    far = dproo.audit(draw, 0, 1, **options, distance=4)
     assert near.verdict == VIOLATED
     assert far.verdict == NOT_REFUTED
     assert far.epsilon_lower == pytest.approx(near.epsilon_lower / 4, rel=0.1)
@@ -200,7 +213,8 @@ def test_a_sampler_that_obscures_a_tenth_too_rarely_is_caught():
     q = 1 / (1 + Fraction(n, k) * (Fraction(math.e) - 1))
     leaking = dproo.mechanism("roo", q=q * 9 / 10, n=n, k=k)
     _, pair, _ = worst("roo", epsilon=1, n=n, k=k)
-    found = dproo.audit(leaking.draw_many, *pair, trials=400_000, epsilon=1, is_batched=True)
+    options = {"trials": 2_000_000, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
+    found = dproo.audit(leaking.draw_many, *pair, **options)
     assert found.verdict == VIOLATED
     assert found.epsilon_lower < leaking.epsilon
 
@@ -214,7 +228,8 @@ def drop_nulls(records):
 
 def test_a_sampler_that_drops_nulls_is_caught():
     records = ["flu"] * 3 + [None] * 17
-    found = dproo.audit(drop_nulls, records, [*records[:-1], "plague"], trials=20_000, epsilon=1)
+    options = {"trials": 20_000, "confidence": CERTAIN, "epsilon": 1}
+    found = dproo.audit(drop_nulls, records, [*records[:-1], "plague"], **options)
     assert found.verdict == VIOLATED
     assert found.event == {"plague"}
 

@@ -15,6 +15,7 @@ from dproo.command import Command, Failure
 
 DPROO = [str(Path(sys.executable).parent / "dproo"), "audit"]
 ROO = ["--sampler", "roo", "-n", "5", "-k", "2", "--epsilon", "1"]
+CERTAIN = ["--confidence", "0.999999999"]
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_program_prints_letters_without_a_shell(tmp_path):
 
 
 def test_a_program_that_shows_a_random_record_is_caught(files):
-    result = theirs("shuf -n 1 {}", files, "--trials", "300", "--json")
+    result = theirs("shuf -n 1 {}", files, "--trials", "300", *CERTAIN, "--json")
     found = json.loads(result.stdout)
     assert result.returncode == 5
     assert (found["verdict"], found["event"]) == (VIOLATED, ["plague"])
@@ -52,7 +53,7 @@ def test_a_program_that_shows_a_random_record_is_caught(files):
     assert found["epsilon_lower"] > 1
     assert found["counts"]["dataset"] == 0
     assert found["schema_version"] == 1
-    shown = theirs("shuf -n 1 {}", files, "--trials", "300")
+    shown = theirs("shuf -n 1 {}", files, "--trials", "300", *CERTAIN)
     assert shown.returncode == 5
     assert "epsilon = 1 is VIOLATED for shuf -n 1 {}" in shown.stdout
     assert "plague" in shown.stdout
@@ -69,13 +70,13 @@ def test_a_program_that_never_varies_gets_a_hint(files):
     result = theirs("head -n 1 {}", files, "--trials", "100")
     assert result.returncode == 0
     assert "Audit two datasets that differ in many records, with --distance." in result.stderr
-    far = theirs("tail -n 1 {}", files, "--trials", "100", "--distance", "2")
+    far = theirs("tail -n 1 {}", files, "--trials", "200", "--distance", "2")
     assert far.returncode == 5
 
 
 @pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo"])
 def test_our_sampler_is_audited_on_its_own_witness(name):
-    result = run("--sampler", name, *ROO[2:], "--confidence", "0.999999", "--json")
+    result = run("--sampler", name, *ROO[2:], *CERTAIN, "--json")
     found = json.loads(result.stdout)
     assert result.returncode == 0
     assert 0.95 < found["epsilon_lower"] <= 1
@@ -84,7 +85,7 @@ def test_our_sampler_is_audited_on_its_own_witness(name):
 
 
 def test_a_joint_release_is_audited_as_one():
-    jointly = run(*ROO, "--draws", "2", "--trials", "1e4", "--confidence", "0.999999")
+    jointly = run(*ROO, "--draws", "2", "--trials", "1e4", *CERTAIN)
     assert jointly.returncode == 0
     assert "letter 1 then letter 1" in jointly.stdout
     assert "epsilon = 1 is not refuted (which proves nothing) for roo" in jointly.stdout
@@ -99,7 +100,7 @@ def test_the_printed_table_is_caught_on_the_command_line():
 def test_progress_is_shown_on_a_terminal_only():
     assert run(*ROO, "--trials", "1e4").stderr == ""
     ours, terminal = pty.openpty()
-    command = [*DPROO, *ROO, "--trials", "1e5"]
+    command = [*DPROO, *ROO, "--trials", "1e5", *CERTAIN]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, check=True)
     os.close(terminal)
     assert b"drawing" in os.read(ours, 10_000)
@@ -171,5 +172,6 @@ def test_help_teaches_by_example():
 
 
 def test_a_program_is_audited_from_python(files):
-    found = dproo.audit(Command("shuf -n 1 {}"), *files, trials=300, epsilon=1, is_batched=True)
+    options = {"trials": 300, "confidence": CERTAIN[1], "epsilon": 1, "is_batched": True}
+    found = dproo.audit(Command("shuf -n 1 {}"), *files, **options)
     assert found.verdict == VIOLATED

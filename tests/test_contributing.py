@@ -98,7 +98,7 @@ def test_it_is_compared_and_audited():
         witness.after,
         trials=20_000,
         epsilon=1,
-        confidence="0.999999",
+        confidence="0.999999999",
         is_batched=True,
     )
     assert 0.5 < found.epsilon_lower <= 1

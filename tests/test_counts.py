@@ -1,5 +1,6 @@
 """Rows of integers stored as runs."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +91,9 @@ def test_counts_of_different_alphabets_are_not_added():
 
 def test_counts_are_shown_as_runs():
     assert repr(Counts.of([3, 3, 0])) == "Counts([(3, 2), (0, 1)])"
+
+
+def test_counts_may_be_integers_of_numpy():
+    seen = {np.int64(2): np.int64(3), 0: np.uint8(1)}
+    assert Counts.sparse(seen, k=4) == Counts.of([1, 0, 3, 0])
+    assert type(Counts.sparse(seen, k=4).n) is int

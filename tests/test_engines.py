@@ -33,7 +33,7 @@ def test_importing_the_package_loads_no_engine() -> None:
     assert run.stdout.strip() == "set()"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(cells=CELLS, order=st.randoms(), cut=st.integers(0, 30))
 def test_neither_order_nor_partition_nor_relabelling_changes_counts(
     cells: list[str | None], order: random.Random, cut: int

@@ -12,7 +12,8 @@ from scipy.optimize import linprog
 
 from dproo import mechanism
 from dproo.cli.commands import cli
-from dproo.privacy import _datasets, _neighbours
+from dproo.datasets import falling_datasets
+from dproo.privacy import _neighbours
 
 ERRATA = Path(__file__).parent.parent / "docs" / "errata.md"
 
@@ -25,7 +26,7 @@ def constraints(sampler):
     """
     asked = {
         (min(before), c, min(after), changed)
-        for before in _datasets(sampler.n, sampler.k, symmetric=True)
+        for before in falling_datasets(sampler.n, sampler.k)
         for after in _neighbours(before, sampler)
         for c, changed in zip(before, after, strict=True)
     }

@@ -12,6 +12,8 @@ import pytest
 from dproo.cli import commands
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.untraced
+
 SOAK = 5 if os.environ.get("DPROO_SOAK") == "1" else 1
 ARGUMENTS, TEXTS, PARQUETS = 1_500 * SOAK, 390 * SOAK, 150 * SOAK
 CANARY = "canary5b1e"

@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.untraced
+
 WORKER = Path(__file__).parent / "ledger_worker.py"
 SOAK = os.environ.get("DPROO_SOAK") == "1"
 KILLS = 1_000 if SOAK else 200
@@ -59,8 +63,11 @@ def test_sixteen_racing_processes_are_granted_exactly_what_fits(tmp_path: Path) 
 
 
 def test_a_twin_that_looks_before_it_locks_grants_too_much(tmp_path: Path) -> None:
-    report = run("race", tmp_path, ledger="LooksThenCharges", rounds=3)
-    assert max(report["granted"]) > 33
+    def granted(folder: Path) -> int:
+        folder.mkdir()
+        return max(run("race", folder, ledger="LooksThenCharges", rounds=3)["granted"])
+
+    assert any(granted(tmp_path / str(attempt)) > 33 for attempt in range(10))
 
 
 def test_sixteen_processes_make_one_ledger_together(tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def moved(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE event SET seq = ? WHERE seq = ?", (DICE.choice([0, 99]), seq))
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("part", range(PARTS))
 def test_ten_thousand_random_edits_are_all_found(original: bytes, path: Path, part: int) -> None:
     for i in range(EDITS):

@@ -95,6 +95,4 @@ class Accounting(RuleBasedStateMachine):
 
 
 TestAccounting = Accounting.TestCase
-TestAccounting.settings = settings(
-    max_examples=200 if SOAK else 25, stateful_step_count=15, deadline=None
-)
+TestAccounting.settings = settings(max_examples=200 if SOAK else 25, stateful_step_count=15)

@@ -27,7 +27,7 @@ def test_the_contract_names_make_their_classes(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(counts=st.lists(st.integers(0, 6), min_size=2, max_size=4).filter(any))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_relabelling_the_letters_relabels_the_law(name, counts):
     sampler = mechanism(name, epsilon="0.5", n=sum(counts), k=len(counts))
     for order in permutations(range(len(counts))):
@@ -37,7 +37,7 @@ def test_relabelling_the_letters_relabels_the_law(name, counts):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(counts=st.lists(st.integers(0, 50), min_size=2, max_size=6).filter(any))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_law_sums_to_one_is_positive_and_rises_with_the_count(name, counts):
     law = mechanism(name, epsilon="0.3", n=sum(counts), k=len(counts)).pmf(counts)
     assert sum(law) == 1
@@ -241,7 +241,7 @@ def test_a_letter_seen_often_is_never_obscured():
     epsilon=st.sampled_from(["0.001", "0.01", "0.1", "1", "5"]),
     neighbours=st.sampled_from(["replace", "add-remove"]),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_ls_roo_never_obscures_more_than_roo(counts, epsilon, neighbours):
     counts = Counts.of(counts)
     n = counts.n if neighbours == "replace" else 2**80

@@ -24,6 +24,8 @@ from dproo.alphabet import OTHER
 from dproo.engines import grouping
 from dproo.engines.statement import quoted
 
+pytestmark = pytest.mark.untraced
+
 TABLES = 5000 if os.environ.get("DPROO_SOAK") else 1000
 FIRST_SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 

@@ -32,7 +32,7 @@ def test_the_peers_have_the_sampling_complexities_that_the_paper_quotes():
     epsilon=st.fractions(min_value=Fraction(1, 100), max_value=5),
     share=st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(9, 10)),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     alpha = share * (1 - Fraction(1, k))
     answer = plan(k=k, epsilon=epsilon, alpha=alpha)
@@ -47,7 +47,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     k=st.integers(2, 300),
     epsilon=st.sampled_from(["0.02", "0.1", "0.7", "3"]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
     worst_alpha, _ = WORST_ALPHA[sampler]
     alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]

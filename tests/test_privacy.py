@@ -12,7 +12,13 @@ import dproo
 from dproo import Counts, certify, mechanism
 from dproo.exact import is_at_most_exp
 
-EPSILONS = ["0.001", "0.01", "0.1", "0.5", "1", "2", "5"]
+EPSILONS = [
+    "0.5",
+    *(
+        pytest.param(epsilon, marks=pytest.mark.untraced)
+        for epsilon in ("0.001", "0.01", "0.1", "1", "2", "5")
+    ),
+]
 REPLACED = {
     "roo": {},
     "ds-roo": {},
@@ -88,7 +94,7 @@ def test_several_answers_by_randomized_response_are_certified(epsilon):
     n=st.integers(1, 24),
     k=st.integers(2, 5),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_epsilon_is_certified(name, epsilon, n, k):
     assert_certified(mechanism(name, epsilon=epsilon, n=n, k=k))
 

@@ -20,6 +20,8 @@ from spark_driver import LETTERS
 
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.untraced
+
 ROWS, FILES = 20_000, 40
 PATIENCE = 300
 

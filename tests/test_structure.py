@@ -1,6 +1,7 @@
 """The house: imports point downwards, the core has no float, optional libraries stay outside."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,36 +11,8 @@ import pytest
 import dproo
 
 SOURCE = Path(dproo.__file__).parent
+CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
-FLOORS = [
-    {"_check"},
-    {"exact"},
-    {
-        "binomial",
-        "randomness",
-        "counts",
-        "cell",
-        "axis",
-        "alphabet",
-        "distributions",
-        "expectation",
-        "domination",
-    },
-    {"sampling", "splitting", "losses"},
-    {"mechanisms"},
-    {"odds"},
-    {"repetition", "command"},
-    {"audit", "law_audit"},
-    {"privacy", "simulation"},
-    {"accuracy"},
-    {"planner", "comparison", "limit", "engines", "ledger", "composition", "request", "choice"},
-    {"advice"},
-    {"release", "figures", "drawing"},
-    {"writing"},
-    {"synthesis", "integrations"},
-    {"report"},
-    {"cli", "web"},
-]
 EXACT = [
     "exact.py",
     "randomness.py",
@@ -54,7 +27,7 @@ EXACT = [
 ]
 INSIDE_MECHANISMS = [
     "law",
-    "laplace",
+    "baselines",
     "smoothing",
     "randomized_response",
     "data_specific",
@@ -70,7 +43,7 @@ def imported_rooms(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
@@ -79,17 +52,26 @@ def imported_rooms(path):
                 yield rest.split(".")
 
 
-def floor_of(room):
-    return next(i for i, rooms in enumerate(FLOORS) if room in rooms)
+def rooms_of_the_table():
+    """Return the rooms in the order of CONTRIBUTING, from the ground up."""
+    table = CONTRIBUTING.read_text(encoding="utf-8").partition("## The rooms")[2]
+    names = (line.split("|")[1] for line in table.partition("\n## ")[0].splitlines() if "`" in line)
+    return [room for line in names for room in re.findall(r"`(\w+)(?:\.py|/)`", line)]
+
+
+def test_the_table_of_rooms_names_every_room_once():
+    found = [path.stem for path in SOURCE.iterdir() if path.suffix in {"", ".py"}]
+    rooms = [name for name in found if not name.startswith("__")]
+    assert sorted(rooms_of_the_table()) == sorted(rooms)
 
 
 def test_imports_point_downwards():
+    order = rooms_of_the_table()
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if room == "__init__":
-            continue
-        for imported, *_ in imported_rooms(path):
-            assert imported == room or floor_of(imported) <= floor_of(room), (path.name, imported)
+        if room != "__init__":
+            below = {*order[: order.index(room) + 1]}
+            assert {imported for imported, *_ in imported_rooms(path)} <= below, path
 
 
 def test_imports_among_the_samplers_point_downwards():

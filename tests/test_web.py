@@ -8,13 +8,14 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from serving import COMMAND, ORDER, admissions, request, served
+from serving import COMMAND, ORDER, PATIENCE, admissions, request, served
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
@@ -407,7 +408,7 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
         first = "".join(process.stdout.readline() for _ in range(5))
         assert json.loads(first)["url"].startswith("http://127.0.0.1:")
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=30) == ("", "")
+        assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode == 0
 
 
@@ -425,6 +426,7 @@ def test_the_address_is_opened_if_asked(tmp_path):
         url = process.stdout.readline().strip()
         while not opened.exists():
             assert process.poll() is None
+            time.sleep(0.01)
         assert opened.read_text().strip() == url
         process.send_signal(signal.SIGINT)
 

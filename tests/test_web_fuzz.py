@@ -11,6 +11,8 @@ from serving import ORDER, admissions, request, served
 
 from dproo.web.gate import Gate
 
+pytestmark = pytest.mark.untraced
+
 SOAK = 10 if os.environ.get("DPROO_SOAK") == "1" else 1
 BYTES, OBJECTS, QUERIES = 300 * SOAK, 400 * SOAK, 300 * SOAK
 

@@ -9,17 +9,18 @@ Reference: Tasnim et al. (2025), Definition 1; Axelrod et al. (2020).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
 from importlib import import_module
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import comb, factorial, prod
 from typing import Any
 
 from dproo._check import one_of, refusal, whole
 from dproo.counts import Counts
+from dproo.datasets import every_dataset
 from dproo.distributions import Distribution
 from dproo.mechanisms import (
     REPLACE,
@@ -244,7 +245,7 @@ def _grouped(p: Distribution, n: int) -> Any:
 def _enumerated(mechanism: Mechanism, p: Distribution, n: int) -> Accuracy:
     """Add up all datasets, each with its exact multinomial probability."""
     output = [Fraction(0)] * p.k
-    for counts in _compositions(n, p.k):
+    for counts in every_dataset(n, p.k):
         chance = prod(
             (share**c / factorial(c) for share, c in zip(p.shares, counts, strict=True)),
             start=Fraction(factorial(n)),
@@ -254,13 +255,6 @@ def _enumerated(mechanism: Mechanism, p: Distribution, n: int) -> Accuracy:
             for y, weight in enumerate(weights):
                 output[y] += chance * weight / weights.total
     return _exactly(output, p, ENUMERATION)
-
-
-def _compositions(n: int, k: int) -> Iterator[list[int]]:
-    """Yield all counts of ``n`` records on ``k`` letters."""
-    for bars in combinations(range(n + k - 1), k - 1):
-        edges = (-1, *bars, n + k - 1)
-        yield [after - before - 1 for before, after in pairwise(edges)]
 
 
 def _exactly(output: list[Fraction], p: Distribution, method: str) -> Accuracy:

@@ -148,7 +148,7 @@ class Counts(Runs):
             for letter in sorted(seen):
                 count = seen[letter]
                 if not (type(letter) is type(count) is int and 0 <= letter < k and count >= 0):
-                    whole("letter", letter, at_least=0, at_most=k - 1)
+                    letter = whole("letter", letter, at_least=0, at_most=k - 1)  # noqa: PLW2901
                     count = whole("counts", count, at_least=0)
                 if letter > following:
                     yield 0, letter - following

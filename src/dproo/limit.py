@@ -30,13 +30,13 @@ from scipy.sparse import coo_array
 
 from dproo._check import refusal, whole
 from dproo.counts import Counts, Runs
+from dproo.datasets import Dataset, falling_datasets
 from dproo.distributions import Distribution
 from dproo.exact import Number, parse_epsilon
 from dproo.mechanisms import Mechanism, Transition
 from dproo.privacy import certify
 
-_Counts = tuple[int, ...]
-_Key = tuple[_Counts, int]
+_Key = tuple[Dataset, int]
 _Row = dict[int, float]
 _Vector = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
@@ -109,7 +109,7 @@ def limit(
     n, k = whole("n", n, at_least=1), whole("k", k, at_least=2)
     epsilon = parse_epsilon(epsilon)
     if p is None:
-        parts = _partitions(whole("grid", grid, at_least=1), k)
+        parts = falling_datasets(whole("grid", grid, at_least=1), k)
         chosen = tuple(Distribution(tuple(Fraction(c, grid) for c in part)) for part in parts)
     else:
         chosen = (Distribution.of(p),)
@@ -126,7 +126,7 @@ class _Program:
 
     def __init__(self, n: int, k: int, growth: float, chosen: Sequence[Distribution]) -> None:
         self.n, self.k, self.growth, self.chosen = n, k, growth, chosen
-        self.datasets = list(_partitions(n, k))
+        self.datasets = list(falling_datasets(n, k))
         self.index = {
             key: i
             for i, key in enumerate((h, c) for h in self.datasets for c in sorted(set(h)))
@@ -221,15 +221,3 @@ def _rounded(program: _Program, solution: _Vector, epsilon: Fraction) -> Optimal
             return OptimalSampler(epsilon=epsilon, n=program.n, k=program.k, table=table)
         except ValueError:
             blend *= 10
-
-
-def _partitions(n: int, k: int, most: int | None = None) -> Iterator[_Counts]:
-    """Yield all falling counts of ``n`` records on ``k`` letters."""
-    most = n if most is None else min(n, most)
-    if k == 1:
-        if n <= most:
-            yield (n,)
-        return
-    for first in range(most, -(-n // k) - 1, -1):
-        for others in _partitions(n - first, k - 1, first):
-            yield (first, *others)

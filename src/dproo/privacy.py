@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -11,6 +10,7 @@ from math import comb
 
 from dproo._check import one_of
 from dproo.counts import Counts
+from dproo.datasets import Dataset, every_dataset, falling_datasets
 from dproo.exact import is_at_most_exp, log_upper
 from dproo.mechanisms import REPLACE, Baseline, Mechanism, Transition
 
@@ -18,8 +18,6 @@ EXTREMES = "extremes"
 ENUMERATE = "enumerate"
 
 _MOST_DATASETS = 2_000_000
-
-_Dataset = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -45,13 +43,14 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss ``log(ratio)``: the least float that is not below it."""
-        shown = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
-        while not is_at_most_exp(self.ratio, Fraction(shown)):
-            shown = math.nextafter(shown, math.inf)
-        while shown > 0 and is_at_most_exp(self.ratio, Fraction(below := math.nextafter(shown, 0))):
-            shown = below
-        return shown
+        """The privacy loss ``log(ratio)``: the least float that is not below it.
+
+        The bound is far nearer to the loss than floats are to each other, so the float
+        nearest to it is the least, or the one before.
+        """
+        nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
+        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
+        return nearest if is_enough else math.nextafter(nearest, math.inf)
 
 
 def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
@@ -90,20 +89,20 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
     n, k = mechanism.n, mechanism.k
     sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
     if comb(n + k, k) > _MOST_DATASETS:
-        message = f"method must be 'extremes' for so many datasets (n = {n}, k = {k})."
-        raise ValueError(message)
+        raise ValueError(f"method must be 'extremes' for so many datasets (n = {n}, k = {k}).")
     outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
-    laws: dict[_Dataset, list[Fraction]] = {}
+    laws: dict[Dataset, list[Fraction]] = {}
 
-    def law(dataset: _Dataset) -> list[Fraction]:
+    def law(dataset: Dataset) -> list[Fraction]:
         if dataset not in laws:
             counts = Counts.of(dataset)
             laws[dataset] = [mechanism.probability(counts, letters) for letters in outcomes]
         return laws[dataset]
 
+    datasets = falling_datasets if mechanism.is_symmetric else every_dataset
     largest = Fraction(0)
     for size in sizes:
-        for before in _datasets(size, k, symmetric=mechanism.is_symmetric):
+        for before in datasets(size, k):
             for after in _neighbours(before, mechanism):
                 for letters, p, changed in zip(outcomes, law(before), law(after), strict=True):
                     if changed > largest * p:
@@ -113,20 +112,7 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
     return Transition(Counts.of(before), Counts.of(after), letters)
 
 
-def _datasets(n: int, k: int, *, symmetric: bool, most: int | None = None) -> Iterator[_Dataset]:
-    """Yield all counts of ``n`` records on ``k`` letters; if symmetric, falling ones only."""
-    most = n if most is None else min(n, most)
-    if k == 1:
-        if n <= most:
-            yield (n,)
-        return
-    for first in range(most + 1):
-        bound = first if symmetric else None
-        for others in _datasets(n - first, k - 1, symmetric=symmetric, most=bound):
-            yield (first, *others)
-
-
-def _neighbours(dataset: _Dataset, mechanism: Mechanism) -> set[_Dataset]:
+def _neighbours(dataset: Dataset, mechanism: Mechanism) -> set[Dataset]:
     """Return what one person's records can turn ``dataset`` into, itself included."""
     steps = [(-1, 1)] if mechanism.neighbours == REPLACE else [(-1, 0), (0, 1)]
     found = {dataset}
@@ -144,7 +130,7 @@ def _neighbours(dataset: _Dataset, mechanism: Mechanism) -> set[_Dataset]:
     return found
 
 
-def _moved(counts: _Dataset, loser: int, lost: int, gainer: int, gained: int) -> _Dataset:
+def _moved(counts: Dataset, loser: int, lost: int, gainer: int, gained: int) -> Dataset:
     moved = list(counts)
     moved[loser] += lost
     moved[gainer] += gained

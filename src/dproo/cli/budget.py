@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json
-from dproo.cli.releasing import dataset_name
 from dproo.ledger import Ledger, default_path, in_delta, in_epsilon
+from dproo.naming import dataset_name
 from dproo.report import accounts_object
 
 path_option = click.option(

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from dproo.choice import DEFAULT
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 from dproo.report import versioned
 
@@ -23,7 +24,7 @@ neighbours_option = click.option(
 )
 sampler_option = click.option(
     "--sampler",
-    default="ls-roo",
+    default=DEFAULT,
     show_default=True,
     help=f"One of {', '.join(SAMPLERS)}; a release also takes 'auto'.",
 )

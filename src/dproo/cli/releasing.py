@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 
@@ -20,30 +18,10 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
-from dproo.engines.sql import URLS
 from dproo.ledger import Ledger, default_path, in_epsilon
 from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
+from dproo.naming import dataset_name, remedy
 from dproo.release import sample
-
-
-def dataset_name(data: str) -> str:
-    """Return the name that a budget has by default: a file's full path, else the text itself.
-
-    Names stand in ledgers and receipts, so the password of a database is left out.
-
-    >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
-    'postgresql://ann@db.example/clinic?sslmode=require'
-    """
-    if data.startswith(URLS):
-        url = urlsplit(data)
-        user, at, host = url.netloc.rpartition("@")
-        kept = [pair for pair in url.query.split("&") if "password" not in pair.partition("=")[0]]
-        return urlunsplit(
-            url._replace(netloc=user.partition(":")[0] + at + host, query="&".join(kept))
-        )
-    # Path raises where a name is too long.
-    return str(Path(data).resolve()) if os.path.exists(data) else data  # noqa: PTH110
-
 
 _SOURCE_OPTIONS = (
     click.argument("data"),
@@ -156,12 +134,12 @@ def charging(
         yield {}
         return
     name = dataset or dataset_name(data)
+    book = Path(path) if path else default_path()
     try:
-        yield {"ledger": Ledger(Path(path) if path else default_path()), "dataset": name}
+        yield {"ledger": Ledger(book), "dataset": name}
     except (MissingLedgerError, UnknownDatasetError) as error:
         raise type(error)(
-            f"{error} Declare a budget first: dproo ledger init '{name}' --budget EPSILON. "
-            "Or release without one: --no-ledger."
+            f"{error} {remedy(name, book)} Or release without one: --no-ledger."
         ) from None
 
 

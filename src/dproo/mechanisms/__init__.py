@@ -8,14 +8,14 @@ from typing import Literal, overload
 from dproo._check import one_of
 from dproo.exact import Number
 from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
-from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
-from dproo.mechanisms.laplace import (
+from dproo.mechanisms.baselines import (
     CLIP,
     EUCLIDEAN,
     Baseline,
     ExponentialSampler,
     LaplaceSampler,
 )
+from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
 from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
@@ -35,7 +35,7 @@ SAMPLERS: dict[str, type[Mechanism]] = {
 BASELINES: dict[str, type[Baseline]] = {
     sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
 }
-"""Peers to compare with: private by their noise, without weights to certify."""
+"""Samplers to compare with: private by their noise, without weights to certify."""
 
 
 @overload
@@ -61,7 +61,7 @@ def mechanism(
 def mechanism(
     name: str, *, k: int, epsilon: Number | None = None, **options: object
 ) -> Mechanism | Baseline:
-    """Return the sampler called ``name``, certified unless it is a peer to compare with.
+    """Return the sampler called ``name``, certified unless it is a baseline.
 
     Args:
         name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"`` or ``"subrr"``;

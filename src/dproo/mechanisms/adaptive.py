@@ -107,22 +107,16 @@ class AdaptiveRevealOrObscure(Mechanism):
         if self.neighbours == ADD_REMOVE:
             table = self._table_of(self.epsilon, STARTS[0])
             return table, table.growth
-        least = RATE * self.epsilon
-        for start in STARTS:
-            found = self._calibrated(start, least if start < STARTS[-1] else Fraction(0))
-            if found is not None:
-                return found
-        raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+        return next(found for start in STARTS if (found := self._calibrated(start)))
 
-    def _calibrated(
-        self, start: Fraction, least: Fraction
-    ) -> tuple[AdaptiveTable, Fraction] | None:
+    def _calibrated(self, start: Fraction) -> tuple[AdaptiveTable, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.
 
         What the total may add to the loss, about ``steepest / n``, hardly depends on the
         rate, so the rate is lowered by what is too much, or raised by what is left. If it
-        would fall below ``least``, there is none.
+        would fall below ``RATE``, there is none, but for the last start, which takes any.
         """
+        least = RATE * self.epsilon if start < STARTS[-1] else Fraction(0)
         steepest = 2 + Fraction(3 * self.k.bit_length(), 4)
         rate = self._rounded(max(self.epsilon - steepest / self.n, RATE * self.epsilon))
         found, attempts = None, 0

@@ -123,15 +123,14 @@ def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transi
 
     A letter that goes from ``x`` to ``x + 1`` grows most where the total is largest, all
     other records being on one letter; when it goes back, every other letter grows, and most
-    where there are no other records. Neither beats the table's own step at ``x``.
+    where there are no other records. Neither beats the table's own step at ``x``, which falls
+    from the end of the table on.
     """
     over, under = 0, 1
     for x in range(n):
         weight, step = table(x), table.step(x)
-        if (weight + step) * under <= over * weight:
-            if x >= table.last:
-                break
-            continue
+        if x >= table.last and (weight + step) * under <= over * weight:
+            break
         crowd = n - 1 - x
         total = weight + table.most(crowd, k - 1)
         if (weight + step) * total * under > over * weight * (total + step):

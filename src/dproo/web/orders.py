@@ -14,13 +14,13 @@ from typing import Any
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
 from dproo.choice import Choice
-from dproo.cli.releasing import dataset_name
 from dproo.engines.sql import URLS
 from dproo.exact import parse_epsilon
 from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.ledger.amounts import charge_of
 from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
 from dproo.mechanisms import REPLACE
+from dproo.naming import dataset_name, remedy
 from dproo.release import Release, sample
 from dproo.web.folder import Folder
 
@@ -228,19 +228,16 @@ def _url(text: str) -> str:
 
 def _account(path: Path, dataset: str) -> tuple[Ledger, Account]:
     """Return the ledger and the budget of a dataset, or say how to declare one."""
-    elsewhere = f" --ledger {shlex.quote(str(path))}" if path != default_path() else ""
-    remedy = (
-        f"Declare a budget first: dproo ledger init {shlex.quote(dataset)}"
-        f" --budget EPSILON{elsewhere}."
-    )
     try:
         ledger = Ledger(path)
     except MissingLedgerError as error:
-        raise MissingLedgerError(f"{error} {remedy}") from None
+        raise MissingLedgerError(f"{error} {remedy(dataset, path)}") from None
     for account in ledger.show():
         if account.dataset == dataset:
             return ledger, account
-    raise UnknownDatasetError(f"{refusal('dataset', 'have a budget', dataset)} {remedy}")
+    raise UnknownDatasetError(
+        f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
+    )
 
 
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:

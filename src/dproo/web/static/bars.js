@@ -13,12 +13,12 @@ export function lawChart(container, { height = 164 } = {}) {
   const tip = new Tip(container);
   let state;
   let svg;
-  let width = 0;
   let cursor = -1;
   let tops = [];
+  const redraw = onWidth(container, drawAt);
 
-  function redraw() {
-    if (!width || !state) return;
+  function drawAt(width) {
+    if (!state) return;
     const hadFocus = svg && document.activeElement === svg;
     const held = cursor; // removing what is focused takes its focus, and the cursor with it
     svg?.remove();
@@ -93,10 +93,6 @@ export function lawChart(container, { height = 164 } = {}) {
     tip.hide();
   }
 
-  onWidth(container, (now) => {
-    width = now;
-    redraw();
-  });
   return {
     show(next) {
       state = next;

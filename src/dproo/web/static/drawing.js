@@ -2,6 +2,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Return the element of the page with this id. */
+export const find = (id) => document.getElementById(id);
+
 /** Make an SVG element within `parent`. */
 export function draw(parent, name, attributes = {}, text) {
   const made = document.createElementNS(SVG, name);
@@ -71,7 +74,10 @@ export function roundUp(high) {
   );
 }
 
-/** Call `redraw` with the width of `container`, now and whenever it changes. */
+/**
+ * Call `redraw` with the width of `container`, now and whenever it changes.
+ * Return a function that calls it once more, as soon as there is a width.
+ */
 export function onWidth(container, redraw) {
   let width = 0;
   const fit = () => {
@@ -80,6 +86,7 @@ export function onWidth(container, redraw) {
   };
   new ResizeObserver(fit).observe(container);
   fit();
+  return () => width && redraw(width);
 }
 
 /** Call `read` with each event over `element`, and `leave` when it is left; a touch stays. */

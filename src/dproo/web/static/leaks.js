@@ -2,11 +2,9 @@
 
 import { ask, latest } from "./api.js";
 import { witnessChart } from "./bars.js";
-import { make } from "./drawing.js";
+import { find, make } from "./drawing.js";
 import { shown } from "./fields.js";
 import { lineChart } from "./lines.js";
-
-const find = (id) => document.getElementById(id);
 
 /** Show the chosen case; `painted` gives the parameters of what is painted. */
 export function showLeaks(painted) {

@@ -29,12 +29,12 @@ export function lineChart(container, axes, pick) {
   const tip = new Tip(container);
   let svg;
   let state;
-  let width = 0;
   let cursor = -1;
   let plot;
+  const redraw = onWidth(container, drawAt);
 
-  function redraw() {
-    if (!state || !width) return;
+  function drawAt(width) {
+    if (!state) return;
     const isFocused = svg && document.activeElement === svg;
     const held = cursor; // removing what is focused takes its focus, and the cursor with it
     svg?.remove();
@@ -42,7 +42,7 @@ export function lineChart(container, axes, pick) {
     const { xs, series, at, reference } = state;
     const height = width < 480 ? 280 : 320;
     const bottom = height - (axes.x.ends ? 52 : 40);
-    const box = { left: 50, right: width - 70, top: 14, bottom, height };
+    const box = { left: 50, right: width - 70, top: 14, bottom, width, height };
     const [low, high] = extent(series, reference, axes.y.isLog);
     const x = scale([xs[0], xs.at(-1)], [box.left, box.right], axes.x.isLog);
     const y = scale([low, high], [box.bottom, box.top], axes.y.isLog);
@@ -86,7 +86,7 @@ export function lineChart(container, axes, pick) {
     words(svg, "strong", [(box.left + box.right) / 2, foot], "middle", axes.x.name);
     if (!axes.x.ends) return;
     words(svg, "", [box.left - 6, foot], "start", `← ${axes.x.ends[0]}`);
-    words(svg, "", [width, foot], "end", `${axes.x.ends[1]} →`);
+    words(svg, "", [box.width, foot], "end", `${axes.x.ends[1]} →`);
   }
 
   function drawCurves() {
@@ -210,10 +210,6 @@ export function lineChart(container, axes, pick) {
     });
   }
 
-  onWidth(container, (now) => {
-    width = now;
-    redraw();
-  });
   return {
     show(next) {
       state = next;

@@ -12,18 +12,18 @@ export function paintChart(container, painted) {
   let values = [];
   let step = 1;
   let svg;
-  let width = 0;
+  let box;
   let active = 0;
   let isPainting = false;
   container.classList.add("paint");
+  const redraw = onWidth(container, drawAt);
 
-  const box = () => ({ left: 46, right: width - 4, top: 22, bottom: 236 });
-
-  function redraw() {
-    if (!width || !values.length) return;
+  function drawAt(width) {
+    if (!values.length) return;
     const hadFocus = container.contains(document.activeElement);
     svg?.remove();
-    const { left, right, top, bottom } = box();
+    box = { left: 46, right: width - 4, top: 22, bottom: 236 };
+    const { left, right, top, bottom } = box;
     svg = draw(container, "svg", {
       height: 262,
       viewBox: `0 0 ${width} 262`,
@@ -77,7 +77,7 @@ export function paintChart(container, painted) {
 
   /** Give a column its height, its handle and its number. */
   function raise(column, value) {
-    const { top, bottom } = box();
+    const { top, bottom } = box;
     const y = scale([0, STEPS], [bottom, top])(value);
     const part = (kind) => column.querySelector(kind);
     column.setAttribute("aria-valuenow", value * step);
@@ -90,7 +90,7 @@ export function paintChart(container, painted) {
   }
 
   function drag(event) {
-    const { left, right, top, bottom } = box();
+    const { left, right, top, bottom } = box;
     const frame = svg.getBoundingClientRect();
     const i = Math.floor(((event.clientX - frame.left - left) / (right - left)) * values.length);
     if (i < 0 || i >= values.length) return;
@@ -117,10 +117,6 @@ export function paintChart(container, painted) {
     event.preventDefault();
   }
 
-  onWidth(container, (now) => {
-    width = now;
-    redraw();
-  });
   return {
     show(next, nextStep) {
       [values, step] = [[...next], nextStep];

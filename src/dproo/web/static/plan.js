@@ -2,11 +2,10 @@
 
 import { ask, latest, notice } from "./api.js";
 import { copies } from "./copying.js";
-import { make } from "./drawing.js";
+import { find, make } from "./drawing.js";
 import { logarithmic, plain, shown } from "./fields.js";
 import { lineChart } from "./lines.js";
 
-const find = (id) => document.getElementById(id);
 const fields = {};
 for (const field of document.querySelectorAll("#controls [data-name]")) {
   fields[field.dataset.name] = logarithmic(field, changed);

@@ -1,9 +1,8 @@
 // Release: choose, see what it costs, confirm, receive. The data is opened after the confirmation.
 
 import { ask, notice } from "./api.js";
-import { make } from "./drawing.js";
+import { find, make } from "./drawing.js";
 
-const find = (id) => document.getElementById(id);
 const DUCKDB = /\.(duckdb|ddb)$/i;
 let nonce = null;
 

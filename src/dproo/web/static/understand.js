@@ -2,12 +2,10 @@
 
 import { ask, latest, notice } from "./api.js";
 import { lawChart, letter } from "./bars.js";
-import { make } from "./drawing.js";
+import { find, make } from "./drawing.js";
 import { logarithmic } from "./fields.js";
 import { showLeaks } from "./leaks.js";
 import { STEPS, paintChart } from "./paint.js";
-
-const find = (id) => document.getElementById(id);
 
 let values = [];
 let laws = [];
@@ -131,9 +129,11 @@ function showDraws() {
 }
 
 async function drawMore(size) {
+  const asked = drawn;
   try {
     const body = { counts: counts(), epsilon: epsilon.value, sampler: find("sampler").value, size };
     const { letters } = await ask("draws", { body });
+    if (asked !== drawn) return; // they were drawn from what is no longer shown
     drawn.push(...letters);
     showDraws();
     letters.slice(-20).forEach((one, i) => setTimeout(() => draws.drop(one), 30 * i));

@@ -1,4 +1,4 @@
-r"""The peers: samplers that others proposed, run on OpenDP's noise.
+r"""The baselines: samplers that others proposed, run on OpenDP's noise.
 
 They add noise to the counts and draw from what remains, so there is no rule from counts to
 weights and nothing that :func:`~dproo.certify` could take the ratios of. Their privacy rests

@@ -1,4 +1,4 @@
-"""The peers: exact projections, OpenDP's noise at its stated cost, and no way into a release."""
+"""The baselines: exact projections, OpenDP's noise at its cost, and no way into a release."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_sampler_draws_by_the_law_that_its_accuracy_is_computed_with():
 
 
 @pytest.mark.parametrize("name", ["laplace", "exponential"])
-def test_a_peer_is_made_by_name_but_not_certified_and_not_released(name):
+def test_a_baseline_is_made_by_name_but_not_certified_and_not_released(name):
     sampler = dproo.mechanism(name, epsilon=1, n=100, k=3)
     assert sampler.name == name
     assert sampler.draw([98, 1, 1])[0] in {0, 1, 2}
