@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dproo.accuracy import accuracy
-from dproo.comparison import DEFAULT, FLOOR
+from dproo.comparison import FLOOR
 from dproo.distributions import SHAPES, Distribution, shape
 from dproo.exact import Number, parse_epsilon
-from dproo.mechanisms import SAMPLERS, LaplaceSampler
+from dproo.mechanisms import DEFAULT, SAMPLERS, LaplaceSampler
 from dproo.planner import WORST_ALPHA, plan
 
 _TRIALS = 2_000

@@ -12,13 +12,12 @@ from dproo._check import one_of, refusal, whole
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
 from dproo.axis import Axis
 from dproo.counts import Counts
-from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, Mechanism
+from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
 from dproo.randomness import Source
 from dproo.request import Drawn
 from dproo.splitting import blocks, scatter
 
 AUTO = "auto"
-DEFAULT = "ls-roo"
 ADAPTIVE = "als-roo"
 
 

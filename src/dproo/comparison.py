@@ -13,9 +13,17 @@ from math import exp, log
 from dproo.accuracy import Accuracy, accuracy
 from dproo.distributions import Distribution
 from dproo.exact import Number
-from dproo.mechanisms import BASELINES, CLIP, EUCLIDEAN, SAMPLERS, Baseline, Mechanism, mechanism
+from dproo.mechanisms import (
+    BASELINES,
+    CLIP,
+    DEFAULT,
+    EUCLIDEAN,
+    SAMPLERS,
+    Baseline,
+    Mechanism,
+    mechanism,
+)
 
-DEFAULT = "ls-roo"
 """The sampler that a release uses unless told otherwise."""
 
 OURS = ("ls-roo", "als-roo")

@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 from dproo import engines
 from dproo.alphabet import Alphabet, Record
-from dproo.choice import DEFAULT, Choice, Groups
+from dproo.choice import Choice, Groups
 from dproo.engines import ReleaseError
 from dproo.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import REPLACE
+from dproo.mechanisms import DEFAULT, REPLACE
 from dproo.privacy import certify
 from dproo.randomness import Source
 from dproo.request import Drawn, Request

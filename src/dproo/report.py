@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dproo.engines import ReleaseError
-from dproo.ledger import Account, BudgetRefused, LedgerError, in_delta, in_epsilon
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 from dproo.planner import Plan
 from dproo.privacy import Certificate
+
+if TYPE_CHECKING:
+    from dproo.ledger import Account
 
 SCHEMA_VERSION = 1
 
@@ -29,6 +30,9 @@ def verdict(error: Exception) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
+    from dproo.engines import ReleaseError  # noqa: PLC0415 - loaded when something went wrong
+    from dproo.ledger import BudgetRefused, LedgerError  # noqa: PLC0415
+
     if isinstance(error, BudgetRefused):
         return REFUSED, f"{error} Nothing was read or charged."
     if isinstance(error, ReleaseError):
@@ -81,6 +85,8 @@ def accounts_object(accounts: Iterable[Account]) -> dict[str, Any]:
 
 
 def _account(account: Account) -> dict[str, object]:
+    from dproo.ledger import in_delta, in_epsilon  # noqa: PLC0415 - loaded with the account
+
     return {
         "dataset": account.dataset,
         "neighbours": account.neighbours,

@@ -18,13 +18,13 @@ from typing import Any
 from dproo import engines
 from dproo._check import whole
 from dproo.alphabet import Alphabet, Record
-from dproo.choice import AUTO, DEFAULT, Choice
+from dproo.choice import AUTO, Choice
 from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.counts import Counts
 from dproo.domination import DominatingPair
 from dproo.exact import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import REPLACE, Mechanism, RevealOrObscure
+from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
 from dproo.randomness import Source
 from dproo.release import Release, charged
 from dproo.request import Drawn

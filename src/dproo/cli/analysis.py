@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json, sampler_option
-from dproo.cli.repeating import print_releases
 from dproo.counts import Counts
 from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
@@ -38,6 +37,8 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
       dproo plan --n 1000 --k 20 --epsilon 1 --releases 100 --delta 1e-6
     """
     if releases is not None:
+        from dproo.cli.repeating import print_releases  # noqa: PLC0415 - loaded when asked for
+
         print_releases(releases, delta, as_json=as_json, **known)
         return
     answer = plan(**known)

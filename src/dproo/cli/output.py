@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from dproo.choice import DEFAULT
-from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
+from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS
 from dproo.report import versioned
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

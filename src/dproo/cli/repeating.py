@@ -7,11 +7,10 @@ from typing import Any
 
 import click
 
-from dproo.choice import DEFAULT
 from dproo.cli.output import print_json
 from dproo.composition import BASIC, JOINT, Way, compose, ways_within
 from dproo.exact import float_upper, parse_delta, parse_epsilon
-from dproo.mechanisms import SAMPLERS, Mechanism
+from dproo.mechanisms import DEFAULT, SAMPLERS, Mechanism
 
 EACH, TOGETHER = "each", "together"
 

@@ -14,10 +14,9 @@ from typing import Any
 from dproo import engines
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet, Record
-from dproo.choice import DEFAULT
 from dproo.engines import ReleaseError
 from dproo.exact import Number, float_upper, parse_epsilon
-from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS, Mechanism
+from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
 
 _RELATIONS = {
     "ChangeOneDistance": REPLACE,

@@ -32,6 +32,9 @@ SAMPLERS: dict[str, type[Mechanism]] = {
     )
 }
 
+DEFAULT = LetterSpecificRevealOrObscure.name
+"""The sampler where none is named."""
+
 BASELINES: dict[str, type[Baseline]] = {
     sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
 }

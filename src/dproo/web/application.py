@@ -12,9 +12,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from dproo.choice import ADAPTIVE, DEFAULT
+from dproo.choice import ADAPTIVE
 from dproo.distributions import SHAPES
-from dproo.mechanisms import SAMPLERS
+from dproo.mechanisms import DEFAULT, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
 from dproo.web.folder import Folder
