@@ -128,6 +128,15 @@ def float_upper(x: Fraction) -> float:
     return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)
 
 
+def decimal_text(x: Fraction) -> str:
+    """Return ``x`` in decimal digits, rounded to 28 of them.
+
+    >>> decimal_text(Fraction(1, 8))
+    '0.125'
+    """
+    return str(Decimal(x.numerator) / Decimal(x.denominator))
+
+
 def ceil_div(numerator: int, denominator: int) -> int:
     """Return ``numerator / denominator`` rounded up, for ``denominator > 0``."""
     return -(-numerator // denominator)

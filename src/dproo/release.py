@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +19,7 @@ from dproo import engines
 from dproo.alphabet import Alphabet, Record
 from dproo.choice import Choice, Groups
 from dproo.engines import ReleaseError
-from dproo.exact import Number, parse_epsilon
+from dproo.exact import Number, decimal_text, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import DEFAULT, REPLACE
 from dproo.privacy import certify
@@ -188,7 +186,7 @@ def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(choice.cost),
-        "epsilon_decimal": _decimal(choice.cost),
+        "epsilon_decimal": decimal_text(choice.cost),
         "neighbours": choice.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
         **drawn.facts,
@@ -212,7 +210,3 @@ def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
 @cache
 def _software() -> str:
     return f"dproo {version('dproo')}"
-
-
-def _decimal(epsilon: Fraction) -> str:
-    return str(Decimal(epsilon.numerator) / Decimal(epsilon.denominator))

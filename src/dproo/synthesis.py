@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -22,7 +21,7 @@ from dproo.choice import AUTO, Choice
 from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.counts import Counts
 from dproo.domination import DominatingPair
-from dproo.exact import Number, parse_delta, parse_epsilon
+from dproo.exact import Number, decimal_text, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
 from dproo.randomness import Source
@@ -128,7 +127,7 @@ class Synthesis:
             "sampler": way.law.name,
             "way": way.name,
             "delta": str(self.delta),
-            "delta_decimal": str(Decimal(self.delta.numerator) / Decimal(self.delta.denominator)),
+            "delta_decimal": decimal_text(self.delta),
             "epsilon_each": None if pair is None else str(way.law.epsilon),
             "dominating_pair": None
             if pair is None
