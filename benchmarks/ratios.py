@@ -130,15 +130,14 @@ def spark(folder: Path) -> Iterator[Row]:
     """A release from a frame of Spark in local mode."""
     from pyspark.sql import SparkSession
 
-    rows = MANY // 5
-    path = written(folder, CODE, rows)
+    path = written(folder, CODE, MANY)
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     session = session.config("spark.ui.showConsoleProgress", "false")
     session = session.config("spark.driver.memory", "2g").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     frame = session.read.parquet(str(path))
     yield compared(
-        f"release from {rows:.0e} rows in Spark",
+        f"release from {MANY:.0e} rows in Spark",
         lambda: dproo.sample(frame, alphabet=LETTERS[:900], column="code", epsilon=1),
         lambda: frame.groupBy("code").count().collect(),
         to="bare Spark count",

@@ -12,7 +12,6 @@ from test_parity import assert_parity, batches, plain
 
 import dproo
 from dproo import engines
-from dproo.engines import grouping
 
 
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(
@@ -20,13 +19,10 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One test, so that one worker alone starts a session."""
-    for i, nasty in enumerate(batches()):
-        with monkeypatch.context() as patch:
-            patch.setattr(grouping, "FEW", 2 if i % 3 == 0 else grouping.FEW)
-            assert_parity(nasty, engines.count, spark.createDataFrame(plain(nasty.rows)))
+    for nasty in batches():
+        assert_parity(nasty, engines.count, spark.createDataFrame(plain(nasty.rows)))
     for part in (NAMES[i : i + 5] for i in range(0, 20, 5)):
         frame = spark.createDataFrame(rows_of(part))
         counts = engines.count(frame, alphabet={column: ["x"] for column in part})
@@ -36,6 +32,10 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
     lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
     assert list(engines.count(lower, alphabet=["x"], column="a")) == [1, 2]
+    maps = spark.sql("SELECT map('x', 1) AS a")
+    assert list(engines.count(maps, alphabet=["x"])) == [0, 1]
+    many = engines.count(spark.range(50_000), alphabet=[str(i) for i in range(40_000)])
+    assert many.runs == ((1, 40_000), (10_000, 1))
     assert_tables_are_counted_by_name(spark, tmp_path)
 
 

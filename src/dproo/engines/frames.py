@@ -15,6 +15,7 @@ from dproo._check import refusal
 from dproo.alphabet import Alphabet
 from dproo.axis import Axis, Bins, IntegerRange, Letters
 from dproo.cell import EXACT_FLOAT, INTEGER_FOREIGN, INTEGER_TEXT, NUMBER_FOREIGN, NUMBER_TEXT
+from dproo.engines import spark_groups
 from dproo.engines.cells import count_cells
 from dproo.engines.grouping import count_groups
 from dproo.engines.tally import Tally
@@ -86,10 +87,15 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
     import narwhals as nw
 
     schema = frame.collect_schema()
-    keys = [
-        _key(nw.col(column), schema[column], axis)
-        for column, axis in zip(columns, alphabet.axes, strict=True)
-    ]
+    is_spark = _is_spark(frame)
+    if is_spark:
+        frame = spark_groups.grouped(frame, columns)
+    keys = []
+    for column, axis in zip(columns, alphabet.axes, strict=True):
+        cell, is_known = nw.col(column), None
+        if is_spark and isinstance(axis, Letters):
+            frame, is_known = spark_groups.joined(frame, _text(cell, schema[column]), axis)
+        keys.append(_key(cell, schema[column], axis, is_known))
     names = [f"key{i}" for i in range(len(keys))]
     closed = [
         is_letter
@@ -101,8 +107,10 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
         name: nw.when(inside & is_letter).then(key).otherwise(nw.lit(outside))
         for name, (key, is_letter, outside) in zip(names, keys, strict=True)
     }
-    groups: Any = frame.select(inside=inside, **cells).group_by("inside", *names)
-    groups = groups.agg(nw.len().alias("records"))
+    records = ["records"] if is_spark else []
+    groups: Any = frame.select(*records, inside=inside, **cells).group_by("inside", *names)
+    number = nw.col("records").sum() if is_spark else nw.len()
+    groups = groups.agg(number.alias("records"))
     if isinstance(groups, nw.LazyFrame):
         groups = groups.collect()
     nothing = [None] * len(keys)
@@ -115,14 +123,18 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
     )
 
 
+def _is_spark(frame: Frame) -> bool:
+    return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
+
+
 def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
     """Call the columns ``c0, c1, ...``: to some engines ``*``, ``a.b`` or ``^a$`` is a pattern."""
     import narwhals as nw
 
     names = frame.collect_schema().names()
     plain = {name: f"c{i}" for i, name in enumerate(names)}
-    native: Any = frame.to_native()
-    if type(native).__module__.startswith("pyspark."):
+    if _is_spark(frame):
+        native: Any = frame.to_native()
         # By place: narwhals itself would name the columns, and Spark would read the names.
         frame = nw.from_native(native.toDF(*plain.values()))
     else:
@@ -149,8 +161,15 @@ def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> 
     return count_cells(rows, alphabet=alphabet)
 
 
-def _key(column: Any, dtype: Any, axis: Axis) -> tuple[Any, Any, str | float]:
-    """Return a cell's key, whether it is a letter, and the key of all that is none."""
+def _key(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any, str | float]:
+    """Return a cell's key, whether it is a letter, and the key of all that is none.
+
+    Args:
+        column: the cells.
+        dtype: their type.
+        axis: the letters of the column.
+        is_known: whether a cell is of a list of letters, where that was already looked up.
+    """
     import narwhals as nw
 
     if isinstance(axis, Bins):
@@ -167,7 +186,7 @@ def _key(column: Any, dtype: Any, axis: Axis) -> tuple[Any, Any, str | float]:
         is_letter = is_integer & integer.is_between(axis.start, axis.stop - 1)
     else:
         assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
-        is_letter = text.is_in(list(axis.places))
+        is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
     return text, is_letter.fill_null(value=False), ""
 
 

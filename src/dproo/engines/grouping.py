@@ -1,4 +1,4 @@
-"""Equal cells first: where they are few, the frame only groups and each group is looked up here.
+"""Equal cells first: in memory they are grouped, and where they are few each is looked up here.
 
 A library groups equal cells many times faster than it maps each of them to its letter.
 """
@@ -21,42 +21,34 @@ FEW = 1 << 20  # so many groups are brought here, and no more
 
 
 def count_groups(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally | None:
-    """Count by groups of equal cells; nothing if they are many, or not surely equal.
+    """Count a frame in memory by groups of equal cells; nothing if they are too many.
 
     Text longer than every letter is cut, so that what comes here is small however long it is.
     """
     import narwhals as nw
 
     axes = dict(zip(columns, alphabet.axes, strict=True))
-    if not _groups_exactly(frame, axes):
+    if isinstance(frame, nw.LazyFrame) or not _groups_exactly(frame, axes):
         return None
-    groups: Any = frame.group_by(*columns).agg(nw.len().alias("records"))
-    schema = groups.collect_schema()  # not that of the frame: pandas may group objects to floats
+    groups = frame.group_by(*columns).agg(nw.len().alias("records"))
+    schema = groups.schema  # not that of the frame: pandas may group objects to floats
     cells = [
         nw.col(column).str.head(_longest(axis) + 1) if schema[column] == nw.String else column
         for column, axis in axes.items()
     ]
-    groups = groups.select(*cells, "records").head(FEW + 1)
-    if isinstance(groups, nw.LazyFrame):
-        groups = groups.collect()
-    return Tally.of(groups.iter_rows(), alphabet=alphabet) if len(groups) <= FEW else None
+    if len(groups) > FEW:
+        return None
+    return Tally.of(groups.select(*cells, "records").iter_rows(), alphabet=alphabet)
 
 
 def _groups_exactly(frame: Frame, axes: dict[str, Axis]) -> bool:
-    """Tell whether cells of one group are one letter, and grouping them takes little memory."""
+    """Tell whether equal cells are surely the same letter, and likely to be few."""
     import narwhals as nw
 
-    make, schema = frame.implementation, frame.collect_schema()
-    is_spark = make.is_pyspark() or make.is_pyspark_connect()
-    # Any other that is read as it goes would keep every cell that differs in memory.
-    if isinstance(frame, nw.LazyFrame) and not is_spark:
-        return False
-    # To Spark text of another collation is equal though its letters differ.
-    kinds: dict[str, str] = dict(frame.to_native().dtypes) if is_spark else {}
+    kinds = {column: frame.schema[column] for column in axes}
     return not any(
         isinstance(axis, Bins)
-        or "collate" in kinds.get(column, "")
-        or not (schema[column] in {nw.String, nw.Boolean} or schema[column].is_numeric())
+        or not (kinds[column] in {nw.String, nw.Boolean} or kinds[column].is_numeric())
         for column, axis in axes.items()
     )
 
