@@ -21,6 +21,7 @@ Letter = str | int | bool
 OTHER = "other"
 
 RANGE_LIMIT = 10**18
+LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class IntegerRange(Axis):
     def place(self, cell: object) -> int | None:
         """Return the place of the integer whose decimal digits the cell's text is."""
         text = text_of(cell)
-        if text is None or len(text) > len(str(RANGE_LIMIT)):
+        if text is None or len(text) > LONGEST:
             return None
         try:
             number = int(text)

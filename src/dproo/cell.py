@@ -45,6 +45,8 @@ def text_of(cell: object) -> str | None:
     >>> [text_of(cell) for cell in ("007", 7, 7.0, True, date(2026, 1, 2), 7.5, None, "")]
     ['007', '7', '7', 'true', '2026-01-02', None, None, None]
     """
+    if type(cell) is str:  # as nearly all are
+        return cell or None
     cell = plain(cell)
     text = None
     match cell:

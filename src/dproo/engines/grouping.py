@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
-from dproo.axis import RANGE_LIMIT, Axis, Bins, Letters
+from dproo.axis import LONGEST, Axis, Bins, Letters
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -54,6 +54,4 @@ def _groups_exactly(frame: Frame, axes: dict[str, Axis]) -> bool:
 
 
 def _longest(axis: Axis) -> int:
-    if isinstance(axis, Letters):
-        return max(map(len, axis.places))
-    return len(str(-RANGE_LIMIT))
+    return max(map(len, axis.places)) if isinstance(axis, Letters) else LONGEST
