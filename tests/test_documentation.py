@@ -1,6 +1,7 @@
 """The documentation: its code runs, its links lead somewhere, its tests exist."""
 
 import doctest
+import json
 import re
 import sys
 from pathlib import Path
@@ -67,6 +68,13 @@ def test_the_table_of_samplers_has_their_accuracies():
         name: f"{float(sampler(epsilon='0.1', n=1000, k=9).worst_alpha):.3f}"
         for name, sampler in SAMPLERS.items()
     }
+
+
+def test_the_exponents_that_are_explained_were_measured():
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    rows = json.loads((ROOT / "benchmarks" / "growth.json").read_text(encoding="utf-8"))["rows"]
+    measured = [f"{row['exponent']:.2f}" for row in rows if row["exponent"] is not None]
+    assert re.findall(r"^\*\*\w+ \((\d\.\d\d) ", text, re.MULTILINE) == measured
 
 
 def test_every_sampler_has_its_proof():
