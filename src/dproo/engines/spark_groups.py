@@ -1,8 +1,7 @@
 """What Spark does before cells are mapped: it groups equal ones, and joins them with the letters.
 
-It groups equal cells many times faster than it maps each of them. A list of letters becomes a
-table, broadcast to whoever holds groups: as a part of the query it would be sent there letter
-by letter, and cells that are no letters never leave the cluster.
+It groups equal cells many times faster than it maps each of them. A list of letters goes there
+as one text and becomes a table; as a part of the query each letter would be a call of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +38,8 @@ def joined(frame: Frame, text: Any, axis: Letters) -> tuple[Frame, Any]:
     from pyspark.sql import functions as spark  # noqa: PLC0415 - an extra
 
     name = f"letter{len(frame.collect_schema())}"
-    texts = spark.from_json(spark.lit(json.dumps(list(axis.places))), "array<string>")
+    written = spark.lit(json.dumps(list(axis.places)))
+    texts = spark.from_json(written, "array<string>", {"mode": "FAILFAST"})
     session: Any = frame.to_native().sparkSession
     letters = session.range(1).select(
         spark.explode(texts).alias("letter"), spark.lit(col=True).alias(name)
