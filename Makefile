@@ -1,4 +1,4 @@
-.PHONY: demo test lint bench docs screenshots soak coverage requirements
+.PHONY: demo test lint bench docs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -37,19 +37,16 @@ coverage: .venv/ready-dev .venv/ready-system
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=95
 
-# Every figure is drawn from exact numbers, or from a seed: an unchanged tree stays unchanged.
+# Every figure is drawn from exact numbers, or from a seed, and is the same each time; the pictures
+# of the page are not, since they show a release.
 docs: .venv/ready-dev .venv/ready-system
+	$(BIN)/python docs/screenshots.py
 	$(BIN)/python docs/picture.py
 	$(BIN)/dproo figures --out docs/_build/figures >/dev/null
 	cp docs/_build/figures/*.svg docs/images/
 	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
 	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
 	@echo "The site is docs/_build/html/index.html."
-
-# Of the page, in a browser: taken anew when the page has changed. A release is random, so they
-# are never the same twice.
-screenshots: .venv/ready-dev .venv/ready-system
-	$(BIN)/python docs/screenshots.py
 
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
