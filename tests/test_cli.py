@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -294,6 +295,20 @@ def test_help_teaches_by_example(command):
     assert result.returncode == 0
     assert "dproo " in result.stdout
     assert "--seed" not in result.stdout
+
+
+def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
+    code = "import time; from dproo.cli.output import waiting\n"
+    code += "with waiting('counting'): time.sleep(3)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, check=True).stderr == b""
+    ours, terminal = pty.openpty()
+    subprocess.run(command, stderr=terminal, check=True)
+    os.close(terminal)
+    shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert shown.startswith("\rcounting, 1 s")
+    assert shown.endswith("\r"), "the line was not cleared"
 
 
 def test_the_prepared_help_is_what_the_commands_would_print(monkeypatch):
