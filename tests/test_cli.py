@@ -318,6 +318,18 @@ def test_the_prepared_help_is_what_the_commands_would_print(monkeypatch):
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_that_cannot_be_written_fails_in_one_sentence(option):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
     for ledger in ([], ["--no-ledger"]):
         result = dproo("sample", "a" * 5_000, *RELEASE[2:], *ledger)

@@ -31,10 +31,9 @@ def pick_each(weights: Runs, width: int, source: Source) -> list[int]:
     >>> pick_each(Runs([(0, 3), (1, 1), (2, 1), (0, 3), (9, 3)]), 4, Source())
     [3, 0]
     """
-    firsts = range(0, weights.k - width + 1, width)
     drawn = []
     start = 0
-    for first in firsts:
+    for first in range(0, weights.k - width + 1, width):
         end = weights.units_before(first + width)
         drawn.append(weights.letter_at(start + source.below(end - start)) - first)
         start = end

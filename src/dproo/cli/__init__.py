@@ -6,16 +6,20 @@ refused (nothing read); 4 the release failed after it was charged; 5 an audit fo
 
 import os
 import sys
+from contextlib import suppress
 from typing import NoReturn
+
+# Kept as `COLUMNS=80 dproo -h` writes it; a test compares them. pathlib is slow to import.
+_HELP = os.path.join(os.path.dirname(__file__), "help.txt")  # noqa: PTH118, PTH120
 
 
 def main() -> NoReturn:
     """Run the command line, or print its first page, for which nothing is imported."""
     if sys.argv[1:] == ["--help"]:
-        # Kept as `COLUMNS=80 dproo -h` writes it; a test compares them.
-        with open(os.path.join(os.path.dirname(__file__), "help.txt"), encoding="utf-8") as page:  # noqa: PTH118, PTH120, PTH123 - pathlib is slow to import
+        with suppress(OSError), open(_HELP, encoding="utf-8") as page:  # noqa: PTH123
             sys.stdout.write(page.read())
-        sys.exit()
+            sys.stdout.flush()
+            sys.exit()
     from dproo.cli.commands import run  # noqa: PLC0415 - loaded where there is a command to run
 
     sys.exit(run())
