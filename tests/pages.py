@@ -21,6 +21,7 @@ PAGES = [
 NOT_RUN = {
     "make demo": "it sets up an environment; tests/test_cli.py runs the demonstration",
     "make test": "it runs these very tests",
+    "pip install": "the tests run in an environment already; test_packaging.py installs a wheel",
     ". .venv/bin/activate": "the tests run in an environment already",
     "dproo sample clinic.visits --engine spark": "a cluster; test_spark_cluster.py has one",
     "dproo sample /lake/visits.parquet": "a lake of Parquet files; test_spark.py has one",
