@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+from dproo._home import named_file, user_folder
 from dproo.ledger.errors import (
     BusyLedgerError,
     CorruptLedgerError,
@@ -81,11 +82,16 @@ _CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
 
 
 def default_path() -> Path:
-    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder."""
-    if chosen := os.environ.get("DPROO_LEDGER"):
-        return Path(chosen)
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    folder = data if data.is_absolute() else Path.home() / ".local" / "share"
+    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
+
+    Raises:
+        ValueError: the variable is relative, or there is neither it nor a home.
+    """
+    if chosen := named_file("DPROO_LEDGER"):
+        return chosen
+    folder = user_folder("XDG_DATA_HOME", ".local", "share")
+    if folder is None:
+        raise ValueError("ledger must be given: this user has no home folder to keep one in.")
     return folder / "dproo" / "ledger.sqlite3"
 
 
