@@ -194,7 +194,7 @@ def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
             )
     digest = path.read_bytes()
     for i, name in list(enumerate(NAMES))[::10]:
-        assert list(engines.count(path, alphabet=["x"], column=name, table=name)) == [i, 0], name
+        assert list(engines.count(path, alphabet=["x"], column=name, table=(name,))) == [i, 0], name
     assert path.read_bytes() == digest
 
 
