@@ -34,6 +34,10 @@ def dataset_name(data: str) -> str:
 
 def remedy(dataset: str, ledger: Path) -> str:
     """Return the sentence that tells how a missing budget is declared."""
-    elsewhere = f" --ledger {shlex.quote(str(ledger))}" if ledger != default_path() else ""
-    name = "NAME" if may_hold_secret(dataset) else shlex.quote(dataset)
+    name = _argument(dataset, "NAME")
+    elsewhere = f" --ledger {_argument(str(ledger), 'FILE')}" if ledger != default_path() else ""
     return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{elsewhere}."
+
+
+def _argument(text: str, placeholder: str) -> str:
+    return placeholder if may_hold_secret(text) else shlex.quote(text)

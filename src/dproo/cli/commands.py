@@ -131,8 +131,9 @@ def run(arguments: list[str] | None = None) -> int:
 def _withholding(sentence: str, given: list[str]) -> str:
     """Return a sentence without the arguments that may hold a password, however it has them."""
     for argument in given:
-        value = argument.partition("=")[2] if argument.startswith("-") else argument
-        if may_hold_secret(value):
-            for text in (argument, value, repr(value)[1:-1], str(Path(value))):
-                sentence = sentence.replace(text, "...")
+        option, _, value = argument.partition("=") if argument.startswith("-") else ("", "", "")
+        for part in (argument, option, value):
+            if may_hold_secret(part.lstrip("-")):
+                for text in (part, repr(part)[1:-1], str(Path(part))):
+                    sentence = sentence.replace(text, "...")
     return sentence
