@@ -198,6 +198,17 @@ def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
     assert path.read_bytes() == digest
 
 
+def test_a_table_of_a_duckdb_file_may_stand_in_a_schema(tmp_path: Path) -> None:
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute('CREATE SCHEMA "a.b"; CREATE TABLE "a.b"."c.d" AS SELECT \'x\' AS a')
+        for data in (connection, path):
+            for table in ('"a.b"."c.d"', ("a.b", "c.d")):
+                if data is path:
+                    connection.close()
+                assert list(engines.count(data, alphabet=["x"], column="a", table=table)) == [1, 0]
+
+
 def test_tables_and_columns_of_postgresql_may_have_any_name(postgresql: str) -> None:
     with psycopg.connect(postgresql, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA hostile; SET search_path = hostile")

@@ -138,6 +138,19 @@ def test_functions_operators_and_types_of_others_take_no_part(
     server.execute("DROP OWNED BY led; DROP ROLE led")
 
 
+@pytest.mark.usefixtures("server")
+def test_what_a_caller_has_taught_the_driver_changes_no_count(postgresql: str) -> None:
+    class Wrong(psycopg.adapt.Loader):
+        def load(self, _: object) -> float:
+            return 0.5
+
+    with psycopg.connect(postgresql) as connection:
+        for name in ("text", "varchar", "name", "int8", "oid", "float8"):
+            connection.adapters.register_loader(name, Wrong)
+        assert counted(connection) == [7, 0, 0]
+        assert connection.execute("SELECT 1::bigint").fetchone() == (0.5,)
+
+
 # How long it waits
 
 

@@ -88,9 +88,16 @@ class Session:
             if not self.is_ours:
                 stack.enter_context(self.connection.transaction(force_rollback=True))
             stack.enter_context(_cancelling(self.connection))
-            # Of this class, whatever the caller's connection makes by default.
+            # Of this class, whatever the caller's connection makes by default, and with the
+            # driver's own values, whatever the caller has taught the driver.
             cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
             stack.enter_context(cursor)
+            types = psycopg.types
+            for name in ("text", "varchar", "name"):
+                cursor.adapters.register_loader(name, types.string.TextLoader)
+            for name in ("int8", "oid"):
+                cursor.adapters.register_loader(name, types.numeric.IntLoader)
+            cursor.adapters.register_loader("float8", types.numeric.FloatLoader)
             cursor.execute("SET LOCAL transaction_read_only = on")
             yield cursor
 
