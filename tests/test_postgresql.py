@@ -6,6 +6,7 @@ import gc
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -100,6 +101,7 @@ def test_a_callers_session_is_left_as_it_was(postgresql: str) -> None:
         before = settings()
         connection.execute("CREATE TEMP TABLE kept (code text)")
         assert counted(connection, "visits") == [7, 0, 0]
+        assert counted(connection, "kept") == [0, 0, 0]
         assert settings() == before
         with pytest.raises(ValueError, match="table must be"):
             counted(connection, "nothing")
@@ -343,6 +345,25 @@ def test_each_failure_has_its_own_sentence(
     assert not [text for text in found.values() if "postgresql://" in text]
     failed.close()
     server.execute("DROP OWNED BY weak; DROP ROLE weak")
+
+
+def test_a_host_that_stays_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes the connection and says nothing, as behind a firewall or on a wrong port."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x"
+        limits = []
+        connect = psycopg.connect
+        monkeypatch.setattr(
+            psycopg,
+            "connect",
+            lambda **settings: (
+                limits.append(settings["connect_timeout"])
+                or connect(**settings | {"connect_timeout": 2})
+            ),
+        )
+        for given in (url, f"{url}?connect_timeout=3"):
+            assert refused(given).startswith("no PostgreSQL server answers")
+    assert limits == ["10", "3"]
 
 
 def test_a_connection_that_is_lost_is_told_as_that(

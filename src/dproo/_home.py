@@ -41,10 +41,12 @@ def named_file(variable: str) -> Path | None:
 
 def _registered_home() -> str:
     """Return the home that the system knows the user by, if it does."""
-    import pwd  # noqa: PLC0415 - rarely needed, and not on every system
-
     try:
+        import pwd  # noqa: PLC0415 - rarely needed, and not on every system
+
         home = pwd.getpwuid(os.getuid()).pw_dir
+    except ImportError:
+        home = os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where there is none
     except KeyError:
         return ""
     return home if os.path.isabs(home) else ""  # noqa: PTH117
