@@ -17,6 +17,7 @@ from dproo._check import may_hold_secret, refusal
 from dproo.cli.commands import run
 from dproo.engines.conninfo import is_url, public_name
 from dproo.ledger import Ledger
+from dproo.ledger.errors import NotALedgerError
 from dproo.naming import dataset_name, remedy
 
 # Pieces of one password; none of them may be seen anywhere.
@@ -123,6 +124,18 @@ def test_no_command_repeats_a_secret(
     run(["ledger", "init", url, "--budget", "1"])
     run(["ledger", "show"])
     assert_silent("".join(capfd.readouterr()), Path(ledger).read_text("latin-1"))
+
+
+@pytest.mark.parametrize("url", [*URLS, *OTHERS])
+def test_no_file_is_called_after_a_secret(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for make in (Ledger, Ledger.create):
+        with pytest.raises(NotALedgerError, match="ledger must be a file, got text that is") as no:
+            make(url)
+        assert_silent(str(no.value))
+    assert not list(tmp_path.iterdir())
 
 
 def test_two_ways_to_write_a_database_are_one_budget() -> None:
