@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import gc
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from databases import counted, role_of
 from psycopg.rows import dict_row
 
 from dproo import ReleaseError, engines, sample
-from dproo.engines.statement import table_parts
 from dproo.ledger import Ledger
 
 IDLE = psycopg.pq.TransactionStatus.IDLE
 RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE %s"
-
-
-@pytest.fixture
-def server(postgresql: str) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a connection to the server with a schema of its own, dropped at the end."""
-    with psycopg.connect(postgresql, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA ward; SET search_path = ward")
-        connection.execute(
-            "CREATE TABLE visits AS SELECT 'a'::text AS code FROM generate_series(1, 7)"
-        )
-        yield connection
-        connection.execute("DROP SCHEMA ward CASCADE")
-
-
-def counted(data: Any, table: Any = "ward.visits", column: str = "code") -> list[int]:
-    return list(engines.count(data, alphabet=["a", "b"], column=column, table=table))
-
-
-def role_of(url: str, name: str, **settings: str) -> str:
-    options = "%20".join(f"-c%20{key}%3D{value}" for key, value in settings.items())
-    return url.replace("user=dproo", f"user={name}") + (f"&options={options}" if options else "")
 
 
 def eventually(is_so: Callable[[], bool]) -> None:
@@ -281,143 +258,3 @@ def test_whatever_is_raised_ends_the_query_and_leaves_a_callers_connection_usabl
             assert connection.execute("SELECT count(*) FROM mine").fetchone() == (0,)
     finally:
         signal.signal(signal.SIGUSR1, before)
-
-
-# What is said where it cannot be read
-
-
-def refused(data: Any, table: Any = "ward.visits", column: str = "code") -> str:
-    with pytest.raises(ValueError, match=r"\.$") as error:
-        engines.prepare(data, alphabet=["a"], column=column, table=table)
-    assert error.value.__context__ is None
-    return str(error.value)
-
-
-def test_each_failure_has_its_own_sentence(
-    server: psycopg.Connection[Any], postgresql: str
-) -> None:
-    server.execute("CREATE ROLE weak LOGIN")
-    weak = role_of(postgresql, "weak")
-    closed = psycopg.connect(postgresql)
-    closed.close()
-    failed = psycopg.connect(postgresql)
-    with pytest.raises(psycopg.Error):
-        failed.execute("nonsense")
-    found = {
-        "no server": refused("postgresql://127.0.0.1:1/x"),
-        "no socket": refused("postgresql:///x?host=/nowhere"),
-        "no database": refused(postgresql.replace("/postgres?", "/nothing?")),
-        "no role": refused(role_of(postgresql, "nobody")),
-        "no setting": refused(postgresql + "&sslmode=wrong"),
-        "no schema": refused(postgresql, "nothing.visits"),
-        "no table": refused(postgresql, "ward.nothing"),
-        "off the path": refused(postgresql, "visits"),
-        "no column": refused(postgresql, column="nothing"),
-        "no right to the schema": refused(weak),
-        "closed": refused(closed),
-        "failed": refused(failed),
-    }
-    server.execute("GRANT USAGE ON SCHEMA ward TO weak")
-    found["no right to the table"] = refused(weak)
-    server.execute(
-        "CREATE TABLE secret (code text, other text); GRANT SELECT (other) ON secret TO weak"
-    )
-    found["no right to the column"] = refused(weak, "ward.secret")
-    assert counted(weak, "ward.secret", "other") == [0, 0, 0]
-    starts = {
-        "no server": "no PostgreSQL server answers at this host and port.",
-        "no database": "the server refused the connection. Check the database's name, the role",
-        "no setting": "data must be a URL with settings that psycopg knows",
-        "no schema": "table must be in a schema of the database, got ('nothing', 'visits').",
-        "no table": "table must be a table or view of the database, got ('ward', 'nothing').",
-        "off the path": "table must be a table or view of the database, got ('visits',). Outside",
-        "no column": "column must be a column of the data, got 'nothing'.",
-        "no right to the table": "the role may not read the table. Grant it SELECT",
-        "closed": "data must be an open connection, got a closed one.",
-        "failed": "data must be a connection without a failed transaction",
-    }
-    starts["no socket"] = starts["no server"]
-    starts["no role"] = starts["no database"]
-    for place in ("schema", "column"):
-        starts[f"no right to the {place}"] = starts["no right to the table"]
-    assert {case: found[case][: len(start)] for case, start in starts.items()} == starts
-    assert set(starts) == set(found)
-    assert not [text for text in found.values() if "postgresql://" in text]
-    failed.close()
-    server.execute("DROP OWNED BY weak; DROP ROLE weak")
-
-
-def test_a_host_that_stays_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes the connection and says nothing, as behind a firewall or on a wrong port."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x"
-        limits = []
-        connect = psycopg.connect
-        monkeypatch.setattr(
-            psycopg,
-            "connect",
-            lambda **settings: (
-                limits.append(settings["connect_timeout"])
-                or connect(**settings | {"connect_timeout": 2})
-            ),
-        )
-        for given in (url, f"{url}?connect_timeout=3"):
-            assert refused(given).startswith("no PostgreSQL server answers")
-    assert limits == ["10", "3"]
-
-
-def test_a_connection_that_is_lost_is_told_as_that(
-    server: psycopg.Connection[Any], postgresql: str
-) -> None:
-    with psycopg.connect(postgresql) as connection:
-        server.execute("SELECT pg_terminate_backend(%s, 60000)", [connection.info.backend_pid])
-        select.select([connection.fileno()], [], [])
-        assert refused(connection).startswith("the connection to the database was lost.")
-
-
-def test_only_connections_that_can_wait_are_taken(postgresql: str) -> None:
-    with psycopg.connect(postgresql) as connection, pytest.raises(TypeError, match="synchronous"):
-        engines.prepare(connection.cursor(), alphabet=["a"], column="a", table="t")
-
-
-# Names of tables
-
-
-@pytest.mark.usefixtures("server")
-@pytest.mark.parametrize(
-    ("table", "parts"),
-    [
-        ("visits", ("visits",)),
-        ("Ward.Visits", ("Ward", "Visits")),
-        ('"My Schema"."my.table"', ("My Schema", "my.table")),
-        ('ward."a ""b"""', ("ward", 'a "b"')),
-        ("a b.c d", ("a b", "c d")),
-        (("a.b",), ("a.b",)),
-        (("a.b", 'c"d'), ("a.b", 'c"d')),
-    ],
-)
-def test_a_dot_outside_of_quotes_separates(
-    postgresql: str, table: Any, parts: tuple[str, ...]
-) -> None:
-    assert table_parts(table) == parts
-    schema, name = ("ward", *parts)[-2:]
-    quoted = psycopg.sql.Identifier(schema, name)
-    create = psycopg.sql.SQL("CREATE TABLE {} (code text)").format(quoted)
-    with psycopg.connect(postgresql) as connection:
-        connection.execute(
-            psycopg.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(psycopg.sql.Identifier(schema))
-        )
-        if name != "visits":
-            connection.execute(create)
-        connection.execute("SET search_path = ward")
-        assert counted(connection, table) in ([0, 0, 0], [7, 0, 0])
-        connection.rollback()
-
-
-@pytest.mark.parametrize(
-    "table", ["", ".", "a.", ".a", "a..b", '"', 'a"b', '"a"b', '""', "a.b.c", "a\0", "\udc80",
-              (), ("a", "b", "c"), ("",), ("a", ""), (1,), ["a"], 1, None]
-)  # fmt: skip
-def test_what_is_no_name_of_a_table_is_refused(table: Any) -> None:
-    with pytest.raises(ValueError, match="table must be the name of a table, or schema"):
-        table_parts(table)
