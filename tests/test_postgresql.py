@@ -218,7 +218,13 @@ def test_the_query_of_a_process_that_ends_is_ended(
     command = [str(Path(sys.executable).parent / "dproo"), "sample", postgresql, "--no-ledger"]
     command += ["--table", slow_view, "--column", "code", "--epsilon", "1"]
     command += ["--alphabet", str(tmp_path / "letters.txt")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # A job in the background of a shell would be deaf to Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    ) as child:
         eventually(lambda: running(server) == 1 or child.poll() is not None)
         assert child.poll() is None, child.stdout
         child.send_signal(end)
