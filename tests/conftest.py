@@ -69,6 +69,20 @@ def postgresql() -> Iterator[str]:
         (folder.parent / f"{folder.name}.log").unlink(missing_ok=True)
 
 
+@pytest.fixture
+def server(postgresql: str) -> Iterator[Any]:
+    """Yield a connection to the server with a schema of its own, dropped at the end."""
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA ward; SET search_path = ward")
+        connection.execute(
+            "CREATE TABLE visits AS SELECT 'a'::text AS code FROM generate_series(1, 7)"
+        )
+        yield connection
+        connection.execute("DROP SCHEMA ward CASCADE")
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """Yield a session of Spark in this machine's memory."""

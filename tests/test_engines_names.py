@@ -194,8 +194,19 @@ def test_tables_of_a_duckdb_file_may_have_any_name(tmp_path: Path) -> None:
             )
     digest = path.read_bytes()
     for i, name in list(enumerate(NAMES))[::10]:
-        assert list(engines.count(path, alphabet=["x"], column=name, table=name)) == [i, 0], name
+        assert list(engines.count(path, alphabet=["x"], column=name, table=(name,))) == [i, 0], name
     assert path.read_bytes() == digest
+
+
+def test_a_table_of_a_duckdb_file_may_stand_in_a_schema(tmp_path: Path) -> None:
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute('CREATE SCHEMA "a.b"; CREATE TABLE "a.b"."c.d" AS SELECT \'x\' AS a')
+        for data in (connection, path):
+            for table in ('"a.b"."c.d"', ("a.b", "c.d")):
+                if data is path:
+                    connection.close()
+                assert list(engines.count(data, alphabet=["x"], column="a", table=table)) == [1, 0]
 
 
 def test_tables_and_columns_of_postgresql_may_have_any_name(postgresql: str) -> None:

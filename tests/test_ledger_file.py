@@ -54,8 +54,8 @@ def test_any_file_name_is_a_file_name(tmp_path: Path, name: str) -> None:
 
 
 def test_the_default_path_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DPROO_LEDGER", "mine.db")
-    assert default_path() == Path("mine.db")
+    monkeypatch.setenv("DPROO_LEDGER", "/mine.db")
+    assert default_path() == Path("/mine.db")
     monkeypatch.delenv("DPROO_LEDGER")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert default_path() == Path("/data/dproo/ledger.sqlite3")

@@ -65,6 +65,9 @@ CLOCK = "test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
+UNNAMED = "test_postgresql_secrets.py::test_no_name_holds_a_secret"
+UNQUOTED = "test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
+
 HOSTILE = "test_web_hostile.py::test_a"
 REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
 ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
@@ -375,6 +378,12 @@ MUTANTS = {
     ),
     "a file that was exchanged is read": (
         "web/orders.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+    ),
+    "a password is in the name of a budget": (
+        "naming.py", "return conninfo.public_name(data)", "return data", UNNAMED,
+    ),
+    "a refusal quotes a connection string": (
+        "_check.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
     ),
     "the page listens to the network": (
         "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

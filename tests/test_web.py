@@ -191,7 +191,8 @@ def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
         connection.execute("CREATE TABLE visits (code text)")
         connection.execute("INSERT INTO visits SELECT 'I50' FROM generate_series(1, 50)")
     Ledger(page.ledger).declare("visits", budget="1", neighbours="add-remove")
-    asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": "visits"}
+    table = 'public."visits"'
+    asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": table}
     shown = order(page, **asked, column="code")
     assert postgresql not in shown.body.decode()
     receipt = page.post("/api/release", {"nonce": shown.json["nonce"]}).json
@@ -251,6 +252,10 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
         ({"guess": "sparse"}, "guess must be used with als-roo, got ls-roo."),
         ({"sampler": "als-roo", "guess": "flat"}, "guess must be one of any, dense, heavy tail"),
         ({"source": "database"}, "data must be a postgresql:// URL."),
+        ({"source": "database", "data": "host=h password=x"}, "data must be a postgresql:// URL."),
+        ({"source": "database", "data": "postgresql://a:b/c@h"}, "data must be a URL with / and @"),
+        ({"source": "database", "data": "postgresql://[a"}, "data must be a URL that psycopg can"),
+        ({"table": "a..b"}, "table must be the name of a table, or schema.table, got 'a..b'."),
         (
             {"source": "database", "data": "postgresql://h/x"},
             "dataset must be given for a database: it names the budget.",

@@ -8,8 +8,28 @@ from __future__ import annotations
 
 import difflib
 import operator
+import re
 import reprlib
 from collections.abc import Iterable
+
+WITHHELD = "text that is withheld because it may hold a password"
+
+_HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
+_PLAIN_URL = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?:,{_HOST})*(?:/[^@?#=&;:\s]*)?")
+_SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey)\w*\s*=|:[^@\s]*@")
+
+
+def may_hold_secret(text: str) -> bool:
+    """Tell whether a text could be a connection string with a password in it.
+
+    A URL is harmless if it has a host, a port and a path and nothing else.
+
+    >>> [may_hold_secret(text) for text in ("s3://bucket/a.csv", "db://ann:x@h/db", "a.csv")]
+    [False, True, False]
+    """
+    if "://" in text:
+        return _PLAIN_URL.fullmatch(text) is None
+    return _SECRET.search(text) is not None
 
 
 def refusal(name: str, condition: str, value: object) -> str:
@@ -18,7 +38,9 @@ def refusal(name: str, condition: str, value: object) -> str:
     >>> refusal("k", "be at least 2", 1)
     'k must be at least 2, got 1.'
     """
-    return f"{name} must {condition}, got {reprlib.repr(value)}."
+    parts = value if isinstance(value, tuple | list) else (value,)
+    is_secret = any(isinstance(part, str) and may_hold_secret(part) for part in parts)
+    return f"{name} must {condition}, got {WITHHELD if is_secret else reprlib.repr(value)}."
 
 
 def whole(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:

@@ -5,35 +5,39 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
-from dproo.engines.sql import URLS
+from dproo._check import may_hold_secret, refusal
+from dproo.engines import conninfo
 from dproo.ledger import default_path
 
 
 def dataset_name(data: str) -> str:
     """Return the name that a budget has by default: a file's full path, else the text itself.
 
-    Names stand in ledgers and receipts, so the password of a database is left out.
+    Names stand in ledgers and receipts. A database is named by host, port and name alone.
+
+    Raises:
+        ValueError: it may hold a password, and what it names cannot be told without it.
 
     >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
-    'postgresql://ann@db.example/clinic?sslmode=require'
+    'postgresql://db.example/clinic'
     """
-    if data.startswith(URLS):
-        url = urlsplit(data)
-        user, at, host = url.netloc.rpartition("@")
-        kept = [pair for pair in url.query.split("&") if "password" not in pair.partition("=")[0]]
-        return urlunsplit(
-            url._replace(netloc=user.partition(":")[0] + at + host, query="&".join(kept))
-        )
+    if conninfo.is_url(data):
+        return conninfo.public_name(data)
     # Path raises where a name is too long.
-    return str(Path(data).resolve()) if os.path.exists(data) else data  # noqa: PTH110
+    if os.path.exists(data):  # noqa: PTH110
+        return str(Path(data).resolve())
+    if may_hold_secret(data):
+        raise ValueError(refusal("dataset", "be a public name", data))
+    return data
 
 
 def remedy(dataset: str, ledger: Path) -> str:
     """Return the sentence that tells how a missing budget is declared."""
-    elsewhere = f" --ledger {shlex.quote(str(ledger))}" if ledger != default_path() else ""
-    return (
-        f"Declare a budget first: dproo ledger init {shlex.quote(dataset)}"
-        f" --budget EPSILON{elsewhere}."
-    )
+    name = _argument(dataset, "NAME")
+    elsewhere = f" --ledger {_argument(str(ledger), 'FILE')}" if ledger != default_path() else ""
+    return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{elsewhere}."
+
+
+def _argument(text: str, placeholder: str) -> str:
+    return placeholder if may_hold_secret(text) else shlex.quote(text)

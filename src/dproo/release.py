@@ -57,7 +57,7 @@ def sample(
     epsilon: Number,
     sampler: str = DEFAULT,
     column: str | None = None,
-    table: str | tuple[str, str] | None = None,
+    table: str | tuple[str, ...] | None = None,
     size: int = 1,
     by: Mapping[str, Any] | None = None,
     are_groups_public: bool = False,
@@ -79,7 +79,7 @@ def sample(
         epsilon: the privacy parameter, for all released records together.
         sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
         column: the column of a file, table or frame.
-        table: the table of a database.
+        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         size: how many records. ``roo`` and ``subrr`` draw them jointly; the others draw one
             from each of so many disjoint random blocks of the data.
         by: a column and the public list of its groups: one record is released for each group.

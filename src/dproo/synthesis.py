@@ -158,7 +158,7 @@ def synthesize(
     delta: Number = 0,
     sampler: str = DEFAULT,
     column: str | None = None,
-    table: str | tuple[str, str] | None = None,
+    table: str | tuple[str, ...] | None = None,
     neighbours: str = REPLACE,
     records_per_person: int = 1,
     ledger: Ledger | str | os.PathLike[str] | None = None,
@@ -183,7 +183,7 @@ def synthesize(
         sampler: of independent rows, ``"auto"`` is the default one; rows drawn jointly are
             always ROO's.
         column: the column of a file, table or frame.
-        table: the table of a database.
+        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
         ledger: the budget to charge; with a delta, one that was declared with a delta.

@@ -20,6 +20,11 @@ def main() -> NoReturn:
             sys.stdout.write(page.read())
             sys.stdout.flush()
             sys.exit()
+    import signal  # noqa: PLC0415 - not for the first page
+
     from dproo.cli.commands import run  # noqa: PLC0415 - loaded where there is a command to run
 
+    # To be terminated is to be interrupted: what runs elsewhere, as in a database, is ended too.
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import click
+
+from dproo._check import may_hold_secret
+from dproo._home import named_file, user_folder
 
 _USAGE = click.UsageError.exit_code
 
@@ -85,10 +89,10 @@ def cli(ctx: click.Context, config: str | None) -> None:
 
 def _defaults(config: str | None) -> dict[str, Any]:
     """Return the user's defaults; only names that a command has are allowed."""
-    named = config or os.environ.get("DPROO_CONFIG")
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    path = Path(named) if named else home / "dproo" / "dproo.toml"
-    if not named and not path.exists():
+    named = Path(config) if config else named_file("DPROO_CONFIG")
+    folder = user_folder("XDG_CONFIG_HOME", ".config")
+    path = named or (folder / "dproo" / "dproo.toml" if folder else None)
+    if path is None or not (named or path.exists()):
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
@@ -106,10 +110,13 @@ def _defaults(config: str | None) -> dict[str, Any]:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every refusal is one sentence and an exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         return cli.main(arguments, standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(shown)
+        click.echo(_withholding(shown.getvalue(), given), nl=False, err=True)
         return _USAGE
     except (click.Abort, KeyboardInterrupt):
         code, sentence = _USAGE, "stopped."
@@ -117,5 +124,16 @@ def run(arguments: list[str] | None = None) -> int:
         from dproo.report import verdict  # noqa: PLC0415 - loaded when something went wrong
 
         code, sentence = verdict(error)
-    click.echo(f"Error: {sentence}", err=True)
+    click.echo(f"Error: {_withholding(sentence, given)}", err=True)
     return code
+
+
+def _withholding(sentence: str, given: list[str]) -> str:
+    """Return a sentence without the arguments that may hold a password, however it has them."""
+    for argument in given:
+        option, _, value = argument.partition("=") if argument.startswith("-") else ("", "", "")
+        for part in (argument, option, value):
+            if may_hold_secret(part.lstrip("-")):
+                for text in (part, repr(part)[1:-1], str(Path(part))):
+                    sentence = sentence.replace(text, "...")
+    return sentence

@@ -38,7 +38,7 @@ _SOURCE_OPTIONS = (
     click.option(
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
-    click.option("--table", help="The table of a database or DuckDB file."),
+    click.option("--table", help="The table of a database or DuckDB file, or schema.table."),
     click.option(
         "--engine", help="'spark': DATA is a table's name or Parquet files, read by Spark."
     ),

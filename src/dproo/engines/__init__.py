@@ -82,7 +82,7 @@ def count(
     *,
     alphabet: Any,
     column: str | None = None,
-    table: str | tuple[str, str] | None = None,
+    table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> Counts:
@@ -102,7 +102,7 @@ def prepare(
     *,
     alphabet: Any,
     column: str | None = None,
-    table: str | tuple[str, str] | None = None,
+    table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> Scan:
@@ -115,7 +115,8 @@ def prepare(
             psycopg or DuckDB; or ready counts.
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
         column: the column to count; an alphabet of several columns names them itself.
-        table: the table of a database, or of a DuckDB file.
+        table: the table of a database, or of a DuckDB file: ``"table"`` or ``"schema.table"``,
+            names with a dot in double quotes; or a tuple of names as they are.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
 
@@ -177,14 +178,12 @@ def _path(
     data: str | os.PathLike[str],
     alphabet: Alphabet,
     columns: tuple[str, ...],
-    table: str | tuple[str, str] | None,
+    table: str | tuple[str, ...] | None,
 ) -> Scan:
-    from dproo.engines import files, sql  # noqa: PLC0415
+    from dproo.engines import conninfo, files  # noqa: PLC0415
 
-    if isinstance(data, str) and data.startswith(sql.URLS):
+    if conninfo.is_url(data):
         return _connection(data, alphabet, columns, table)
-    if isinstance(table, tuple):
-        raise TypeError(refusal("table", "be one name for a file", table))
     found = files.open_files(files.find_files(data), columns=columns, table=table)
     return Scan(engine="files", _read=lambda: files.count_files(found, alphabet=alphabet))
 
@@ -217,12 +216,12 @@ def _connection(
     data: Any,
     alphabet: Alphabet,
     columns: tuple[str, ...],
-    table: str | tuple[str, str] | None,
+    table: str | tuple[str, ...] | None,
 ) -> Scan:
     from dproo.engines import sql, statement  # noqa: PLC0415
 
     if isinstance(data, str) or sql.is_connection(data):
-        found = sql.open_table(data, table=table, columns=columns)
+        found = sql.open_table(data, table=table, columns=columns, alphabet=alphabet)
         return Scan(engine="postgresql", _read=lambda: sql.count_table(found, alphabet=alphabet))
     if type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
         name = statement.table_name(table)

@@ -84,7 +84,9 @@ def find_files(data: str | os.PathLike[str]) -> list[str]:
     return [str(Path(match).absolute()) for match in matches]
 
 
-def open_files(paths: Sequence[str], *, columns: Sequence[str], table: str | None) -> Files:
+def open_files(
+    paths: Sequence[str], *, columns: Sequence[str], table: str | tuple[str, ...] | None
+) -> Files:
     """Look up the columns of files by their headers or schemas alone.
 
     Raises:
@@ -151,11 +153,13 @@ def _open_json(paths: Sequence[str], columns: Sequence[str]) -> Files:
     return Files(paths=tuple(paths), relation=relation, cells=cells, kinds=kinds)
 
 
-def _open_typed(paths: Sequence[str], columns: Sequence[str], table: str | None) -> Files:
+def _open_typed(
+    paths: Sequence[str], columns: Sequence[str], table: str | tuple[str, ...] | None
+) -> Files:
     """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
     if table is not None and len(paths) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
-    relation = f"read_parquet([{_FILES}])" if table is None else f"source.{sql.quoted(table)}"
+    relation = f"read_parquet([{_FILES}])" if table is None else f"source.{sql.table_name(table)}"
     schemas, started = _schemas(paths, relation, is_attached=table is not None)
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"

@@ -6,9 +6,12 @@ keep, is one row per seen letter. Names and letters are quoted or parameters, ne
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NoReturn
 
 from dproo._check import refusal
 from dproo.axis import Axis, Bins, IntegerRange
@@ -24,6 +27,9 @@ TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE, JSON, NOTHING = (
     "json",
     "nothing",
 )
+
+_NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
+_NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +60,59 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def table_name(table: str | tuple[str, str] | None) -> str:
-    """Return the quoted name of a table, or of its schema and the table.
+def is_storable(text: str) -> bool:
+    """Tell whether a text of a database could be this one: no NUL, and nothing but Unicode."""
+    return "\0" not in text and text.encode(errors="replace").decode() == text
+
+
+def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the name of a table, behind that of its schema where one is given.
+
+    In text, a dot outside of double quotes separates the two. A name that has a dot or a quote
+    in it stands in double quotes, its own quotes doubled. Everything else is taken as it is:
+    no letter's case is changed, no blank is dropped. A tuple is taken as it is altogether.
+
+    >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
+    (('visits',), ('clinic', 'my.visits'), ('a.b',))
 
     Raises:
         ValueError: it is no name.
     """
-    parts = (table,) if isinstance(table, str) else table
-    if not parts or not all(isinstance(part, str) and part for part in parts):
-        raise ValueError(refusal("table", "be the name of a table", table))
-    return ".".join(map(quoted, parts))
+    parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
+    if isinstance(table, str) and _NAMES.fullmatch(table):
+        parts = tuple(
+            part[1:-1].replace('""', '"') if part.startswith('"') else part
+            for part in _NAME.findall(table)
+        )
+    names = tuple(part for part in parts if isinstance(part, str) and part and is_storable(part))
+    if len(names) != len(parts) or len(names) not in {1, 2}:
+        sentence = refusal("table", "be the name of a table, or schema.table", table)
+        raise ValueError(sentence + ' A name with a dot or a quote is written "in.quotes".')
+    return names
+
+
+def table_name(table: str | tuple[str, ...] | None) -> str:
+    """Return the quoted name of a table, or of its schema and the table."""
+    return ".".join(map(quoted, table_parts(table)))
+
+
+def refuse_type(column: str, type_name: str) -> NoReturn:
+    """Refuse a column whose type holds no letters, before anything is charged.
+
+    Args:
+        column: its name, as the caller gave it.
+        type_name: what the engine calls its type. Only the first word is told: an engine's
+            name of an enumeration, or of a struct, goes on with what is in it.
+
+    >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
+    """
+    word = re.match(r"\w*", type_name)
+    raise ValueError(
+        f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
+        f" got type {word[0] if word else ''}. Cast it to one of these first."
+    )
 
 
 def whole_float(double: str, *, cast: str = "CAST") -> str:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dproo._check import one_of, refusal, whole
+from dproo._check import may_hold_secret, one_of, refusal, whole
 from dproo.exact import parse_delta
 from dproo.ledger.amounts import delta_budget_of, delta_charge_of, in_delta
 from dproo.ledger.chain import Event, canonical
@@ -27,6 +27,8 @@ def require_name(dataset: object) -> None:
         raise ValueError(refusal("dataset", condition, dataset))
     if not dataset.isprintable() or not unicodedata.is_normalized("NFC", dataset):
         raise ValueError(refusal("dataset", "be printable text in normal form C", dataset))
+    if may_hold_secret(dataset):
+        raise ValueError(refusal("dataset", "be a public name", dataset))
 
 
 def relation_of(neighbours: object, records_per_person: object) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
+from dproo._check import WITHHELD, may_hold_secret
+from dproo._home import named_file, user_folder
 from dproo.ledger.errors import (
     BusyLedgerError,
     CorruptLedgerError,
@@ -81,11 +83,16 @@ _CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
 
 
 def default_path() -> Path:
-    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder."""
-    if chosen := os.environ.get("DPROO_LEDGER"):
-        return Path(chosen)
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    folder = data if data.is_absolute() else Path.home() / ".local" / "share"
+    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
+
+    Raises:
+        ValueError: the variable is relative, or there is neither it nor a home.
+    """
+    if chosen := named_file("DPROO_LEDGER"):
+        return chosen
+    folder = user_folder("XDG_DATA_HOME", ".local", "share")
+    if folder is None:
+        raise ValueError("ledger must be given: this user has no home folder to keep one in.")
     return folder / "dproo" / "ledger.sqlite3"
 
 
@@ -95,6 +102,7 @@ def create(path: Path, *, timeout: float) -> None:
     The file is for its owner only (mode 0600), and so is every folder made for it (0700). A
     crash in between leaves an empty file, which the next call completes.
     """
+    _require_file(path)
     with _system_errors(path):
         _make_folder(path.parent)
         with suppress(FileExistsError):
@@ -194,6 +202,7 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
 @contextmanager
 def _connection(path: Path, *, timeout: float) -> Iterator[sqlite3.Connection]:
     """Yield a connection that never makes a file and whose errors are one sentence each."""
+    _require_file(path)
     with _system_errors(path):
         found = path.lstat()
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
@@ -210,6 +219,13 @@ def _connection(path: Path, *, timeout: float) -> Iterator[sqlite3.Connection]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
         kind, sentence = _SENTENCES.get(code, _CORRUPT)
         raise kind(f"the ledger {path} {sentence}") from None
+
+
+def _require_file(path: Path) -> None:
+    """Refuse a URL, which is a path too, with folders called after a password."""
+    is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
+    if is_url or may_hold_secret(str(path)):
+        raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
 
 
 @contextmanager

@@ -7,14 +7,15 @@ import shlex
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
 from dproo.choice import Choice
-from dproo.engines.sql import URLS
+from dproo.engines import conninfo
+from dproo.engines.statement import table_parts
 from dproo.exact import parse_epsilon
 from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.ledger.amounts import charge_of
@@ -54,8 +55,8 @@ class Order:
     """
 
     choice: Choice
-    data: Path | str
-    name: str
+    data: Path | str = field(repr=False)
+    name: str = field(repr=False)
     alphabet: str
     epsilon: str
     column: str
@@ -76,6 +77,8 @@ class Order:
         data = folder.find("data", texts["data"]) if is_file else _url(texts["data"])
         if not texts["column"]:
             raise ValueError("column must be given.")
+        if texts["table"]:
+            table_parts(texts["table"])
         if not is_file and not texts["dataset"]:
             raise ValueError("dataset must be given for a database: it names the budget.")
         book, account = _account(ledger, texts["dataset"] or dataset_name(str(data)))
@@ -221,8 +224,9 @@ def _texts(request: object) -> dict[str, str]:
 
 
 def _url(text: str) -> str:
-    if not text.startswith(URLS):
-        raise ValueError("data must be a postgresql:// URL.")  # not repeated: it may be secret
+    if not conninfo.is_url(text):
+        raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
+    conninfo.parsed(text)
     return text
 
 
