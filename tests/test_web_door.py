@@ -3,11 +3,16 @@
 import contextlib
 import json
 import os
+import pty
+import re
 import resource
+import select
+import shutil
 import signal
 import socket
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -273,6 +278,49 @@ def test_requests_one_after_the_other_on_one_connection_are_answered(page):
             assert part
             received += part
     assert received.count(b"HTTP/1.1 200 OK") == 3
+
+
+IN_A_TERMINAL = """
+import fcntl, os, sys, termios
+os.setsid()
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_a_page_in_the_background_of_a_terminal_goes_on(tmp_path):
+    """And prints links when it is in the foreground again."""
+    master, terminal = pty.openpty()
+    shell = [shutil.which("bash"), "--norc", "--noprofile", "-i"]
+    command = [sys.executable, "-c", IN_A_TERMINAL, *shell]
+    shown = ""
+
+    def press(keys, until):
+        """Press keys again and again until something is shown."""
+        nonlocal shown
+        while not (found := re.findall(until, shown)):
+            os.write(master, keys)
+            while select.select([master], [], [], 0.5)[0]:
+                shown += os.read(master, 1 << 16).decode()
+        return found[-1]
+
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
+        os.write(master, f"{COMMAND[0]} serve --folder {tmp_path} &\n".encode())
+        link = press(b"", r"(http://127\S+)\s")
+        port = int(link.split(":")[2].partition("/")[0])
+        press(b"\n", r"(?s)Enter prints another one(?:.*\n){3}")  # for the shell, not for the page
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+            connection.sendall(request("GET", "/plan", {"Host": f"127.0.0.1:{port}"}))
+            assert connection.recv(15) == b"HTTP/1.1 200 OK"
+        os.write(master, b"fg\n")
+        assert press(b"\n", r"(?s)fg\s.*(http://127\S+)\s") != link
+        os.write(master, b"\x03")
+        while process.poll() is None:
+            os.write(master, b"exit\n")
+            select.select([master], [], [], 0.5)
+            os.read(master, 1 << 16)
+    os.close(master)
+    os.close(terminal)
 
 
 def test_each_link_is_an_object_if_asked(tmp_path):

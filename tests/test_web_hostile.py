@@ -152,7 +152,6 @@ TARGETS = [
     "/.env",
 ]
 STRANGERS = [
-    "/api",
     "/api/",
     "/api/ledger",
     "/api/files",

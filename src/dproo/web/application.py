@@ -22,6 +22,11 @@ from dproo.web.folder import Folder
 from dproo.web.gate import ENTRANCE, Gate
 from dproo.web.rendering import ROOMS, Refusal, refused, render
 
+_SPENT = Refusal(
+    403,
+    "this link was used before, or is no longer valid."
+    " If somebody else has used it, end dproo serve now.",
+)
 _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -41,9 +46,7 @@ def application(*, folder: Folder, ledger: Path, door: Door) -> ASGIApp:
         given = parse_qs((await request.body()).decode("latin-1")).get("token", [])
         key = door.open(given[0]) if len(given) == 1 else None
         if key is None:
-            return refused(
-                Refusal(403, "this link was used before, or is no longer valid."), request.scope
-            )
+            return refused(_SPENT, request.scope)
         return HTMLResponse(render("door", key=key))
 
     def file(request: Request) -> Response:
@@ -60,9 +63,10 @@ def application(*, folder: Folder, ledger: Path, door: Door) -> ASGIApp:
         Route(ENTRANCE, entrance, methods=["GET", "POST"]),
         *(Route(f"/{name}", _room, methods=["GET"]) for name in ROOMS),
         Route("/static/{name}", file, methods=["GET"]),
-        Mount("/api", app=Lock(Router(Api(folder, ledger).routes), door)),
+        Mount("/api", app=Lock(Router(Api(folder, ledger).routes, redirect_slashes=False), door)),
     ]
     page = Starlette(routes=routes, exception_handlers={HTTPException: missing})
+    page.router.redirect_slashes = False
     return Gate(page, port=urlsplit(door.origin).port or 0)
 
 

@@ -81,7 +81,7 @@ class Gate:
         """Return why a request may not pass, or nothing."""
         hosts = values(scope, "host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return Refusal(421, "host must be the address that dproo serve printed.")
+            return Refusal(421, "the page answers only at the address that dproo serve printed.")
         if len(scope["raw_path"]) + len(scope["query_string"]) > TARGET_MAX:
             return Refusal(414, f"the address must be at most {TARGET_MAX} bytes.")
         if scope["method"] not in {*_SAFE, "POST"}:

@@ -17,7 +17,7 @@ _TEMPLATES = Environment(
     autoescape=True,
     undefined=StrictUndefined,
 )
-_TITLES = {403: "No entry", 404: "Nothing here", 421: "Another address"}
+_TITLES = {403: "No entry", 404: "Nothing here", 421: "Wrong address"}
 
 
 class Refusal(NamedTuple):

@@ -15,6 +15,21 @@ from dproo.web.door import Door
 from dproo.web.folder import Folder
 
 HOST = "127.0.0.1"
+ACCEPTED_AT_ONCE = 32
+QUEUE = 1024
+
+
+class _Server(uvicorn.Server):
+    """A server that accepts a few connections at a time out of a long queue.
+
+    asyncio takes one number for both. Few, since none of those accepted is looked at before the
+    last of them; a long queue, since the kernel makes whoever finds it full wait for a second.
+    """
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(QUEUE)
 
 
 def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], None]) -> None:
@@ -37,11 +52,11 @@ def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], N
         raise ValueError(refusal("port", "be free on this machine", port)) from None
     with listener:
         door = Door(f"http://{HOST}:{listener.getsockname()[1]}")
-        server = uvicorn.Server(
+        server = _Server(
             uvicorn.Config(
                 application(folder=allowed, ledger=ledger, door=door),
                 http=Connection,
-                backlog=32,  # so many are accepted at once, before any of them is looked at
+                backlog=ACCEPTED_AT_ONCE,
                 ws="none",
                 lifespan="off",
                 log_config=None,

@@ -1,6 +1,8 @@
 // Questions to the server; it computes, the page only draws.
 
-import { forget, key } from "./key.js";
+import { find, forget } from "./key.js";
+
+const key = await find(); // without one a room does not begin
 
 /** Ask for one object; a refusal is an Error whose message is the server's sentence. */
 export async function ask(path, { query, body } = {}) {

@@ -6,14 +6,11 @@ const door = document.getElementById("door");
 const token = location.hash.slice(1);
 history.replaceState(null, "", "/");
 
-if (door.dataset.key) {
-  keep(door.dataset.key);
-  location.replace("/plan");
-} else if (token) {
+if (token) {
   door.elements.token.value = token;
   door.submit();
-} else if (await find()) {
-  location.replace("/plan");
 } else {
-  document.getElementById("closed").hidden = false;
+  if (door.dataset.key) keep(door.dataset.key);
+  await find();
+  location.replace("/plan");
 }

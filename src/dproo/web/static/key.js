@@ -2,9 +2,11 @@
 // own server only, and to other tabs of this page, which ask for it when they have none.
 
 const NAME = "dproo-key";
-const PATIENCE = 1000;
 const QUESTION = "has anybody a key?";
+const PATIENCE = 300;
 const tabs = new BroadcastChannel(NAME);
+
+const held = () => sessionStorage.getItem(NAME);
 
 /** Keep a key for this tab. */
 export const keep = (key) => sessionStorage.setItem(NAME, key);
@@ -12,29 +14,25 @@ export const keep = (key) => sessionStorage.setItem(NAME, key);
 /** Forget the key: the server does not know it. */
 export const forget = () => sessionStorage.removeItem(NAME);
 
+/** Return the key of this tab, or wait for one of another tab and meanwhile say what to do. */
+export async function find() {
+  if (!held()) {
+    const closed = document.getElementById("closed");
+    const late = setTimeout(() => (closed.hidden = false), PATIENCE);
+    keep(await fromAnotherTab());
+    clearTimeout(late);
+    closed.hidden = true;
+  }
+  return held();
+}
+
 function fromAnotherTab() {
   return new Promise((resolve) => {
     tabs.addEventListener("message", ({ data }) => data.key && resolve(data.key));
     tabs.postMessage(QUESTION);
-    setTimeout(resolve, PATIENCE, null);
   });
 }
 
-/** Return the key of this tab or of another one, or null. */
-export async function find() {
-  const found = sessionStorage.getItem(NAME) ?? (await fromAnotherTab());
-  if (found) keep(found);
-  return found;
-}
-
-/** The key; without one a room does not begin, and the entrance says what to do. */
-export const key = location.pathname === "/" ? null : await find();
-if (!key && location.pathname !== "/") {
-  location.replace("/");
-  await new Promise(() => {});
-}
-
 tabs.addEventListener("message", ({ data }) => {
-  const held = sessionStorage.getItem(NAME);
-  if (data === QUESTION && held) tabs.postMessage({ key: held });
+  if (data === QUESTION && held()) tabs.postMessage({ key: held() });
 });
