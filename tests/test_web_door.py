@@ -1,5 +1,6 @@
 """The door, over the socket: links work once, and whoever hangs locks nobody out."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -13,13 +14,15 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+import uvicorn
 from serving import COMMAND, ORDER, PATIENCE, admissions, request, served, token_of
 
-from dproo.web import door, launch
-from dproo.web.connection import MOST_WAITING
+from dproo.web import connection, door, launch
+from dproo.web.connection import MOST_WAITING, Connection
 from dproo.web.door import Door
 
 SPENT = "This link was used before, or is no longer valid."
@@ -259,6 +262,35 @@ def test_whoever_takes_no_answer_is_cut_off(page):
         connection.connect(("127.0.0.1", page.port))
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             connection.sendall(raw * 10**6)
+
+
+def test_an_answer_may_take_as_long_as_it_needs(monkeypatch):
+    """Only those who keep us waiting are cut off, not those whom we keep waiting."""
+    monkeypatch.setattr(connection, "PATIENCE", 2)
+    ready = threading.Event()
+
+    async def slow(scope, receive, send):
+        del scope, receive
+        await asyncio.get_running_loop().run_in_executor(None, ready.wait)
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+    settings = {"http": Connection, "ws": "none", "lifespan": "off", "log_config": None}
+    server = uvicorn.Server(uvicorn.Config(slow, **settings))
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        serving = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        serving.start()
+        asking, hanging = (
+            stack.enter_context(socket.create_connection(listener.getsockname())) for _ in range(2)
+        )
+        asking.sendall(request("GET", "/", {"Host": "127.0.0.1"}))
+        with contextlib.suppress(ConnectionResetError):
+            assert hanging.recv(1) == b""
+        ready.set()
+        assert asking.recv(15) == b"HTTP/1.1 200 OK"
+        server.should_exit = True
+        serving.join()
 
 
 def test_an_interrupt_does_not_wait_for_whoever_hangs(tmp_path):
