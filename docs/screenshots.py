@@ -72,14 +72,17 @@ RENAME = """([folder, shown]) => {
 }"""
 
 
-def take(browser: Any, url: str, folder: str) -> None:
-    """Take every room in every look."""
+def take(browser: Any, process: subprocess.Popen[str], folder: str) -> None:
+    """Take every room in every look; each look is a browser of its own and needs its own link."""
     for look, options in LOOKS.items():
         context = browser.new_context(reduced_motion="reduce", **options)
         page = context.new_page()
-        page.goto(url)
+        link = process.stdout.readline().strip() if process.stdout else ""
+        page.goto(link)
+        page.wait_for_url("**/plan")
+        print(file=process.stdin, flush=True)  # Enter, for the next link
         for room, prepare in ROOMS.items():
-            page.goto(f"{url.partition('/?')[0]}/{room}")
+            page.goto(f"{link.partition('/#')[0]}/{room}")
             prepare(page)
             page.evaluate(RENAME, [folder, SHOWN_FOLDER])
             page.mouse.move(0, 0)
@@ -113,12 +116,13 @@ def main() -> None:
         declare = [COMMAND, "ledger", "init", str(data), "--budget", "3", "--ledger", ledger]
         subprocess.run(declare, check=True, capture_output=True)
         command = [COMMAND, "serve", "--folder", folder, "--ledger", ledger]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            url = process.stdout.readline().strip() if process.stdout else ""
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
             arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-                take(browser, url, folder)
+                take(browser, process, folder)
                 browser.close()
             process.send_signal(signal.SIGINT)
     shrink()

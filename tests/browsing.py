@@ -48,11 +48,9 @@ def visit(
     try:
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
-        if room == "plan":
-            page.goto(served.url)
-        else:
-            name, _, value = served.cookie.partition("=")
-            context.add_cookies([{"name": name, "value": value, "url": served.origin}])
+        page.goto(served.link())
+        page.wait_for_url("**/plan")
+        if room != "plan":
             page.goto(f"{served.origin}/{room}")
         yield page
         page.wait_for_timeout(50)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import socket
 import subprocess
@@ -41,7 +43,7 @@ class Served:
     """A page that is being served.
 
     Attributes:
-        url: the address that was printed.
+        url: the link that was printed first.
         folder: the allowed folder.
         ledger: the ledger's file.
         process: the server.
@@ -51,7 +53,7 @@ class Served:
     folder: Path
     ledger: Path
     process: subprocess.Popen[str]
-    _cookies: list[str] = field(default_factory=list)
+    _keys: list[str] = field(default_factory=list)
 
     @property
     def port(self) -> int:
@@ -64,17 +66,35 @@ class Served:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def token(self) -> str:
-        """The secret of the launch."""
-        return urlsplit(self.url).query.removeprefix("token=")
+    def key(self) -> str:
+        """The key of a tab that opened a link."""
+        if not self._keys:
+            opened = self.open(self.link())
+            self._keys.append(re.findall(r'data-key="([\w-]+)"', opened.body.decode())[0])
+        return self._keys[0]
 
-    @property
-    def cookie(self) -> str:
-        """The cookie that the token opens."""
-        if not self._cookies:
-            answer = self.send(request("GET", f"/?token={self.token}", {"Host": self.host}))
-            self._cookies.append(answer.headers["set-cookie"].partition(";")[0])
-        return self._cookies[0]
+    def link(self) -> str:
+        """Press Enter where the server runs, and return the link that it prints."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def open(self, link: str, **changes: str | None) -> Answer:
+        """Send the token of a link as a browser does, with some headers changed or left out."""
+        headers = {
+            "Host": self.host,
+            "Origin": "null",
+            "Sec-Fetch-Site": "cross-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "document",
+            "Accept": "text/html",
+            "Content-Type": "application/x-www-form-urlencoded",
+            **{name.replace("_", "-"): value for name, value in changes.items()},
+        }
+        kept = {name: value for name, value in headers.items() if value is not None}
+        return self.send(request("POST", "/", kept, f"token={token_of(link)}".encode()))
 
     @property
     def host(self) -> str:
@@ -86,7 +106,7 @@ class Served:
         """What a request of the page itself carries."""
         return {
             "Host": self.host,
-            "Cookie": self.cookie,
+            "Dproo-Key": self.key,
             "Origin": self.origin,
             "Sec-Fetch-Site": "same-origin",
             "Content-Type": "application/json",
@@ -116,6 +136,11 @@ class Served:
         return self.send(request("POST", path, self.headers, json.dumps(body).encode()))
 
 
+def token_of(link: str) -> str:
+    """Return the secret of a link."""
+    return link.partition("#")[2]
+
+
 def request(method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
     """Return a request as it goes over the wire."""
     sent = {**headers, "Connection": "close"}
@@ -126,12 +151,14 @@ def request(method: str, path: str, headers: Mapping[str, str], body: bytes = b"
 
 
 @contextmanager
-def served(folder: Path, ledger: Path) -> Iterator[Served]:
+def served(
+    folder: Path, ledger: Path, *options: str, environment: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     """Serve a folder for as long as the block lasts, then interrupt the server as Ctrl-C does."""
-    command = [*COMMAND, "serve", "--folder", str(folder), "--ledger", str(ledger)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = [*COMMAND, "serve", "--folder", str(folder), "--ledger", str(ledger), *options]
+    known = {**os.environ, **(environment or {})}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, env=known, **pipes, text=True) as process:
         try:
             url = process.stdout.readline().strip() if process.stdout else ""
             yield Served(url, folder, ledger, process)

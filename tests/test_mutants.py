@@ -71,8 +71,13 @@ UNQUOTED = "test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_
 HOSTILE = "test_web_hostile.py::test_a"
 REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
 ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
-COOKIE = f"{HOSTILE}_release_with_a_wrong_header_is_refused[no cookie]"
+KEY = f"{HOSTILE}_release_with_a_wrong_header_is_refused[no key]"
 OTHER_SITE = f"{HOSTILE}nother_site_in_the_same_browser_reads_nothing"
+DOOR = "test_web_door.py::test"
+SPENT = f"{DOOR}_a_link_works_once"
+OLD = f"{DOOR}_a_link_grows_old"
+OTHER_PORT = f"{DOOR}_a_token_is_taken_only_from_where_a_browser_sends_it[a page on another port]"
+HANGING = f"{DOOR}_the_owner_releases_while_others_hang[2000]"
 REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
 LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
 LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
@@ -356,13 +361,25 @@ MUTANTS = {
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
     ),
     "any site may send a release": (
-        "web/gate.py", '_values(scope, "origin") != [f"http://{host}"]', 'not _values(scope, "origin")', ORIGIN,
+        "web/gate.py", 'values(scope, "origin") != [f"http://{host}"]', 'not values(scope, "origin")', ORIGIN,
     ),
-    "nobody looks for the cookie": (
-        "web/gate.py", "if not self._is_known(scope):", "if self._is_known(scope) is None:", COOKIE,
+    "nobody looks for the key": (
+        "web/door.py", "if len(given) == 1 and self._door.fits(given[0]):", "if len(given) < 2:", KEY,
+    ),
+    "a link works twice": (
+        "web/door.py", "            self._token = None\n            if", "            if", SPENT,
+    ),
+    "a link never grows old": (
+        "web/door.py", "if time.monotonic() > self._until:", "if not self._until:", OLD,
+    ),
+    "a page on another port opens the door": (
+        "web/gate.py", 'sites <= {"same-origin", "cross-site"}', "True", OTHER_PORT,
+    ),
+    "whoever hangs is waited for": (
+        "web/connection.py", "if len(self._clocks) > MOST_WAITING:", "if not self._clocks:", HANGING,
     ),
     "any site may read": (
-        "web/gate.py", 'return set(_values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "return True", OTHER_SITE,
+        "web/gate.py", 'not set(values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "False", OTHER_SITE,
     ),
     "a nonce is good for ever": (
         "web/orders.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,

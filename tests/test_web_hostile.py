@@ -7,7 +7,7 @@ order behind it was reviewed a moment before, and its nonce is fresh.
 import json
 
 import pytest
-from serving import ORDER, admissions, request, served
+from serving import ORDER, admissions, request, served, token_of
 
 from dproo.ledger import Ledger
 
@@ -47,13 +47,15 @@ HEADERS = {
     "a request of the same site": {"Sec-Fetch-Site": "same-site"},
     "a request typed by nobody": {"Sec-Fetch-Site": "none"},
     "an unknown kind of request": {"Sec-Fetch-Site": "same-origin, cross-site"},
-    "no cookie": {"Cookie": None},
-    "an empty cookie": {"Cookie": "dproo-{port}="},
-    "a guessed cookie": {"Cookie": "dproo-{port}=guess"},
-    "the token as a cookie": {"Cookie": "dproo-{port}={token}"},
-    "the cookie under another name": {"Cookie": "dproo-1={session}"},
-    "a cookie that is none": {"Cookie": "\x7f=;;=,"},
-    "the token as authorization": {"Cookie": None, "Authorization": "Bearer {token}"},
+    "no key": {"Dproo-Key": None},
+    "an empty key": {"Dproo-Key": ""},
+    "a guessed key": {"Dproo-Key": "guess"},
+    "a token as the key": {"Dproo-Key": "{token}"},
+    "half a key": {"Dproo-Key": "{half}"},
+    "two keys in one": {"Dproo-Key": "{key}, {key}"},
+    "a key beyond ASCII": {"Dproo-Key": "\xe9"},
+    "the key as a cookie": {"Dproo-Key": None, "Cookie": "dproo-key={key}"},
+    "the key as authorization": {"Dproo-Key": None, "Authorization": "Bearer {key}"},
     "plain text": {"Content-Type": "text/plain"},
     "a form": {"Content-Type": "application/x-www-form-urlencoded"},
     "a form of parts": {"Content-Type": "multipart/form-data; boundary=x"},
@@ -150,18 +152,12 @@ TARGETS = [
     "/.env",
 ]
 STRANGERS = [
-    "/",
-    "/?token=",
-    "/?token=guess",
-    "/?token={token}x",
-    "/?token={token}&token={token}",
-    "/?TOKEN={token}",
-    "/plan?token={token}",
-    "/api/ledger?token={token}",
-    "/plan",
+    "/api/",
     "/api/ledger",
     "/api/files",
-    "/static/plan.js",
+    "/%61pi/files",
+    "/api/ledger?key={key}",
+    "/api/nowhere",
 ]
 
 
@@ -193,7 +189,7 @@ def refused(page, raw, statuses=range(400, 500)):
     answer = page.send(raw)
     assert page.ledger.read_bytes() == before
     assert answer.status == 0 or answer.status in statuses, (answer.status, answer.body)
-    for secret in (b"CANARY", b"Traceback", b"root:", page.token.encode()):
+    for secret in (b"CANARY", b"Traceback", b"root:", page.key.encode()):
         assert secret not in answer.body
     assert page.process.poll() is None
     return answer
@@ -201,7 +197,8 @@ def refused(page, raw, statuses=range(400, 500)):
 
 def filled(page, headers):
     """Return the page's own headers with some replaced, or left out where there is None."""
-    known = {"port": page.port, "token": page.token, "session": page.cookie.partition("=")[2]}
+    token, key = token_of(page.url), page.key
+    known = {"port": page.port, "token": token, "key": key, "half": key[: len(key) // 2]}
     mixed = {**page.headers, **headers}
     return {name: value.format(**known) for name, value in mixed.items() if value is not None}
 
@@ -230,7 +227,7 @@ def test_a_release_with_a_wrong_header_is_refused(page, nonce, wrong):
     refused(page, request("POST", "/api/release", headers, confirmation(nonce)))
 
 
-@pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type"])
+@pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Dproo-Key"])
 def test_a_release_with_a_header_twice_is_refused(page, nonce, name):
     raw = request("POST", "/api/release", page.headers, confirmation(nonce))
     refused(page, raw.replace(b"\r\n", f"\r\n{name}: {page.headers[name]}\r\n".encode(), 1))
@@ -305,10 +302,18 @@ def test_an_address_that_leads_nowhere_is_refused(page, target):
 
 
 @pytest.mark.parametrize("target", STRANGERS)
-def test_whoever_lacks_the_token_sees_nothing(page, target):
-    raw = request("GET", target.format(token=page.token), {"Host": page.host})
+def test_whoever_lacks_a_key_is_answered_nothing(page, target):
+    raw = request("GET", target.format(key=page.key), {"Host": page.host})
     answer = refused(page, raw, statuses={403})
-    assert "set-cookie" not in answer.headers
+    assert answer.json == {"error": "this tab has no key: open the link that dproo serve printed."}
+
+
+def test_what_is_open_to_everybody_tells_nothing_of_the_data(page):
+    for target in ("/", "/plan", "/understand", "/release", "/static/release.js"):
+        answer = page.send(request("GET", target, {"Host": page.host}))
+        assert answer.status == 200
+        for secret in (page.folder, page.ledger, "admissions", page.key, token_of(page.url)):
+            assert str(secret).encode() not in answer.body
 
 
 def test_another_site_in_the_same_browser_reads_nothing(page):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import webbrowser
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dproo.cli.output import json_option, print_json
 from dproo.ledger import default_path
+
+if TYPE_CHECKING:
+    from dproo.web.door import Door
 
 
 @click.command("serve")
@@ -23,9 +32,9 @@ from dproo.ledger import default_path
 def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_json: bool) -> None:
     """Plan, understand and release in a browser, on this machine only.
 
-    Prints one address. It holds a secret of this launch: whoever has it, and is on this
-    machine, can spend your budget. The page reads files of the folder only, needs no network
-    and sends nothing anywhere. Ctrl-C ends it.
+    Prints a link that works once, within ten minutes; press Enter for another one. Whoever opens
+    it, on this machine, can spend your budget. The page reads files of the folder only, needs no
+    network and sends nothing anywhere. Ctrl-C ends it.
 
     \b
     Examples:
@@ -33,20 +42,71 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --folder examples --ledger ledger.sqlite3
     """
     try:
-        from dproo.web.server import serve  # noqa: PLC0415 - Starlette and uvicorn are an extra
+        from dproo.web import launch  # noqa: PLC0415 - Starlette and uvicorn are an extra
+        from dproo.web.server import serve  # noqa: PLC0415
     except ModuleNotFoundError:
         raise ValueError(
             "starlette, uvicorn and jinja2 must be installed for this: pip install 'dproo[web]'."
         ) from None
 
-    def announce(url: str) -> None:
+    def show(link: str) -> None:
         if as_json:
-            print_json({"url": url, "folder": str(Path(folder).resolve())})
+            print_json({"url": link, "folder": str(Path(folder).resolve())})
         else:
-            click.echo(url)
-        if opens:
-            webbrowser.open(url)
+            click.echo(link)
+
+    def announce(door: Door) -> None:
+        link, file = launch.prepare(door) if opens else (door.link(), None)
+        show(link)
+        if sys.stdin and sys.stdin.isatty():
+            click.echo("It works once. Enter prints another one, Ctrl-C ends the page.", err=True)
+        _beside(_print_links, door, show)
+        if file is not None:  # some browsers return only when they are closed
+            _beside(_open, file, launch.show)
 
     with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
         ledger = Path(path) if path else default_path()
         serve(folder=Path(folder), ledger=ledger, port=port, announce=announce)
+
+
+def _beside(action: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=action, args=arguments, daemon=True).start()
+
+
+def _open(file: Path, show: Callable[[Path], bool]) -> None:
+    if not show(file):
+        click.echo("No browser could be opened: open the link yourself.", err=True)
+
+
+def _print_links(door: Door, show: Callable[[str], None]) -> None:
+    for _ in _lines():
+        show(door.link())
+
+
+def _lines() -> Iterator[bytes]:
+    """Yield what is typed, line by line, as long as there is somebody to type.
+
+    A process in the background is stopped if it reads from its terminal, unless the thread that
+    reads blocks that signal: then reading fails, until it is in the foreground again. The
+    descriptor is read, not ``sys.stdin``, which could not be closed meanwhile.
+    """
+    if hasattr(signal, "SIGTTIN"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTIN])
+    while True:
+        try:
+            line = os.read(0, 1 << 10)
+        except OSError:
+            line = b""
+            if _is_in_background():
+                time.sleep(1)
+                continue
+        if not line:
+            return
+        yield line
+
+
+def _is_in_background() -> bool:
+    try:
+        return os.tcgetpgrp(0) != os.getpgrp()
+    except OSError:  # there is no terminal, or no longer
+        return False

@@ -1,15 +1,15 @@
-"""The application: three rooms, their files, and the objects behind them."""
+"""The application: the entrance, three rooms, their files, and the objects behind them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from dproo.choice import ADAPTIVE
@@ -17,58 +17,70 @@ from dproo.distributions import SHAPES
 from dproo.mechanisms import DEFAULT, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
+from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder
-from dproo.web.gate import Gate
+from dproo.web.gate import ENTRANCE, Gate
+from dproo.web.rendering import ROOMS, Refusal, refused, render
 
-ROOMS = {"plan": "Plan", "understand": "Understand", "release": "Release"}
-
-_HERE = Path(__file__).parent
+_SPENT = Refusal(
+    403,
+    "this link was used before, or is no longer valid."
+    " If somebody else has used it, end dproo serve now.",
+)
+_STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def application(*, folder: Folder, ledger: Path, port: int, token: str) -> ASGIApp:
-    """Return the page for one launch, behind its gate."""
-    templates = Environment(
-        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    # Kept by name: no path of a request ever reaches the file system.
-    static = {
-        path.name: (path.read_bytes(), _KINDS[path.suffix]) for path in _HERE.glob("static/*")
-    }
+def application(*, folder: Folder, ledger: Path, door: Door) -> ASGIApp:
+    """Return the page for one launch, behind its gate.
 
-    def room(request: Request) -> Response:
-        name = request.url.path.strip("/")
-        text = templates.get_template(f"{name}.html").render(
-            room=name,
-            rooms=ROOMS,
-            folder=str(folder.root),
-            samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
-            default=DEFAULT,
-            adaptive=ADAPTIVE,
-            guesses=list(SPREADS),
-            shapes={name: words for name, (_, words) in SHAPES.items()},
-            letters_max=PAINTED_LETTERS_MAX,
-        )
-        return HTMLResponse(text)
+    What lies outside ``/api`` is the same for everybody: it is open, and knows neither the
+    folder nor the ledger. All of ``/api`` is behind the lock.
+    """
+    # Kept by name: no path of a request ever reaches the file system.
+    static = {path.name: (path.read_bytes(), _KINDS[path.suffix]) for path in _STATIC.iterdir()}
+
+    async def entrance(request: Request) -> Response:
+        if request.method != "POST":
+            return HTMLResponse(render("door", key=""))
+        given = parse_qs((await request.body()).decode("latin-1")).get("token", [])
+        key = door.open(given[0]) if len(given) == 1 else None
+        if key is None:
+            return refused(_SPENT, request.scope)
+        return HTMLResponse(render("door", key=key))
 
     def file(request: Request) -> Response:
         found = static.get(request.path_params["name"])
         if found is None:
-            raise HTTPException(404, "there is no such file.")
+            raise HTTPException(404)
         return Response(found[0], media_type=found[1])
 
     def missing(request: Request, error: Exception) -> Response:
-        del request
         status = error.status_code if isinstance(error, HTTPException) else 500
-        return JSONResponse({"error": "there is nothing at this address."}, status_code=status)
+        return refused(Refusal(status, "there is nothing at this address."), request.scope)
 
     routes = [
-        *(Route(f"/{name}", room, methods=["GET"]) for name in ROOMS),
+        Route(ENTRANCE, entrance, methods=["GET", "POST"]),
+        *(Route(f"/{name}", _room, methods=["GET"]) for name in ROOMS),
         Route("/static/{name}", file, methods=["GET"]),
-        Mount("/api", routes=Api(folder, ledger).routes),
+        Mount("/api", app=Lock(Router(Api(folder, ledger).routes, redirect_slashes=False), door)),
     ]
     page = Starlette(routes=routes, exception_handlers={HTTPException: missing})
-    return Gate(page, port=port, token=token)
+    page.router.redirect_slashes = False
+    return Gate(page, port=urlsplit(door.origin).port or 0)
+
+
+def _room(request: Request) -> Response:
+    text = render(
+        request.url.path.strip("/"),
+        samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
+        default=DEFAULT,
+        adaptive=ADAPTIVE,
+        guesses=list(SPREADS),
+        shapes={name: words for name, (_, words) in SHAPES.items()},
+        letters_max=PAINTED_LETTERS_MAX,
+    )
+    return HTMLResponse(text)
 
 
 def _first_line(text: str | None) -> str:

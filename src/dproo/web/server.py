@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,19 +10,36 @@ import uvicorn
 
 from dproo._check import refusal, whole
 from dproo.web.application import application
+from dproo.web.connection import Connection
+from dproo.web.door import Door
 from dproo.web.folder import Folder
 
 HOST = "127.0.0.1"
+ACCEPTED_AT_ONCE = 32
+QUEUE = 1024
 
 
-def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[str], None]) -> None:
+class _Server(uvicorn.Server):
+    """A server that accepts a few connections at a time out of a long queue.
+
+    asyncio takes one number for both. Few, since none of those accepted is looked at before the
+    last of them; a long queue, since the kernel makes whoever finds it full wait for a second.
+    """
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(QUEUE)
+
+
+def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], None]) -> None:
     """Serve the page until the process is interrupted.
 
     Args:
         folder: the files that the page can name.
         ledger: the ledger's file; it need not be there.
         port: the port to listen on; 0 takes a free one.
-        announce: called with the address, which holds the token, once it can be opened.
+        announce: called with the door, which makes links, once they can be opened.
 
     Raises:
         ValueError: the folder is not there, or the port is taken.
@@ -35,22 +51,20 @@ def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[str], No
     except OSError:
         raise ValueError(refusal("port", "be free on this machine", port)) from None
     with listener:
-        port = listener.getsockname()[1]
-        token = secrets.token_urlsafe(32)
-        page = application(folder=allowed, ledger=ledger, port=port, token=token)
-        server = uvicorn.Server(
+        door = Door(f"http://{HOST}:{listener.getsockname()[1]}")
+        server = _Server(
             uvicorn.Config(
-                page,
-                http="h11",
+                application(folder=allowed, ledger=ledger, door=door),
+                http=Connection,
+                backlog=ACCEPTED_AT_ONCE,
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                log_level="critical",  # a log of requests would hold the token
+                log_level="critical",
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                limit_concurrency=256,
             )
         )
-        announce(f"http://{HOST}:{port}/?token={token}")
+        announce(door)
         server.run(sockets=[listener])

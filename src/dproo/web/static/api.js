@@ -1,19 +1,25 @@
 // Questions to the server; it computes, the page only draws.
 
+import { find, forget } from "./key.js";
+
+const key = await find(); // without one a room does not begin
+
 /** Ask for one object; a refusal is an Error whose message is the server's sentence. */
 export async function ask(path, { query, body } = {}) {
   const address = `/api/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
-  const options = body && {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-  };
+  const headers = { "Dproo-Key": key };
+  const options = { headers };
+  if (body) {
+    headers["Content-Type"] = "application/json";
+    Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+  }
   let answer;
   try {
     answer = await fetch(address, options);
   } catch {
     throw new Error("The server does not answer: was dproo serve ended?");
   }
+  if (answer.status === 403) forget();
   const object = await answer.json();
   if (!answer.ok) throw new Error(object.error);
   return object;

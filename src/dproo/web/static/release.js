@@ -4,6 +4,7 @@ import { ask, notice } from "./api.js";
 import { find, make } from "./drawing.js";
 
 const DUCKDB = /\.(duckdb|ddb)$/i;
+const SAVED_BY = 60_000;
 let nonce = null;
 
 const source = () => document.querySelector("[name=source]:checked").value;
@@ -22,6 +23,7 @@ function showSampler() {
 
 async function showFiles() {
   const files = await ask("files");
+  find("file-hint").textContent = `In ${files.folder}`;
   for (const name of files.data) make(find("file"), "option", {}, name);
   for (const name of files.alphabets) make(find("alphabets"), "option", { value: name });
   if (!files.data.length)
@@ -83,10 +85,11 @@ function showAccount(place, account) {
     if (entry.is_recorded)
       make(
         cell,
-        "a",
+        "button",
         {
-          href: `/api/ledger/${entry.entry}`,
-          download: fileName(entry.entry),
+          type: "button",
+          class: "link",
+          "data-entry": entry.entry,
           "aria-label": `Download the receipt of entry ${entry.entry}`,
         },
         "download",
@@ -94,7 +97,21 @@ function showAccount(place, account) {
   }
 }
 
-const fileName = (entry) => `dproo-receipt-${entry}.json`;
+/** Save the receipt of an entry as a file: the key goes into a header, so no link can fetch it. */
+async function download(entry) {
+  try {
+    const receipt = JSON.stringify(await ask(`ledger/${entry}`), null, 2);
+    const address = URL.createObjectURL(new Blob([receipt, "\n"], { type: "application/json" }));
+    const link = Object.assign(document.createElement("a"), {
+      href: address,
+      download: `dproo-receipt-${entry}.json`,
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), SAVED_BY);
+  } catch (error) {
+    refuse(error);
+  }
+}
 
 function order() {
   const isFile = source() === "file";
@@ -192,8 +209,7 @@ function showReceipt(receipt) {
     make(find("facts"), "dt", {}, name);
     make(find("facts"), "dd", {}, text);
   }
-  find("download").href = `/api/ledger/${receipt.ledger.entry}`;
-  find("download").download = fileName(receipt.ledger.entry);
+  find("download").dataset.entry = receipt.ledger.entry;
   stage("result", true);
 }
 
@@ -206,6 +222,9 @@ for (const radio of document.querySelectorAll("[name=source]"))
 find("file").addEventListener("change", showSource);
 find("sampler").addEventListener("change", showSampler);
 find("go").addEventListener("click", release);
+document.addEventListener("click", ({ target }) => {
+  if (target.dataset.entry) download(target.dataset.entry);
+});
 find("back").addEventListener("click", () => {
   withdraw();
   find("column").focus();
