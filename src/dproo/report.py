@@ -103,6 +103,7 @@ def _account(account: Account) -> dict[str, object]:
                 "charge": in_epsilon(line.charge),
                 "delta": in_delta(line.delta),
                 "is_recorded": line.is_recorded,
+                "is_restored": line.is_restored,
                 "request": line.request,
             }
             for line in account.lines

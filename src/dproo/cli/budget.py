@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dproo.cli.output import json_option, neighbours_option, print_json
-from dproo.ledger import Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger import Ledger, accept_restore, default_path, in_delta, in_epsilon
 from dproo.naming import dataset_name
 from dproo.report import accounts_object
 
@@ -73,6 +73,8 @@ def show(*, path: str | None, as_json: bool) -> None:
         )
         for line in account.lines:
             state = "released" if line.is_recorded else "charged, never released"
+            if line.is_restored:
+                state = "lost with an older copy, charged again"
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
             click.echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
 
@@ -88,6 +90,22 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
         print_json({"is_intact": True, "events": found.events, "head": found.head})
     else:
         click.echo(f"intact: {found.events} events, head {found.head}")
+
+
+@ledger_command.command("accept-restore")
+@path_option
+def accept(*, path: str | None) -> None:
+    """Go on with an older copy of the ledger; what it lacks is charged again.
+
+    Every event is noted outside of the ledger too: in $XDG_STATE_HOME/dproo (by default
+    ~/.local/state/dproo), and in the file that DPROO_WITNESS names, best on another disk. A
+    ledger that lacks one of them is refused. Put its newest copy back; use this where there
+    is none.
+    """
+    for loss in accept_restore(_path(path)):
+        cost = in_epsilon(loss.charge) + (f" and {in_delta(loss.delta)}" if loss.delta else "")
+        told = "charged again" if loss.is_declared else "charged before; declare what is left"
+        click.echo(f"{loss.dataset}: {cost} {told}")
 
 
 @ledger_command.command("export")
