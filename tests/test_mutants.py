@@ -241,10 +241,10 @@ MUTANTS = {
         "privacy.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "release.py", "    entry = book.reserve(", "    scan.count()\n    entry = book.reserve(", ORDER,
+        "release.py", "    entry = guarded(\n", "    scan.count()\n    entry = guarded(\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "release.py", "receipt=_guarded(lambda: book.record(entry, drawn.receipt))", "receipt=drawn.receipt", UNSHOWN,
+        "release.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
         "release.py", "    if choice.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
@@ -319,7 +319,7 @@ MUTANTS = {
         "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "release.py", "        delta=choice.delta,\n", "", DELTA_FIRST,
+        "release.py", "            delta=choice.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
         "synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,

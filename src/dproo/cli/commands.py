@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 _USAGE = click.UsageError.exit_code
+_CONFIG_MAX = 1 << 20
 
 # The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
@@ -92,9 +94,11 @@ def _defaults(config: str | None) -> dict[str, Any]:
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
+    from dproo.public_file import read_public  # noqa: PLC0415
+
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX))
+    except (tomllib.TOMLDecodeError, RecursionError):
         raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
     for name, defaults in found.items():
         command = cli.get_command(click.Context(cli), name)
@@ -109,13 +113,28 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         return cli.main(arguments, standalone_mode=False) or 0
     except click.ClickException as error:
-        error.show()
+        _complain(error)
         return _USAGE
-    except (click.Abort, KeyboardInterrupt):
-        code, sentence = _USAGE, "stopped."
-    except Exception as error:  # noqa: BLE001 - a traceback could quote the data
-        from dproo.report import verdict  # noqa: PLC0415 - loaded when something went wrong
+    except BaseException as error:
+        if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
+            raise  # click's, of a pipe that nobody reads
+        for end in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(end, signal.SIG_IGN)  # it has ended, and tells how
+        from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
+        from dproo.report import verdict  # noqa: PLC0415
 
-        code, sentence = verdict(error)
-    click.echo(f"Error: {sentence}", err=True)
-    return code
+        cause = error.__cause__ if isinstance(error, click.Abort) else None  # an interrupt
+        code, sentence = verdict(cause or error)
+        echo(f"Error: {sentence}", err=True)
+        return code
+
+
+def _complain(error: click.ClickException) -> None:
+    """Print what click does, but for characters of an argument that could steer a terminal."""
+    from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
+
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    echo(f"Error: {error.format_message()}", err=True)

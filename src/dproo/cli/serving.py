@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dproo.cli.output import json_option, print_json
+from dproo.cli.output import echo, json_option, print_json
 from dproo.ledger import default_path
 
 
@@ -43,7 +43,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         if as_json:
             print_json({"url": url, "folder": str(Path(folder).resolve())})
         else:
-            click.echo(url)
+            echo(url)
         if opens:
             webbrowser.open(url)
 
