@@ -106,6 +106,7 @@ def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
         {"epsilon": "0"},
         {"sampler": "gauss"},
         {"size": 0},
+        {"size": 10**6 + 1},
         {"alphabet": None},
         {"alphabet": []},
         {"neighbours": "add-remove"},
