@@ -103,6 +103,20 @@ def test_an_interrupt_before_the_charge_exits_with_2():
     assert charges() == []
 
 
+def test_an_interrupt_while_the_ledger_is_opened_exits_with_2():
+    code = (
+        "from dproo.cli import charging, main\n"
+        "def end(*_, **__): raise KeyboardInterrupt\n"
+        "charging.Ledger = end\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == "Error: stopped; nothing was charged."
+
+
 @pytest.mark.parametrize("where", ["waiting", "facts"])
 def test_an_interrupt_between_the_steps_of_a_release_exits_with_4(where):
     """After the release has returned and before it is printed, or while it is."""
@@ -145,6 +159,13 @@ def test_output_that_cannot_be_written_names_the_command_that_prints_it(command,
     assert json.loads(dproo("ledger", "print", "2").stdout)["values"]
 
 
+def test_a_receipt_that_cannot_be_shown_takes_nothing_from_the_release():
+    with Path("/dev/full").open("w") as nowhere:
+        done = dproo(*SAMPLE, stderr=nowhere)
+        assert (done.returncode, done.stdout.strip() in {"a", "b", "other"}) == (0, True)
+        assert dproo(*SAMPLE, "--size", "0", stderr=nowhere).returncode == 2
+
+
 def test_without_a_ledger_the_sentence_promises_nothing():
     with Path("/dev/full").open("w") as out:
         done = dproo(*SAMPLE[:2], *SAMPLE[4:], "--no-ledger", stdout=out)
@@ -152,8 +173,9 @@ def test_without_a_ledger_the_sentence_promises_nothing():
     assert "charged to no ledger, so it is lost." in done.stderr
 
 
-def test_a_closed_standard_output_is_refused_before_the_charge():
-    line = " ".join([*COMMAND, *SAMPLE, ">&-"])
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_a_closed_standard_output_is_refused_before_the_charge(option):
+    line = " ".join([*COMMAND, *SAMPLE, option, ">&-"])
     done = subprocess.run(["/bin/sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2
     assert "standard output must be open" in done.stderr

@@ -6,14 +6,16 @@ import errno
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dproo.ledger import Ledger, accept_restore, errors, in_epsilon, memory, witness
+from dproo.ledger import Ledger, accept_restore, errors, in_epsilon, memory, store, witness
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 COMMAND = str(Path(sys.executable).parent / "dproo")
@@ -287,6 +289,41 @@ def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
     kept = tmp_path / "kept.jsonl"
     kept.touch()
     charge(Ledger(ledger.path, witness=kept))  # enough without a home
+
+
+def test_a_disk_that_is_full_is_refused_before_the_charge(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness, "_ROOM", 1 << 80)
+    with pytest.raises(errors.UnusableWitnessError, match="hardly any space is left"):
+        charge(ledger)
+    assert left(ledger) == "1"
+
+
+def test_a_link_in_place_of_the_memory_is_refused_before_the_charge(
+    ledger: Ledger, state: Path, tmp_path: Path
+) -> None:
+    (notes,) = state.iterdir()
+    notes.rename(tmp_path / "elsewhere")
+    notes.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(errors.UnusableWitnessError, match="it is not a plain file"):
+        charge(ledger)
+    assert left(ledger) == "1"
+
+
+def test_a_forged_identity_leads_nowhere(ledger: Ledger, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("DROP TRIGGER event_is_final")
+        connection.execute("UPDATE event SET hash = '../../../outside'")
+        connection.execute("DROP TRIGGER event_stays")
+        for trigger in store.SCHEMA[3:]:
+            connection.execute(trigger)
+        store.seal(connection)
+        connection.execute("COMMIT")
+    with pytest.raises(errors.CorruptLedgerError, match="hashes breaks at event 1"):
+        charge(ledger)
+    assert not list(tmp_path.rglob("outside*"))
 
 
 def test_a_witness_that_fails_after_the_commit_says_that_the_charge_stays(

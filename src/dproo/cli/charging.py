@@ -13,7 +13,7 @@ from typing import Any
 from dproo.alphabet import Alphabet
 from dproo.axis import Letters
 from dproo.engines import ReleaseError
-from dproo.ledger import Ledger, default_path
+from dproo.ledger import Ledger, LedgerError, default_path
 from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
 from dproo.naming import dataset_name, remedy, reprint
 from dproo.release import STOPPED
@@ -34,6 +34,7 @@ def charging(
             yield {}
             return
         name, book = dataset or dataset_name(data), book_of(path)
+        before = None
         try:
             ledger = Ledger(book)
             before = ledger.head()
@@ -45,9 +46,15 @@ def charging(
         except Stopped:
             raise
         except KeyboardInterrupt:
-            if ledger.head() == before:
+            if before is None or _head(ledger) == before:
                 raise
             raise Stopped(f"{STOPPED} The charge stays: 'dproo ledger show' tells.") from None
+
+
+def _head(ledger: Ledger) -> str | None:
+    with suppress(LedgerError):
+        return ledger.head()
+    return None
 
 
 @contextmanager
@@ -57,7 +64,8 @@ def _told_to_end() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    ends = [s for s in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(s) == signal.SIG_DFL]
+    known = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    ends = [end for end in known if end and signal.getsignal(end) == signal.SIG_DFL]
     for end in ends:
         signal.signal(end, stop)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,8 @@ def run(arguments: list[str] | None = None) -> int:
 
         cause = error.__cause__ if isinstance(error, click.Abort) else None  # an interrupt
         code, sentence = verdict(cause or error)
-        echo(f"Error: {sentence}", err=True)
+        with suppress(OSError):  # the code tells as much
+            echo(f"Error: {sentence}", err=True)
         return code
 
 

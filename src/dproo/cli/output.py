@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 import click
@@ -61,11 +61,11 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def require_printable(texts: Iterable[str], *, breaks: str = "") -> None:
+def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
     """Raise unless standard output can take any of these texts, before anything is charged.
 
     Args:
-        texts: what may be printed.
+        texts: what may be printed, but for JSON, which is ASCII.
         breaks: characters that would end a cell or a line before its end.
     """
     if sys.stdout is None:
@@ -97,8 +97,9 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 def print_facts(facts: dict[str, object]) -> None:
     """Print names and values beside the result, on standard error."""
     width = max(map(len, facts))
-    for name, value in facts.items():
-        echo(f"  {name:<{width}}  {value}", err=True)
+    with suppress(OSError):  # the result does not depend on what is beside it
+        for name, value in facts.items():
+            echo(f"  {name:<{width}}  {value}", err=True)
 
 
 @contextmanager

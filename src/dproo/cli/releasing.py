@@ -113,8 +113,8 @@ def sample_command(
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
-    if not as_json:
-        require_printable(texts(alphabet, choices.get("by")), breaks="\n\r\t")
+    printed = () if as_json else texts(alphabet, choices.get("by"))
+    require_printable(printed, breaks="\n\r\t")
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
             release = sample(data, alphabet=alphabet, column=column, **charged, **choices)

@@ -48,8 +48,8 @@ def synthesize_command(
     """
     alphabet, column = letters(columns, alphabets, outside)
     names = alphabet.columns or (column or "value",)
-    if out is None and not as_json:
-        require_printable((*names, *texts(alphabet)))
+    if as_json or out is None:
+        require_printable(() if as_json else (*names, *texts(alphabet)))
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("synthesizing"):
             made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)

@@ -12,6 +12,7 @@ ledger unless it has lost something.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,8 +20,15 @@ from functools import cached_property
 from pathlib import Path
 
 from dproo.ledger.chain import events
-from dproo.ledger.errors import ChargedError, RolledBackError, UnusableWitnessError
+from dproo.ledger.errors import (
+    ChargedError,
+    CorruptLedgerError,
+    RolledBackError,
+    UnusableWitnessError,
+)
 from dproo.ledger.witness import Note, Witness
+
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +55,14 @@ class Memory:
     @property
     def ledger(self) -> str:
         """The identity: the hash of the first event, which holds a random number."""
-        return next((event.hash for event in events(self.connection, where="seq = 1")), "")
+        first = next(events(self.connection, where="seq = 1"), None)
+        if first is None:
+            return ""
+        if not _HASH.fullmatch(str(first.hash)):  # it becomes the name of a file
+            raise CorruptLedgerError(
+                "the ledger is corrupt: the chain of hashes breaks at event 1."
+            )
+        return first.hash
 
     @property
     def witnesses(self) -> list[Witness]:

@@ -6,7 +6,6 @@ ledger is the last one in the file.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -21,6 +20,7 @@ from dproo.ledger.place import make_folder, sync_folder
 
 _TAIL = 1 << 12  # the newest note is nearly always in here
 _PAUSE = 0.005
+_ROOM = 1 << 20  # a disk that is full after the commit would cost a charge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +96,17 @@ class Witness:
         with self._errors("written"):
             if self.is_made:
                 make_folder(self.path.parent)
-            if self.is_made and not self.path.exists():
-                is_writable = os.access(self.path.parent, os.W_OK)
-            else:
-                is_writable = os.access(self.path, os.R_OK | os.W_OK)
-            if not is_writable:
-                self.path.stat()  # tells more, where it fails
-                raise PermissionError(None, "it is read-only")
-            if self.path.exists() and not self.path.is_file():
+            target = self.path
+            if self.is_made and not os.path.lexists(target):
+                target = self.path.parent
+            elif not target.is_file() or (self.is_made and target.is_symlink()):
+                target.stat()  # tells more, where it fails
                 raise OSError(None, "it is not a plain file")
+            if not os.access(target, os.R_OK | os.W_OK):
+                raise OSError(None, "it is read-only")
+            disk = os.statvfs(target)
+            if disk.f_blocks and disk.f_bavail * disk.f_frsize < _ROOM:
+                raise OSError(None, "hardly any space is left on the disk")
 
     def append(self, notes: Sequence[Note], *, after: Note | None, timeout: float) -> None:
         """Write notes to the disk, but for those that another process has written meanwhile.
@@ -143,6 +145,8 @@ class Witness:
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[int]:
+        import fcntl  # noqa: PLC0415 - POSIX; without it one can still release without a ledger
+
         is_new = self.is_made and not self.path.exists()
         flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_NOFOLLOW if self.is_made else 0)
         file = os.open(self.path, flags, 0o600)
