@@ -48,14 +48,19 @@ docs: .venv/ready-dev .venv/ready-system
 	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
 	@echo "The site is docs/_build/html/index.html."
 
-.venv/ready: requirements.txt pyproject.toml
+# Every file that is fetched must have the hash that the requirements name, also what builds the
+# package: that comes from the environment itself.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
+LOCKED := $(INSTALL) --require-hashes
+
+.venv/ready: requirements.txt requirements-build.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(LOCKED) -r requirements.txt -r requirements-build.txt
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(LOCKED) -r requirements-dev.txt
 	touch $@
 
 # PostgreSQL, Java and Chromium, for the tests of the database, of Spark and of the page; taken
@@ -74,8 +79,11 @@ docs: .venv/ready-dev .venv/ready-system
 		"install postgresql, default-jre-headless and chromium."; fi
 	@touch $@
 
-# Compiled anew after a change of dependencies; the files name versions and nothing else.
+# Compiled anew after a change of dependencies; the files name versions and hashes, nothing else.
+COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate
+
 requirements: .venv/ready-dev
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile -q --universal --no-header --no-annotate pyproject.toml -o requirements.txt
-	$(BIN)/uv pip compile -q --universal --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.txt
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --group build -o requirements-build.txt
+	$(COMPILE) pyproject.toml --group dev -o requirements-dev.txt

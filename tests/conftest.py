@@ -20,7 +20,7 @@ from serving import Served, admissions, served
 
 from dproo.ledger import Ledger
 
-for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER"):
+for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,6 +34,7 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", folder)
         patch.setenv("XDG_DATA_HOME", folder)
+        patch.setenv("XDG_STATE_HOME", folder)
         yield
 
 

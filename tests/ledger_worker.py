@@ -177,6 +177,7 @@ def torn(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     original = ledger.path.read_bytes()
     for i in range(rounds):
         for action in (signal.SIG_DFL, signal.SIG_IGN):
+            os.environ["XDG_STATE_HOME"] = str(folder / f"state-{i}-{int(action)}")
             ledger.path.write_bytes(original)
             limit = i * (len(original) + 8192) // rounds
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import sys
+import threading
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
@@ -259,3 +262,46 @@ def test_ready_counts_are_taken_as_they_are() -> None:
         engines.prepare({"a": -1}, alphabet=alphabet)
     with pytest.raises(ValueError, match="counts must have one tuple of letters per record"):
         engines.prepare({"a": 1}, alphabet=pairs)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="it is not there.")
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/null", "/dev"])
+def test_an_alphabet_is_a_file_or_a_pipe_and_no_device(device: str) -> None:
+    with pytest.raises(ValueError, match=f"alphabet must be a file or a pipe, got '{device}'"):
+        Alphabet.read(device)
+
+
+def test_an_alphabet_may_come_from_a_pipe_but_not_without_end() -> None:
+    """As the shell's <(...) does, and as a program that never ends would go on."""
+
+    def sent(content: bytes, times: int) -> Alphabet:
+        reading, writing = os.pipe()
+
+        def send() -> None:
+            with suppress(BrokenPipeError), os.fdopen(writing, "wb") as pipe:
+                for _ in range(times):
+                    pipe.write(content)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            return Alphabet.read(f"/dev/fd/{reading}")
+        finally:
+            os.close(reading)
+            sender.join()
+
+    assert sent(b"a\nb\n", 1).size == 2
+    with pytest.raises(ValueError, match=r"alphabet must have at most 67,108,864 bytes, got"):
+        sent(b"x" * (1 << 20), 10**6)
+
+
+def test_a_file_of_letters_has_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "codes.txt"
+    with path.open("wb") as file:
+        file.truncate((64 << 20) + 1)  # a hole: it takes no space
+    with pytest.raises(ValueError, match=r"have at most 67,108,864 bytes"):
+        Alphabet.read(path)
+    monkeypatch.setattr("dproo.alphabet.LINES_MAX", 3)
+    path.write_text("a\nb\nc\nd\ne")
+    with pytest.raises(ValueError, match=r"alphabet must have at most 3 lines, .* by their ends"):
+        Alphabet.read(path)

@@ -152,7 +152,7 @@ def test_the_certificate_of_a_small_setting_can_be_enumerated():
         ([*FREE, "--by", "ward"], "groups must be given with by"),
         ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
         ([*FREE, "--records-per-person", "0"], "records_per_person must be at least 1"),
-        (["--config", "no.toml", "plan"], "config must be a readable TOML file"),
+        (["--config", "no.toml", "plan"], "config must be a readable UTF-8 text file"),
         ([*FREE, "--neighbours", "both"], "neighbours must be one of add-remove, replace"),
         ([*RELEASE[:5], "no.txt", *RELEASE[6:]], "alphabet must be a readable UTF-8 text file"),
     ],

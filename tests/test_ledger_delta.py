@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 
 from dproo.ledger import BudgetRefused, Ledger, in_delta
 from dproo.ledger.amounts import ATTO, delta_budget_of, delta_charge_of
+from dproo.ledger.chain import DECLARED, RESERVED, append
 from dproo.ledger.errors import CorruptLedgerError, DeltaRefused, PureBudgetError
-from dproo.ledger.store import FORMAT, FORMAT_WITH_DELTA, transaction
+from dproo.ledger.store import (
+    FORMAT,
+    FORMAT_WITH_DELTA,
+    FORMAT_WITH_IDENTITY,
+    seal,
+    transaction,
+)
 
 DELTAS = st.fractions(0, Fraction(99, 100), max_denominator=10**25)
 
@@ -68,7 +75,6 @@ def test_a_pure_budget_refuses_every_delta_and_is_not_charged(ledger: Ledger) ->
         "delta must be 0 as declared, got '1E-18'. The budget of 'patients' is pure epsilon."
     )
     assert ledger.show()[0].spent == 0
-    assert format_of(ledger) == FORMAT
 
 
 def test_the_receipt_says_what_delta_it_cost(book: Ledger) -> None:
@@ -78,14 +84,40 @@ def test_the_receipt_says_what_delta_it_cost(book: Ledger) -> None:
     assert book.released(entry.number) == receipt
 
 
-def test_only_a_ledger_with_a_delta_has_the_newer_format(book: Ledger, ledger: Ledger) -> None:
-    assert (format_of(book), format_of(ledger)) == (FORMAT_WITH_DELTA, FORMAT)
-    for one, number in ((book, FORMAT), (ledger, FORMAT_WITH_DELTA)):
-        # Sealed anew, as only this software's own code can, and still found out.
-        with transaction(one.path, timeout=1, write=True) as connection:
-            connection.execute(f"PRAGMA user_version = {number}")
-        with pytest.raises(CorruptLedgerError):
-            one.verify()
+def older(path: Path, **delta: str) -> Ledger:
+    """Return a ledger as it was made before ledgers had an identity."""
+    body = {"at": "", "budget": "3", "neighbours": "replace", "records_per_person": 1, **delta}
+    new = Ledger.create(path)
+    with transaction(path, timeout=1, write=True) as connection:
+        append(connection, DECLARED, dataset="patients", entry=0, nano=3 * 10**9, body=body)
+    return new
+
+
+def test_an_older_ledger_keeps_its_format_and_works(tmp_path: Path) -> None:
+    pure, both = older(tmp_path / "1"), older(tmp_path / "2", delta="1/1000000")
+    for one in (pure, both):
+        reserve(one, 0)
+        assert one.verify().events == 2
+    assert (format_of(pure), format_of(both)) == (FORMAT, FORMAT_WITH_DELTA)
+    reserve(both, "1e-7")
+    with pytest.raises(PureBudgetError):
+        reserve(pure, "1e-7")
+
+
+def test_the_format_follows_from_what_a_ledger_holds(book: Ledger, tmp_path: Path) -> None:
+    ledgers = [older(tmp_path / "1"), older(tmp_path / "2", delta="1/1000000"), book]
+    numbers = [FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY]
+    assert [format_of(one) for one in ledgers] == numbers
+    for one, right in zip(ledgers, numbers, strict=True):
+        for number in {*numbers} - {right}:
+            # Sealed anew, as only this software's own code can, and still found out.
+            with closing(sqlite3.connect(one.path, isolation_level=None)) as connection:
+                connection.execute("BEGIN")
+                connection.execute(f"PRAGMA user_version = {number}")
+                seal(connection)
+                connection.execute("COMMIT")
+            with pytest.raises(CorruptLedgerError, match="settings are not a ledger's"):
+                one.verify()
 
 
 @pytest.mark.parametrize("delta", ["-1e-9", "1", "nan", "half"])
@@ -103,8 +135,6 @@ def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
 
 
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:
-    from dproo.ledger.chain import RESERVED, append  # noqa: PLC0415 - what a forger would call
-
     with transaction(book.path, timeout=1, write=True) as connection:
         body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
         append(connection, RESERVED, dataset="patients", nano=10**9, body=body)

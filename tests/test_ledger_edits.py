@@ -39,6 +39,15 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return ledger.path.read_bytes()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered(
+    original: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Show what the file says by itself: no witness of the original is there."""
+    del original
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "edited.sqlite3"

@@ -90,6 +90,11 @@ CALIBRATED = (
     "test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
 )
 BOTH_SUMS = "test_ledger_delta.py::test_both_sums_stay_within_the_budget"
+OLD_COPY = "test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call"
+CHARGED_AGAIN = "test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once"
+BOTH_COPIES = "test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing"
+MOUNTED = "test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
+STICKY = "test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
 PURE = "test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
 FORGED = (
     "test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
@@ -244,10 +249,10 @@ MUTANTS = {
         "privacy.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "release.py", "    entry = book.reserve(", "    scan.count()\n    entry = book.reserve(", ORDER,
+        "release.py", "    entry = guarded(\n", "    scan.count()\n    entry = guarded(\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "release.py", "receipt=_guarded(lambda: book.record(entry, drawn.receipt))", "receipt=drawn.receipt", UNSHOWN,
+        "release.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
         "release.py", "    if choice.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
@@ -301,10 +306,28 @@ MUTANTS = {
         "ledger/rules.py", "    if not budget:\n", "    if budget < 0:\n", PURE,
     ),
     "the replay looks at epsilon only": (
-        "ledger/accounts.py", "min(self.left[event.dataset], self.delta_left[event.dataset])", "self.left[event.dataset]", FORGED,
+        "ledger/accounts.py", "min(self.left[event.dataset], delta_left)", "self.left[event.dataset]", FORGED,
+    ),
+    "nobody looks at what is remembered of a ledger": (
+        "ledger/memory.py", "if all(map(self._holds, self.newest.values())):", "if self.newest:", OLD_COPY,
+    ),
+    "what was lost is not charged again": (
+        "ledger/restoring.py", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
+    ),
+    "what two restores have lost is charged twice": (
+        "ledger/witness.py", "while kept and kept[-1].seq >= note.seq:", "while kept and kept[-1].seq > 10**9:", CHARGED_AGAIN,
+    ),
+    "two copies make the same event": (
+        "ledger/chain.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
+    ),
+    "a file that is mounted by itself is taken": (
+        "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
+    ),
+    "a sticky folder is taken for one's own": (
+        "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "release.py", "        delta=choice.delta,\n", "", DELTA_FIRST,
+        "release.py", "            delta=choice.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
         "synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,

@@ -1,6 +1,7 @@
 """The package: built, installed where nothing else is, and used."""
 
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -94,6 +95,48 @@ def test_without_extras_one_can_plan_certify_and_sample(clean, tmp_path):
         assert receipt["n"] == 100
         assert receipt["values"][0] in {"a", "b", "c", "other"}
     assert dproo("demo").strip()
+
+
+LOCKS = sorted(ROOT.glob("requirements*.txt"))
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_every_requirement_has_hashes_and_no_file_names_where_it_is_from(lock):
+    text = lock.read_text(encoding="utf-8").replace("\\\n", "")
+    assert "://" not in text
+    for line in text.splitlines():
+        requirement, *hashes = line.split("--hash=sha256:")
+        assert "==" in requirement
+        assert hashes, requirement
+        assert all(re.fullmatch("[0-9a-f]{64}", one.strip()) for one in hashes), requirement
+
+
+def test_the_makefile_installs_nothing_without_a_hash():
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    installs = [
+        line for line in lines if re.search(r"pip install|\$\(INSTALL\)|\$\(LOCKED\)", line)
+    ]
+    assert [line.strip() for line in installs] == [
+        "INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check",
+        "LOCKED := $(INSTALL) --require-hashes",
+        "$(LOCKED) -r requirements.txt -r requirements-build.txt",
+        "$(INSTALL) --no-deps --no-build-isolation -e .",
+        "$(LOCKED) -r requirements-dev.txt",
+        "$(BIN)/pip install --quiet uv",
+    ]
+
+
+def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    forged = re.sub("sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, lock)
+    for name, text in (("right.txt", lock), ("forged.txt", forged)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    install = [clean / "pip", "install", "-q", "--no-deps", "--require-hashes", "--dry-run"]
+    install += ["--ignore-installed", "-r"]
+    assert run(*install, "right.txt", cwd=tmp_path).returncode == 0
+    refused = run(*install, "forged.txt", cwd=tmp_path)
+    assert refused.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in refused.stderr
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])

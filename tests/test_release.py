@@ -106,6 +106,7 @@ def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
         {"epsilon": "0"},
         {"sampler": "gauss"},
         {"size": 0},
+        {"size": 10**6 + 1},
         {"alphabet": None},
         {"alphabet": []},
         {"neighbours": "add-remove"},
@@ -123,8 +124,11 @@ def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
 
 def assert_failed_privately(ledger, failed):
     """Assert one fixed sentence without a cause, the charge kept, and nothing recorded."""
-    assert str(failed.value) in {release.FAILED, engines.FAILED}
     error = failed.value
+    sentence, _, kept = str(error).partition(" The charge stays: entry 2 of 'patients'.")
+    assert sentence in {release.FAILED, engines.FAILED}
+    assert kept in {"", " 'dproo ledger print 2' prints the release if it was recorded."}
+    assert "The charge stays" in str(error)
     assert error.__cause__ is None
     assert error.__context__ is None
     assert ledger.show()[0].spent == 400_000_000
@@ -159,6 +163,86 @@ def test_a_ledger_that_cannot_record_keeps_the_release_unshown(ledger, monkeypat
     with pytest.raises(ReleaseError) as failed:
         sample(DATA, **charged(ledger))
     assert_failed_privately(ledger, failed)
+
+
+class PanicException(BaseException):
+    """As a library in Rust raises it: no Exception, and it quotes what it was working on."""
+
+
+def ends(kind):
+    """Return records that end so, while something else that quotes them is handled."""
+
+    def records():
+        yield CANARY
+        try:
+            int(CANARY)
+        except ValueError:
+            raise kind(CANARY)  # noqa: B904 - as a signal comes
+
+    return records()
+
+
+@pytest.mark.parametrize("kind", [MemoryError, RecursionError, PanicException, GeneratorExit])
+def test_whatever_ends_a_release_is_one_sentence_that_says_the_charge_stays(ledger, kind):
+    with pytest.raises(ReleaseError) as failed:
+        sample(ends(kind), **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_an_interrupt_stays_one_and_says_that_the_charge_stays(ledger):
+    with pytest.raises(KeyboardInterrupt) as failed:
+        sample(ends(KeyboardInterrupt), **charged(ledger))
+    assert str(failed.value) == (
+        "the release was stopped. The charge stays: entry 2 of 'patients'."
+    )
+    assert failed.value.__context__ is None
+    assert ledger.show()[0].spent == 400_000_000
+
+
+def test_an_exit_stays_one_with_its_own_code_and_says_that_the_charge_stays(ledger):
+    with pytest.raises(SystemExit) as failed:
+        sample(ends(SystemExit), **charged(ledger))
+    assert failed.value.code == 4
+    assert failed.value.__notes__ == [
+        "the release was stopped. The charge stays: entry 2 of 'patients'."
+    ]
+    assert failed.value.__context__ is None
+
+
+def test_an_interrupt_while_charging_does_not_say_that_nothing_was_charged(ledger, monkeypatch):
+    reserve = Ledger.reserve
+
+    def stopped(*arguments, **options):
+        reserve(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "reserve", stopped)
+    with pytest.raises(KeyboardInterrupt, match="The charge may stand: 'dproo ledger show' tells"):
+        sample(DATA, **charged(ledger))
+
+
+def test_an_interrupt_while_recording_says_how_to_print_the_release(ledger, monkeypatch):
+    record = Ledger.record
+
+    def stopped(*arguments):
+        record(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "record", stopped)
+    with pytest.raises(KeyboardInterrupt, match="'dproo ledger print 2' prints the release if it"):
+        sample(DATA, **charged(ledger))
+    assert ledger.released(2)["values"][0] in {*LETTERS, "other"}
+
+
+def test_an_interrupt_before_the_charge_is_none_of_ours(ledger, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "prepare", stopped)
+    with pytest.raises(KeyboardInterrupt) as failed:
+        sample(DATA, **charged(ledger))
+    assert str(failed.value) == ""
+    assert ledger.show()[0].spent == 0
 
 
 def test_no_release_accepts_the_printed_table_or_a_seed():

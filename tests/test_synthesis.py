@@ -223,14 +223,49 @@ def test_an_existing_file_is_not_written_over(tmp_path):
 def test_rows_that_cannot_be_written_fail_in_one_sentence_and_stay_charged(
     book, tmp_path, monkeypatch
 ):
-    def full(*_):
-        raise OSError("canary-7f3a")
+    def full(values, *_):
+        if values:
+            raise OSError("canary-7f3a")
 
+    out = tmp_path / "rows.csv"
     monkeypatch.setattr("dproo.writing.write_csv", full)
-    with pytest.raises(ReleaseError, match="the rows could not be written to") as failed:
-        synthesize(DATA, **BUDGET, ledger=book, dataset="patients", out=tmp_path / "rows.csv")
-    assert "canary" not in str(failed.value)
+    with pytest.raises(ReleaseError) as failed:
+        synthesize(DATA, **BUDGET, ledger=book, dataset="patients", out=out)
+    assert str(failed.value) == (
+        f"the rows could not be written to '{out}'. The charge stays, and the release is kept: "
+        f"dproo ledger print 2 --ledger {book.path} prints it again, for free."
+    )
+    assert failed.value.__context__ is None
+    assert not out.exists()
     assert [line.is_recorded for line in book.show()[0].lines] == [True]
+
+
+def test_rows_stopped_in_the_writing_leave_no_file_and_say_where_they_are(
+    book, tmp_path, monkeypatch
+):
+    def stop(values, *_):
+        if values:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("dproo.writing.write_csv", stop)
+    with pytest.raises(KeyboardInterrupt, match=r"stopped\. The charge stays, .* ledger print 2"):
+        synthesize(DATA, **BUDGET, ledger=book, dataset="patients", out=tmp_path / "rows.csv")
+    assert not (tmp_path / "rows.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
+def test_columns_that_a_file_cannot_hold_are_refused_before_the_charge(book, tmp_path, name):
+    alphabet = {"a\udcff": ["f", "m"], "b": ["x"]}
+    with pytest.raises(ValueError, match="out must be a file that can hold these columns"):
+        synthesize(
+            [("f", "x")] * 9,
+            **(BUDGET | {"alphabet": alphabet}),
+            ledger=book,
+            dataset="patients",
+            out=tmp_path / name,
+        )
+    assert book.show()[0].spent == 0
+    assert [path.name for path in tmp_path.iterdir()] == [book.path.name]
 
 
 def test_a_product_of_columns_is_written_with_its_columns(tmp_path):
@@ -324,5 +359,5 @@ def test_an_entropy_failure_shows_nothing(book, monkeypatch):
     monkeypatch.setattr(release, "Source", lambda: dproo.randomness.Source(broken))
     with pytest.raises(ReleaseError) as failed:
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients")
-    assert str(failed.value) == release.FAILED
+    assert str(failed.value) == f"{release.FAILED} The charge stays: entry 2 of 'patients'."
     assert [line.is_recorded for line in book.show()[0].lines] == [False]

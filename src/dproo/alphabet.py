@@ -9,18 +9,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from dproo._check import one_of, refusal
 from dproo.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.public_file import read_public
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 
 UNIFORM = "uniform"
 
 Record = Letter | dict[str, Letter]
+
+LINES_MAX = 5 * 10**6
 
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
@@ -92,25 +96,18 @@ class Alphabet:
     def read(cls, path: str | Path, *, column: str | None = None, policy: str = OTHER) -> Alphabet:
         """Return the alphabet in a text file, one letter a line, or in a column of a CSV file.
 
-        Blank lines are left out.
+        Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
         """
-        try:
-            # newline="" keeps every line break inside a letter as it is written.
-            with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                if column is None:
-                    lines = [line.removesuffix("\r") for line in file.read().split("\n")]
-                else:
-                    header, *rows = list(csv.reader(file, strict=True)) or [[]]
-                    if header.count(column) != 1:
-                        raise ValueError(
-                            refusal("column", "be in the header of the alphabet once", column)
-                        )
-                    place = header.index(column)
-                    lines = [row[place] if place < len(row) else "" for row in rows]
-        except (OSError, UnicodeDecodeError, csv.Error):
+        text = read_public("alphabet", path)
+        if text.count("\n") > LINES_MAX:
             raise ValueError(
-                refusal("alphabet", "be a readable UTF-8 text file", str(path))
-            ) from None
+                refusal("alphabet", f"have at most {LINES_MAX:,} lines", str(path))
+                + " Give integers or bins by their ends."
+            )
+        if column is None:
+            lines = [line.removesuffix("\r") for line in text.split("\n")]
+        else:
+            lines = _column(text, column, path)
         return cls(axes=(Letters.of(line for line in lines if line),), policy=policy)
 
     @classmethod
@@ -229,3 +226,16 @@ class Alphabet:
             "policy": self.policy,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _column(text: str, column: str, path: str | Path) -> list[str]:
+    """Return the cells of one column of CSV text."""
+    try:
+        # newline="" keeps every line break inside a letter as it is written.
+        header, *rows = list(csv.reader(StringIO(text, newline=""), strict=True)) or [[]]
+    except csv.Error:
+        raise ValueError(refusal("alphabet", "be a readable CSV file", str(path))) from None
+    if header.count(column) != 1:
+        raise ValueError(refusal("column", "be in the header of the alphabet once", column))
+    place = header.index(column)
+    return [row[place] if place < len(row) else "" for row in rows]

@@ -11,6 +11,7 @@ from typing import Any
 from dproo._check import one_of, refusal, whole
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
 from dproo.axis import Axis
+from dproo.composition import RELEASES_MAX
 from dproo.counts import Counts
 from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
 from dproo.randomness import Source
@@ -78,7 +79,7 @@ class Choice:
     def __post_init__(self) -> None:
         one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        whole("size", self.size, at_least=1)
+        whole("size", self.size, at_least=1, at_most=RELEASES_MAX)
         whole("records_per_person", self.records_per_person, at_least=1)
         if self.alphabet.k < 2:
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))

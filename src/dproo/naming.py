@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 from dproo._check import may_hold_secret, refusal
 from dproo.engines import conninfo
@@ -35,8 +36,23 @@ def dataset_name(data: str) -> str:
 def remedy(dataset: str, ledger: Path) -> str:
     """Return the sentence that tells how a missing budget is declared."""
     name = _argument(dataset, "NAME")
-    elsewhere = f" --ledger {_argument(str(ledger), 'FILE')}" if ledger != default_path() else ""
-    return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{elsewhere}."
+    return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
+
+
+def reprint(receipt: dict[str, Any], ledger: Path) -> str:
+    """Return the sentence that tells where a release is that could not be shown."""
+    charged = receipt["ledger"]
+    if charged is None:
+        return "It was charged to no ledger, so it is lost."
+    return (
+        f"The charge stays, and the release is kept: dproo ledger print {charged['entry']}"
+        f"{_elsewhere(ledger)} prints it again, for free."
+    )
+
+
+def _elsewhere(ledger: Path) -> str:
+    is_default = ledger.absolute() == default_path().absolute()
+    return "" if is_default else f" --ledger {_argument(str(ledger), 'FILE')}"
 
 
 def _argument(text: str, placeholder: str) -> str:

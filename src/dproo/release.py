@@ -1,8 +1,9 @@
 """The only path from data to output: validate, reserve, count, draw, record, return.
 
 Everything that can be refused is refused before the charge, the charge is durable before any
-data is read, and the release is recorded before any of it is shown. From the first record
-read until the receipt is written, every failure is one fixed sentence.
+data is read, and the release is recorded before any of it is shown. From the reservation until
+the receipt is written, every end, be it a failure or an interrupt, is one fixed sentence that
+says what became of the charge.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from dproo.alphabet import Alphabet, Record
 from dproo.choice import Choice, Groups
 from dproo.engines import ReleaseError
 from dproo.exact import Number, decimal_text, parse_epsilon
-from dproo.ledger import Ledger
+from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import DEFAULT, REPLACE
 from dproo.privacy import certify
 from dproo.randomness import Source
-from dproo.request import Drawn, Request
+from dproo.request import Drawn, Request, Stopped
 
 SCHEMA_VERSION = 1
 FAILED = "the release failed after data was read; no detail is shown, it could quote the data."
+
+STOPPED = "the release was stopped."
+EXIT = 4
+"""The exit code of a release that ended after its charge."""
 
 Result = TypeVar("Result")
 
@@ -104,6 +109,7 @@ def sample(
         TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
         LedgerError: the ledger refused, for one because too little is left; no data was read.
         ReleaseError: it failed after data was touched; the charge stays.
+        KeyboardInterrupt: stopped; if the message says that the charge stays, it does.
     """
     choice = Choice(
         alphabet=Alphabet.of(alphabet),
@@ -139,16 +145,23 @@ def charged(
     book = _open(ledger, dataset)
     if book is None:
         return release(choice, scan)
-    entry = book.reserve(
-        str(dataset),
-        epsilon=choice.cost,
-        delta=choice.delta,
-        neighbours=choice.neighbours,
-        records_per_person=choice.records_per_person,
-        request=choice.public,
+    entry = guarded(
+        lambda: book.reserve(
+            str(dataset),
+            epsilon=choice.cost,
+            delta=choice.delta,
+            neighbours=choice.neighbours,
+            records_per_person=choice.records_per_person,
+            request=choice.public,
+        ),
+        kept="The charge may stand: 'dproo ledger show' tells.",
+        refusals=(LedgerError, TypeError, ValueError),
     )
-    drawn = release(choice, scan)
-    return replace(drawn, receipt=_guarded(lambda: book.record(entry, drawn.receipt)))
+    kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
+    drawn = guarded(lambda: release(choice, scan), kept=kept)
+    kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
+    receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
+    return replace(drawn, receipt=receipt)
 
 
 def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
@@ -163,20 +176,51 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
 
 def release(choice: Request, scan: engines.Scan) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
+    return guarded(lambda: _release(choice, scan))
+
+
+def _release(choice: Request, scan: engines.Scan) -> Release:
     counts = scan.count()
     if choice.is_n_public and counts.n < choice.records_needed:
         raise ReleaseError(f"the data has fewer than {choice.records_needed} records.")
-    drawn = _guarded(lambda: choice.draw(counts, Source()))
-    return Release(drawn.values, _guarded(lambda: _receipt(choice, drawn, counts.n)))
+    drawn = choice.draw(counts, Source())
+    return Release(drawn.values, _receipt(choice, drawn, counts.n))
 
 
-def _guarded(action: Callable[[], Result]) -> Result:
-    """Run ``action``; whatever goes wrong in it is one sentence without a cause."""
+def guarded(
+    action: Callable[[], Result],
+    *,
+    kept: str = "",
+    refusals: tuple[type[Exception], ...] = (),
+) -> Result:
+    """Run ``action``; however it ends early, one sentence without a cause is raised.
+
+    An interrupt stays an interrupt and an exit an exit, so that they end the program. Anything
+    else, a library's panic that is no ``Exception`` included, becomes a :class:`ReleaseError`.
+
+    Args:
+        action: what touches data, or comes after a charge.
+        kept: a sentence on what became of the charge.
+        refusals: errors that are raised as they are.
+    """
     try:
         return action()
-    except Exception:  # noqa: BLE001, S110 - raised below, where no cause hangs on
-        pass
-    raise ReleaseError(FAILED)
+    except refusals:
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised below, where no cause hangs on
+        end = _end(error, kept)
+    raise end
+
+
+def _end(error: BaseException, kept: str) -> BaseException:
+    if isinstance(error, KeyboardInterrupt):
+        return Stopped(f"{STOPPED} {kept}".rstrip())
+    if isinstance(error, SystemExit):
+        end = SystemExit(EXIT)
+        end.add_note(f"{STOPPED} {kept}".rstrip())
+        return end
+    sentence = str(error) if isinstance(error, ReleaseError) else FAILED
+    return ReleaseError(f"{sentence} {kept}".rstrip())
 
 
 def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:

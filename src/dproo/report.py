@@ -24,7 +24,7 @@ def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, **fields}
 
 
-def verdict(error: Exception) -> tuple[int, str]:
+def verdict(error: BaseException) -> tuple[int, str]:
     """Return the code and the one sentence that an error is told by.
 
     >>> verdict(ValueError("k must be at least 2, got 1."))
@@ -32,14 +32,35 @@ def verdict(error: Exception) -> tuple[int, str]:
     """
     from dproo.engines import ReleaseError  # noqa: PLC0415 - loaded when something went wrong
     from dproo.ledger import BudgetRefused, LedgerError  # noqa: PLC0415
+    from dproo.ledger.errors import ChargedError  # noqa: PLC0415
 
+    if (stopped := _stopped(error)) is not None:
+        return FAILED, stopped
+    if isinstance(error, KeyboardInterrupt):
+        return USAGE, "stopped; nothing was charged."
     if isinstance(error, BudgetRefused):
         return REFUSED, f"{error} Nothing was read or charged."
-    if isinstance(error, ReleaseError):
+    if isinstance(error, ReleaseError | ChargedError):
         return FAILED, str(error)
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, str(error)
     return BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+
+
+def _stopped(error: BaseException | None) -> str | None:
+    """Return what a release said that was stopped after its charge.
+
+    Whoever presses Ctrl-C twice interrupts the first interrupt, which is then its context.
+    """
+    from dproo.request import Stopped  # noqa: PLC0415 - loaded when something went wrong
+
+    while error is not None:
+        if isinstance(error, Stopped):
+            return str(error)
+        if isinstance(error, SystemExit) and getattr(error, "__notes__", None):
+            return str(error.__notes__[0])
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +124,7 @@ def _account(account: Account) -> dict[str, object]:
                 "charge": in_epsilon(line.charge),
                 "delta": in_delta(line.delta),
                 "is_recorded": line.is_recorded,
+                "is_restored": line.is_restored,
                 "request": line.request,
             }
             for line in account.lines

@@ -13,6 +13,10 @@ from dproo.mechanisms import Mechanism
 from dproo.randomness import Source
 
 
+class Stopped(KeyboardInterrupt):
+    """A release was interrupted after it was charged; the message says so."""
+
+
 @dataclass(frozen=True)
 class Drawn:
     """Records that were drawn and not yet shown.

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from dproo import engines
@@ -24,8 +25,9 @@ from dproo.domination import DominatingPair
 from dproo.exact import Number, decimal_text, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
+from dproo.naming import reprint
 from dproo.randomness import Source
-from dproo.release import Release, charged
+from dproo.release import Release, charged, guarded
 from dproo.request import Drawn
 from dproo.writing import require_new, write
 
@@ -213,7 +215,8 @@ def synthesize(
         rows=rows,
         delta=parse_delta(delta),
     )
-    path = None if out is None else require_new(out)
+    columns = synthesis.alphabet.columns or (column or "value",)
+    path = None if out is None else require_new(out, columns)
     scan = engines.prepare(
         data,
         alphabet=synthesis.alphabet,
@@ -224,5 +227,7 @@ def synthesize(
     )
     made = charged(synthesis, scan, ledger=ledger, dataset=dataset)
     if path is not None:
-        write(made.values, synthesis.alphabet.columns or (column or "value",), path)
+        book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
+        kept = reprint(made.receipt, book)
+        guarded(lambda: write(made.values, columns, path), kept=kept)
     return made

@@ -6,7 +6,8 @@ import csv
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from dproo._check import refusal
 from dproo.alphabet import Record
@@ -16,35 +17,63 @@ from dproo.engines.statement import quoted
 CSV, PARQUET = ".csv", ".parquet"
 
 
-def require_new(out: str | os.PathLike[str]) -> Path:
-    """Return the path of a table that can be written and does not exist yet."""
+class Rows(Protocol):
+    """What rows can be written to."""
+
+    def write(self, row: str, /) -> object:
+        """Take one row."""
+
+
+def require_new(out: str | os.PathLike[str], columns: Sequence[str]) -> Path:
+    """Return the path of a table that can be written and does not exist yet.
+
+    A table without rows is written beside it and removed, so that what depends on the folder
+    or on the names of the columns fails before anything is charged.
+    """
     path = Path(out)
     if path.suffix.lower() not in {CSV, PARQUET}:
         raise ValueError(refusal("out", "end in .csv or .parquet", str(path)))
-    if path.exists() or not os.access(path.parent, os.W_OK):
+    if os.path.lexists(path) or not os.access(path.parent, os.W_OK):
         raise ValueError(refusal("out", "be a new file in a folder that exists", str(path)))
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
+            _write([], columns, Path(folder) / path.name)
+    except Exception:  # noqa: BLE001 - of which kind depends on the library
+        raise ValueError(
+            refusal("out", "be a file that can hold these columns", str(path))
+        ) from None
     return path
 
 
 def write(values: Sequence[Record], columns: Sequence[str], path: Path) -> None:
-    """Write released records to a new file.
+    """Write released records to a new file, or leave none.
 
     Raises:
         ReleaseError: it could not be written; what was released is charged all the same.
     """
+    is_written = is_taken = os.path.lexists(path)  # made since it was looked for: not ours
     try:
-        if path.suffix.lower() == PARQUET:
-            _write_parquet(values, columns, path)
-        else:
-            with path.open("x", encoding="utf-8", newline="") as file:
-                write_csv(values, columns, file)
+        if not is_taken:
+            _write(values, columns, path)
+            is_written = True
     except Exception:  # noqa: BLE001 - whatever a library says could quote a row
-        raise ReleaseError(
-            f"the rows could not be written to {str(path)!r}; a ledger prints their receipt again."
-        ) from None
+        is_taken = True
+    finally:
+        if not is_written:
+            path.unlink(missing_ok=True)
+    if is_taken:
+        raise ReleaseError(f"the rows could not be written to {str(path)!r}.")
 
 
-def write_csv(values: Sequence[Record], columns: Sequence[str], file: TextIO) -> None:
+def _write(values: Sequence[Record], columns: Sequence[str], path: Path) -> None:
+    if path.suffix.lower() == PARQUET:
+        _write_parquet(values, columns, path)
+    else:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            write_csv(values, columns, file)
+
+
+def write_csv(values: Sequence[Record], columns: Sequence[str], file: Rows) -> None:
     """Write a header and one line for each record."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
@@ -63,7 +92,7 @@ def _rows(values: Sequence[Record], columns: Sequence[str]) -> Iterator[list[str
 def _write_parquet(values: Sequence[Record], columns: Sequence[str], path: Path) -> None:
     import duckdb
 
-    cells = list(map(list, zip(*_rows(values, columns), strict=True)))
+    cells = list(map(list, zip(*_rows(values, columns), strict=True))) or [[] for _ in columns]
     picked = ", ".join(
         f"unnest(${place}::VARCHAR[]) AS {quoted(name)}"
         for place, name in enumerate(columns, start=1)

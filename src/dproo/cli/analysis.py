@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dproo.cli.output import json_option, neighbours_option, print_json, sampler_option
+from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.counts import Counts
 from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
@@ -51,13 +51,13 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
         "epsilon": "epsilon needed",
         "alpha": "alpha at worst",
     }
-    click.echo(f"{'sampler':<9} {titles[answer.solved_for]:>20}  basis")
+    echo(f"{'sampler':<9} {titles[answer.solved_for]:>20}  basis")
     for row in answer.rows:
         value = answer[row.sampler]
         shown = "-" if value is None else f"{number(value):,.6g}"
         if isinstance(value, int):
             shown = f"{value:,}"
-        click.echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
+        echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
 
 
 @click.command("certify")
@@ -92,12 +92,12 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         return
     law, witness = certificate.mechanism, certificate.witness
     verdict = "holds" if certificate.holds else "DOES NOT HOLD"
-    click.echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
-    click.echo(f"worst loss   {certificate.epsilon:.12g}")
-    click.echo(f"worst ratio  {number(certificate.ratio):.12g}")
-    click.echo(f"dataset      {_histogram(witness.before)}")
-    click.echo(f"neighbour    {_histogram(witness.after)}")
-    click.echo(f"output       letter {', '.join(str(letter + 1) for letter in witness.letters)}")
+    echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
+    echo(f"worst loss   {certificate.epsilon:.12g}")
+    echo(f"worst ratio  {number(certificate.ratio):.12g}")
+    echo(f"dataset      {_histogram(witness.before)}")
+    echo(f"neighbour    {_histogram(witness.after)}")
+    echo(f"output       letter {', '.join(str(letter + 1) for letter in witness.letters)}")
 
 
 def _histogram(counts: Counts) -> str:
@@ -144,11 +144,12 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
         recommended = {"sampler": advice.sampler, "reasons": advice.reasons}
         print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
         return
-    click.echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
+    echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
     for name, a in found.items():
         between = f"{a.low:.6f} to {a.high:.6f}"
-        click.echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
-    click.echo(f"\nRecommended: {advice.sampler}. {' '.join(advice.reasons)}")
+        echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
+    echo("")
+    echo(f"Recommended: {advice.sampler}. {' '.join(advice.reasons)}")
 
 
 @click.command("figures")
@@ -169,4 +170,4 @@ def figures_command(out: str, trials: int) -> None:
             "matplotlib must be installed for this: pip install 'dproo[figures]'."
         ) from None
     for path in write_all(out, trials=trials):
-        click.echo(path)
+        echo(path)

@@ -11,7 +11,7 @@ import click
 
 from dproo._check import refusal
 from dproo.audit import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
-from dproo.cli.output import json_option, neighbours_option, print_json
+from dproo.cli.output import echo, is_terminal, json_option, neighbours_option, print_json
 from dproo.command import Command
 from dproo.exact import rational
 from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
@@ -92,7 +92,7 @@ def audit_command(
         subject, size, pair = str(template), 10**3, _files(str(template), dataset, neighbour)
     size = size if trials is None else _whole("trials", trials)
     with click.progressbar(
-        length=2 * size, label="drawing", file=sys.stderr, hidden=not sys.stderr.isatty()
+        length=2 * size, label="drawing", file=sys.stderr, hidden=not is_terminal(sys.stderr)
     ) as bar:
         found = audit(
             **pair,
@@ -107,7 +107,7 @@ def audit_command(
     else:
         _print(subject, found)
     if template and found.letters == (1, 1) and found.verdict == NOT_REFUTED:
-        click.echo(_CONSTANT, err=True)
+        echo(_CONSTANT, err=True)
     return 0 if found.verdict == NOT_REFUTED else VIOLATION
 
 
@@ -146,11 +146,11 @@ def _print(subject: str, found: Audit) -> None:
     shown = ", ".join(sorted(map(_shown, found.event))[:_SHOWN])
     rest = len(found.event) - _SHOWN
     bound = Decimal(found.epsilon_lower).quantize(Decimal("1e-6"), ROUND_FLOOR)
-    click.echo(f"epsilon = {found.epsilon} {_SENTENCES[str(found.verdict)]} for {subject}")
-    click.echo(f"epsilon is at least  {bound}, with confidence {found.confidence}")
-    click.echo(f"event                {shown}{f' and {rest} more' if rest > 0 else ''}")
+    echo(f"epsilon = {found.epsilon} {_SENTENCES[str(found.verdict)]} for {subject}")
+    echo(f"epsilon is at least  {bound}, with confidence {found.confidence}")
+    echo(f"event                {shown}{f' and {rest} more' if rest > 0 else ''}")
     for side, count, measured in zip(SIDES, found.counts, found.measured, strict=True):
-        click.echo(f"on the {side:<13} {count:,} of {measured:,} measured draws")
+        echo(f"on the {side:<13} {count:,} of {measured:,} measured draws")
 
 
 def _shown(letter: object) -> str:

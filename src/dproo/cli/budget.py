@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import click
 
-from dproo.cli.output import json_option, neighbours_option, print_json
-from dproo.ledger import Ledger, default_path, in_delta, in_epsilon
+from dproo.cli.charging import book_of
+from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
+from dproo.ledger import Ledger, accept_restore, in_delta, in_epsilon
 from dproo.naming import dataset_name
 from dproo.report import accounts_object
 
@@ -45,11 +44,9 @@ def ledger_command() -> None:
 def init(dataset: str, *, path: str | None, **terms: Any) -> None:
     """Declare the budget of DATASET: a name, or a file, whose full path is then the name."""
     name = dataset_name(dataset)
-    Ledger.create(_path(path)).declare(name, **terms)
+    Ledger.create(book_of(path)).declare(name, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
-    click.echo(
-        f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {_path(path)}"
-    )
+    echo(f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {book_of(path)}")
 
 
 @ledger_command.command("show")
@@ -57,7 +54,7 @@ def init(dataset: str, *, path: str | None, **terms: Any) -> None:
 @json_option
 def show(*, path: str | None, as_json: bool) -> None:
     """Print every budget, what is spent and what is left."""
-    accounts = Ledger(_path(path)).show()
+    accounts = Ledger(book_of(path)).show()
     if as_json:
         print_json(accounts_object(accounts))
         return
@@ -67,14 +64,16 @@ def show(*, path: str | None, as_json: bool) -> None:
             if account.delta
             else ""
         )
-        click.echo(
+        echo(
             f"{account.dataset}: {in_epsilon(account.left)} left of"
             f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
         )
         for line in account.lines:
             state = "released" if line.is_recorded else "charged, never released"
+            if line.is_restored:
+                state = "lost with an older copy, charged again"
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
-            click.echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
+            echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
 
 
 @ledger_command.command("verify")
@@ -83,19 +82,35 @@ def show(*, path: str | None, as_json: bool) -> None:
 @json_option
 def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
     """Check every byte, every hash and every rule of the ledger."""
-    found = Ledger(_path(path)).verify(expect_head=head)
+    found = Ledger(book_of(path)).verify(expect_head=head)
     if as_json:
         print_json({"is_intact": True, "events": found.events, "head": found.head})
     else:
-        click.echo(f"intact: {found.events} events, head {found.head}")
+        echo(f"intact: {found.events} events, head {found.head}")
+
+
+@ledger_command.command("accept-restore")
+@path_option
+def accept(*, path: str | None) -> None:
+    """Go on with an older copy of the ledger; what it lacks is charged again.
+
+    Every event is noted outside of the ledger too: in $XDG_STATE_HOME/dproo (by default
+    ~/.local/state/dproo), and in the file that DPROO_WITNESS names, best on another disk. A
+    ledger that lacks one of them is refused. Put its newest copy back; use this where there
+    is none.
+    """
+    for loss in accept_restore(book_of(path)):
+        cost = in_epsilon(loss.charge) + (f" and {in_delta(loss.delta)}" if loss.delta else "")
+        told = "charged again" if loss.is_declared else "charged before; declare what is left"
+        echo(f"{loss.dataset}: {cost} {told}")
 
 
 @ledger_command.command("export")
 @path_option
 def export(*, path: str | None) -> None:
     """Print all events, oldest first, one JSON object a line."""
-    for event in Ledger(_path(path)).export():
-        click.echo(json.dumps(event))
+    for event in Ledger(book_of(path)).export():
+        click.echo(json_text(event))
 
 
 @ledger_command.command("print")
@@ -103,8 +118,4 @@ def export(*, path: str | None) -> None:
 @path_option
 def print_again(entry: int, *, path: str | None) -> None:
     """Print the receipt of a recorded release again; it costs nothing."""
-    print_json(Ledger(_path(path)).released(entry))
-
-
-def _path(path: str | None) -> Path:
-    return Path(path) if path else default_path()
+    print_json(Ledger(book_of(path)).released(entry))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dproo._check import may_hold_secret
 from dproo._home import named_file, user_folder
 
 _USAGE = click.UsageError.exit_code
+_CONFIG_MAX = 1 << 20
 
 # The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
@@ -96,9 +98,11 @@ def _defaults(config: str | None) -> dict[str, Any]:
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
+    from dproo.public_file import read_public  # noqa: PLC0415
+
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX))
+    except (tomllib.TOMLDecodeError, RecursionError):
         raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
     for name, defaults in found.items():
         command = cli.get_command(click.Context(cli), name)
@@ -114,18 +118,32 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         return cli.main(arguments, standalone_mode=False) or 0
     except click.ClickException as error:
-        shown = StringIO()
-        error.show(shown)
-        click.echo(_withholding(shown.getvalue(), given), nl=False, err=True)
+        _complain(error, given)
         return _USAGE
-    except (click.Abort, KeyboardInterrupt):
-        code, sentence = _USAGE, "stopped."
-    except Exception as error:  # noqa: BLE001 - a traceback could quote the data
-        from dproo.report import verdict  # noqa: PLC0415 - loaded when something went wrong
+    except BaseException as error:
+        if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
+            raise  # click's, of a pipe that nobody reads
+        for end in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(end, signal.SIG_IGN)  # it has ended, and tells how
+        from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
+        from dproo.report import verdict  # noqa: PLC0415
 
-        code, sentence = verdict(error)
-    click.echo(f"Error: {_withholding(sentence, given)}", err=True)
-    return code
+        cause = error.__cause__ if isinstance(error, click.Abort) else None  # an interrupt
+        code, sentence = verdict(cause or error)
+        with suppress(OSError):  # the code tells as much
+            echo(f"Error: {_withholding(sentence, given)}", err=True)
+        return code
+
+
+def _complain(error: click.ClickException, given: list[str]) -> None:
+    """Print what click does, but for what could steer a terminal or tell a password."""
+    from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
+
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        click.echo(context.get_usage(), err=True)
+        click.echo(f"Try '{context.command_path} --help' for help.\n", err=True)
+    echo(f"Error: {_withholding(error.format_message(), given)}", err=True)
 
 
 def _withholding(sentence: str, given: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from dproo.alphabet import Alphabet
-from dproo.cli.output import print_facts
+from dproo.cli.output import echo, print_facts
 from dproo.cli.releasing import facts
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.planner import plan
@@ -25,6 +26,7 @@ def demo_command() -> None:
     codes = [code for code in _ADMISSIONS if code]
     records = sum(_ADMISSIONS.values())
     with TemporaryDirectory(prefix="dproo-demo-") as folder:
+        os.environ["XDG_STATE_HOME"] = folder  # nothing stays to be remembered
         data = Path(folder) / "admissions.csv"
         lines = [f"{code},ward" for code, times in _ADMISSIONS.items() for _ in range(times)]
         data.write_text("\n".join(["diagnosis,place", *lines]) + "\n", encoding="utf-8")
@@ -49,7 +51,7 @@ def demo_command() -> None:
         _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
         _step("   only then the data is read:\n")
         release = sample(data, **question)
-        click.echo(release.value)
+        echo(release.value)
         print_facts(facts(release.receipt))
 
         left = in_epsilon(ledger.show()[0].left)
@@ -64,4 +66,5 @@ def demo_command() -> None:
 
 
 def _step(text: str) -> None:
-    click.echo(text, err=True)
+    for line in text.split("\n"):
+        echo(line, err=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 import click
 
@@ -29,22 +29,83 @@ sampler_option = click.option(
 )
 
 
+def visible(text: str) -> str:
+    """Return a text with every character that could steer a terminal written as its escape.
+
+    >>> visible("flu\\x1b[2J"), visible("naïve \\u202eulf")
+    ('flu\\\\x1b[2J', 'naïve \\\\u202eulf')
+    """
+    if text.isprintable():
+        return text
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(shown)
+
+
+def echo(line: object, *, err: bool = False) -> None:
+    """Print one line.
+
+    A letter, a name or a path in it cannot steer a terminal, nor begin a line of its own: on a
+    terminal, and in all that is said beside the result, such characters are shown as escapes.
+    A program that reads the result gets it as it is.
+    """
+    stream, text = sys.stderr if err else sys.stdout, str(line)
+    if err or is_terminal(stream):
+        text = "\t".join(map(visible, text.split("\t")))
+        encoding = getattr(stream, "encoding", None) or "ascii"
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    click.echo(text, err=err, color=True)  # click would take some escapes out of a letter
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a person reads what is written to ``stream``."""
+    return stream is not None and stream.isatty()
+
+
+def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
+    """Raise unless standard output can take any of these texts, before anything is charged.
+
+    Args:
+        texts: what may be printed, but for JSON, which is ASCII.
+        breaks: characters that would end a cell or a line before its end.
+    """
+    if sys.stdout is None:
+        raise ValueError("standard output must be open: what is released is printed there.")
+    if is_terminal(sys.stdout):
+        return
+    everything = "\0".join(texts)
+    if any(character in everything for character in breaks):
+        raise ValueError("letters must be without line breaks and tabs here. Use --json.")
+    try:
+        everything.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "strict")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"standard output must be able to print every letter, got {sys.stdout.encoding}. "
+            "Set PYTHONUTF8=1, or use --json."
+        ) from None
+
+
 def print_json(fields: dict[str, Any]) -> None:
     """Print one object that says which version of its layout it has."""
-    click.echo(json.dumps(versioned(fields), indent=2))
+    click.echo(json_text(versioned(fields), indent=2))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return JSON of printable ASCII only."""
+    return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")
 
 
 def print_facts(facts: dict[str, object]) -> None:
     """Print names and values beside the result, on standard error."""
     width = max(map(len, facts))
-    for name, value in facts.items():
-        click.echo(f"  {name:<{width}}  {value}", err=True)
+    with suppress(OSError):  # the result does not depend on what is beside it
+        for name, value in facts.items():
+            echo(f"  {name:<{width}}  {value}", err=True)
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show on a terminal that something long is under way."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield
         return
     done = threading.Event()

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from dproo.alphabet import OTHER, UNIFORM, Alphabet
+from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
+    echo,
     json_option,
     neighbours_option,
     print_facts,
     print_json,
+    require_printable,
     sampler_option,
     waiting,
 )
-from dproo.ledger import Ledger, default_path, in_epsilon
-from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
-from dproo.naming import dataset_name, remedy
+from dproo.ledger import in_epsilon
 from dproo.release import sample
 
 _SOURCE_OPTIONS = (
@@ -114,33 +113,19 @@ def sample_command(
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
-    with charging(data, path, dataset, no_ledger=no_ledger) as charged, waiting("counting"):
-        release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
-    if as_json:
-        print_json(release.receipt)
-        return
-    for value in release.values:
-        click.echo(_shown(value))
-    if not quiet:
-        print_facts(facts(release.receipt))
-
-
-@contextmanager
-def charging(
-    data: str, path: str | None, dataset: str | None, *, no_ledger: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield the ledger and the dataset to charge; a missing budget is named with its remedy."""
-    if no_ledger:
-        yield {}
-        return
-    name = dataset or dataset_name(data)
-    book = Path(path) if path else default_path()
-    try:
-        yield {"ledger": Ledger(book), "dataset": name}
-    except (MissingLedgerError, UnknownDatasetError) as error:
-        raise type(error)(
-            f"{error} {remedy(name, book)} Or release without one: --no-ledger."
-        ) from None
+    printed = () if as_json else texts(alphabet, choices.get("by"))
+    require_printable(printed, breaks="\n\r\t")
+    with charging(data, path, dataset, no_ledger=no_ledger) as charged:
+        with waiting("counting"):
+            release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
+        with printing(release.receipt, book_of(path)):
+            if as_json:
+                print_json(release.receipt)
+                return
+            for value in release.values:
+                echo(_shown(value))
+            if not quiet:
+                print_facts(facts(release.receipt))
 
 
 def letters(

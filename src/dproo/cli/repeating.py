@@ -5,9 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import click
-
-from dproo.cli.output import print_json
+from dproo.cli.output import echo, print_json
 from dproo.composition import BASIC, JOINT, Way, compose, ways_within
 from dproo.exact import float_upper, parse_delta, parse_epsilon
 from dproo.mechanisms import DEFAULT, SAMPLERS, Mechanism
@@ -48,12 +46,12 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         print_json({"releases": releases, "delta": delta, **sizes, **tables})
         return
     if parse_delta(delta) * known["n"] >= 1:
-        click.echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
+        echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
     for name, rows in tables.items():
-        click.echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
-        click.echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
+        echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
+        echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
         for row in rows:
-            click.echo(
+            echo(
                 f"  {row['sampler']:<9}{row['way']:<9}{row['epsilon']:>14.9g}"
                 f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
             )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dproo.cli.output import json_option, print_json
+from dproo.cli.output import echo, json_option, print_json
 from dproo.ledger import default_path
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         if as_json:
             print_json({"url": link, "folder": str(Path(folder).resolve())})
         else:
-            click.echo(link)
+            echo(link)
 
     def announce(door: Door) -> None:
         link, file = launch.prepare(door) if opens else (door.link(), None)
         show(link)
         if sys.stdin and sys.stdin.isatty():
-            click.echo("It works once. Enter prints another one, Ctrl-C ends the page.", err=True)
+            echo("It works once. Enter prints another one, Ctrl-C ends the page.", err=True)
         _beside(_print_links, door, show)
         if file is not None:  # some browsers return only when they are closed
             _beside(_open, file, launch.show)

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from dproo.cli.output import print_facts, print_json, waiting
-from dproo.cli.releasing import charging, facts, letters, source_options
+from dproo.cli.charging import book_of, charging, printing, texts
+from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
+from dproo.cli.releasing import facts, letters, source_options
 from dproo.synthesis import synthesize
 from dproo.writing import write_csv
 
@@ -46,12 +47,25 @@ def synthesize_command(
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
     """
     alphabet, column = letters(columns, alphabets, outside)
-    with charging(data, path, dataset, no_ledger=no_ledger) as charged, waiting("synthesizing"):
-        made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
-    if as_json:
-        print_json(made.receipt)
-        return
-    if out is None:
-        write_csv(made.values, alphabet.columns or (column or "value",), sys.stdout)
-    if not quiet:
-        print_facts(facts(made.receipt))
+    names = alphabet.columns or (column or "value",)
+    if as_json or out is None:
+        require_printable(() if as_json else (*names, *texts(alphabet)))
+    with charging(data, path, dataset, no_ledger=no_ledger) as charged:
+        with waiting("synthesizing"):
+            made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
+        with printing(made.receipt, book_of(path)):
+            if as_json:
+                print_json(made.receipt)
+                return
+            if out is None:
+                rows = _Rows() if is_terminal(sys.stdout) else sys.stdout
+                write_csv(made.values, names, rows)
+            if not quiet:
+                print_facts(facts(made.receipt))
+
+
+class _Rows:
+    """A terminal that shows each row as one line."""
+
+    def write(self, row: str) -> None:
+        echo(row.removesuffix("\n"))

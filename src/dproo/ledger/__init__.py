@@ -1,9 +1,10 @@
 """The privacy budget: durable, append-only, in one SQLite file."""
 
-from dproo.ledger.accounts import Account, Line
+from dproo.ledger.accounts import Account, Line, Verification
 from dproo.ledger.amounts import in_delta, in_epsilon
-from dproo.ledger.book import Entry, Ledger, Verification
+from dproo.ledger.book import Entry, Ledger
 from dproo.ledger.errors import BudgetRefused, CorruptLedgerError, LedgerError
+from dproo.ledger.restoring import Loss, accept_restore
 from dproo.ledger.store import default_path
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "Line",
+    "Loss",
     "Verification",
+    "accept_restore",
     "default_path",
     "in_delta",
     "in_epsilon",

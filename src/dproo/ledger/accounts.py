@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
-from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, Event
+from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of
+from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
 from dproo.ledger.errors import CorruptLedgerError
 
 
@@ -23,6 +23,7 @@ class Line:
             ended, and the charge stays.
         request: the public parameters of the release.
         delta: what it cost besides, in atto-delta.
+        is_restored: whether it stands for charges that were lost with an old copy.
     """
 
     entry: int
@@ -31,6 +32,7 @@ class Line:
     is_recorded: bool
     request: dict[str, Any]
     delta: int = 0
+    is_restored: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +62,13 @@ class Account:
 
     @property
     def left(self) -> int:
-        """What may still be charged."""
-        return self.budget - self.spent
+        """What may still be charged; nothing where two copies were charged beyond the budget."""
+        return max(0, self.budget - self.spent)
 
     @property
     def delta_left(self) -> int:
         """What delta may still be charged."""
-        return self.delta - sum(line.delta for line in self.lines)
+        return max(0, self.delta - sum(line.delta for line in self.lines))
 
 
 def require_chain(events: Iterable[Event]) -> None:
@@ -117,6 +119,7 @@ class _Replay:
             DECLARED: self._declared,
             RESERVED: self._reserved,
             RECORDED: self._recorded,
+            RESTORED: self._restored,
         }
         return rules[event.kind](event, **event.fields)
 
@@ -129,8 +132,9 @@ class _Replay:
         neighbours: str,
         records_per_person: int,
         delta: str = "0",
+        id: str = "",  # noqa: A002 - the name of the field
     ) -> bool:
-        del at
+        del at, id
         name = event.dataset
         is_new = name not in self.accounts
         self.accounts[name] = Account(
@@ -145,24 +149,53 @@ class _Replay:
         return is_new and event.entry == 0 and event.nano == budget_of(budget)
 
     def _reserved(
-        self, event: Event, *, at: str, epsilon: str, request: dict[str, Any], delta: str = "0"
+        self,
+        event: Event,
+        *,
+        at: str,
+        epsilon: str,
+        request: dict[str, Any],
+        delta: str = "0",
+        id: str = "",  # noqa: A002 - as above
     ) -> bool:
-        self.lines[event.dataset][event.seq] = Line(
-            entry=event.seq,
-            charge=event.nano,
-            at=at,
-            is_recorded=False,
-            request=request,
-            delta=delta_charge_of(delta),
-        )
-        self.left[event.dataset] -= event.nano
-        self.delta_left[event.dataset] -= delta_charge_of(delta)
+        del id
+        self._charge(event, at, request=request)
         is_charged = event.entry == event.seq and event.nano == charge_of(epsilon)
-        return is_charged and min(self.left[event.dataset], self.delta_left[event.dataset]) >= 0
+        delta_left = self.delta_left[event.dataset] if delta != "0" else 0
+        return is_charged and min(self.left[event.dataset], delta_left) >= 0
+
+    def _restored(self, event: Event, *, at: str, head: str, delta: str = "0") -> bool:
+        """Charge what was lost, whether or not it fits: it was released."""
+        del delta
+        self._charge(event, at, request={}, is_restored=True)
+        return event.entry == 0 and event.nano >= 0 and len(head) == len(NO_EVENT)
+
+    def _charge(self, event: Event, at: str, **facts: Any) -> None:
+        nano, atto = event.charge
+        self.lines[event.dataset][event.seq] = Line(
+            entry=event.seq, charge=nano, at=at, is_recorded=False, delta=atto, **facts
+        )
+        self.left[event.dataset] -= nano
+        self.delta_left[event.dataset] -= atto
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
         del receipt
         lines = self.lines[event.dataset]
         line = lines[event.entry]
         lines[event.entry] = replace(line, is_recorded=True)
-        return not line.is_recorded and event.nano == 0
+        return not line.is_recorded and not line.is_restored and event.nano == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What a ledger was found to be.
+
+    Attributes:
+        events: how many it holds.
+        head: the hash of the last one; keep it elsewhere to notice a shortened ledger.
+        accounts: the budgets.
+    """
+
+    events: int
+    head: str
+    accounts: tuple[Account, ...]

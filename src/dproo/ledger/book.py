@@ -6,15 +6,15 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from dproo._check import refusal, whole
 from dproo.exact import Number, parse_epsilon, rational
-from dproo.ledger.accounts import Account, accounts_of, require_chain
+from dproo.ledger.accounts import Account, Verification, accounts_of, require_chain
 from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
 from dproo.ledger.chain import (
+    CHARGED,
     DECLARED,
     NO_EVENT,
     RECORDED,
@@ -22,7 +22,9 @@ from dproo.ledger.chain import (
     append,
     declaration,
     events,
+    fresh_id,
     head,
+    now,
     pair,
     receipt_of,
     spent,
@@ -34,6 +36,7 @@ from dproo.ledger.errors import (
     DatasetTakenError,
     NotRecordedError,
 )
+from dproo.ledger.memory import Memory, named_witness, tell
 from dproo.ledger.rules import (
     delta_field,
     relation_of,
@@ -42,7 +45,7 @@ from dproo.ledger.rules import (
     require_public,
     require_relation,
 )
-from dproo.ledger.store import allow_delta, create, transaction
+from dproo.ledger.store import create, transaction
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
@@ -67,21 +70,6 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
-    """What a ledger was found to be.
-
-    Attributes:
-        events: how many it holds.
-        head: the hash of the last one; keep it elsewhere to notice a shortened ledger.
-        accounts: the budgets.
-    """
-
-    events: int
-    head: str
-    accounts: tuple[Account, ...]
-
-
 @dataclass(frozen=True)
 class Ledger:
     """The budgets of several datasets, durable, in one file.
@@ -89,9 +77,12 @@ class Ledger:
     Args:
         path: a file that :meth:`create` made.
         timeout: seconds to wait for other processes.
+        witness: a file, best on another disk, that notes every event besides the user's own
+            memory; by default ``DPROO_WITNESS``.
 
     Guarantee: for each dataset the exact epsilons of all releases whose data was read never
-    sum to more than the declared budget, also after a crash and with many processes.
+    sum to more than the declared budget, also after a crash and with many processes. An old
+    copy put in its place is refused.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -105,17 +96,21 @@ class Ledger:
 
     path: Path
     timeout: float = field(default=PATIENCE, kw_only=True)
+    witness: Path | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path).absolute())
+        object.__setattr__(self, "witness", named_witness(self.witness))
         with self._reading():
             pass
 
     @classmethod
-    def create(cls, path: str | Path, *, timeout: float = PATIENCE) -> Ledger:
+    def create(
+        cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
+    ) -> Ledger:
         """Make an empty ledger, or open the one that is there."""
         create(Path(path).absolute(), timeout=timeout)
-        return cls(Path(path), timeout=timeout)
+        return cls(Path(path), timeout=timeout, witness=witness)
 
     def declare(
         self,
@@ -141,7 +136,7 @@ class Ledger:
         require_name(dataset)
         nano, _ = budget_of(budget), delta_budget_of(delta)
         relation = relation_of(neighbours, records_per_person)
-        body = {"at": _now(), "budget": str(rational("budget", budget)), **relation}
+        body = {"at": now(), "budget": str(rational("budget", budget)), **relation}
         body |= delta_field(delta)
         with self._writing() as connection:
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
@@ -149,9 +144,8 @@ class Ledger:
                 raise DatasetTakenError(
                     refusal("dataset", "be a name without a budget yet", dataset)
                 )
+            body |= fresh_id(connection)
             append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
-            if "delta" in body:
-                allow_delta(connection)
 
     def reserve(
         self,
@@ -183,16 +177,17 @@ class Ledger:
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
-        body = {"at": _now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
+        body = {"at": now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
         body |= delta_field(delta)
         with self._writing() as connection:
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
-            charged = events(connection, where="kind = 'reserved' AND dataset = ?", of=(dataset,))
+            charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
             require_delta(declared, delta_charge_of(delta), charged)
             left = declared.nano - spent(connection, dataset)
             if charge > left:
-                raise BudgetRefused(dataset, asked=charge, left=left)
+                raise BudgetRefused(dataset, asked=charge, left=max(0, left))
+            body |= fresh_id(connection)
             event = append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
 
@@ -283,13 +278,15 @@ class Ledger:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with transaction(self.path, timeout=self.timeout, write=False) as connection:
+            Memory(connection=connection, chosen=self.witness).require_all(self.path)
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with transaction(self.path, timeout=self.timeout, write=True) as connection:
+            memory = Memory(connection=connection, chosen=self.witness)
+            memory.require_all(self.path)
+            memory.require_writable()
             yield connection
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+            news = memory.news()
+        tell(news, timeout=self.timeout)

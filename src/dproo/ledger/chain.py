@@ -5,18 +5,23 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from dproo._check import refusal
 from dproo.ledger.amounts import delta_charge_of
 from dproo.ledger.errors import UnknownDatasetError, UnknownEntryError
 
-DECLARED, RESERVED, RECORDED = "declared", "reserved", "recorded"
+DECLARED, RESERVED, RECORDED, RESTORED = "declared", "reserved", "recorded", "restored"
 NO_EVENT = "0" * 64
 """The hash before the first event."""
+
+CHARGED = "kind IN ('reserved', 'restored')"
+"""The SQL condition of an event that charges."""
 
 _COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
 
@@ -27,9 +32,9 @@ class Event:
 
     Attributes:
         seq: its number, from 1 without gaps.
-        kind: ``"declared"``, ``"reserved"`` or ``"recorded"``.
+        kind: ``"declared"``, ``"reserved"``, ``"recorded"`` or ``"restored"``.
         dataset: the declared name.
-        entry: the ``seq`` of the reservation it belongs to; 0 for a declaration.
+        entry: the ``seq`` of the reservation it belongs to, or 0.
         nano: the budget or the charge, in nano-epsilon; 0 for a record.
         body: everything else, as canonical JSON.
         hash: SHA-256 of the previous event's hash and of all fields above.
@@ -47,6 +52,13 @@ class Event:
     def fields(self) -> dict[str, Any]:
         """The content of the body."""
         return json.loads(self.body)  # type: ignore[no-any-return]
+
+    @property
+    def charge(self) -> tuple[int, int]:
+        """What it charges, in nano-epsilon and atto-delta."""
+        if self.kind not in {RESERVED, RESTORED}:
+            return 0, 0
+        return self.nano, delta_charge_of(self.fields.get("delta", 0))
 
     @property
     def is_canonical(self) -> bool:
@@ -82,6 +94,21 @@ def canonical(value: object) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def now() -> str:
+    """Return the time as events keep it: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def fresh_id(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return a field by which an event differs from every event of another copy.
+
+    The id of the first event is what the ledger is known by. A ledger that was made before there
+    were any goes on without.
+    """
+    first = next(events(connection, where="seq = 1"), None)
+    return {"id": secrets.token_hex(16)} if first is None or "id" in first.fields else {}
 
 
 def events(
@@ -143,7 +170,7 @@ def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
 def spent(connection: sqlite3.Connection, dataset: str) -> int:
     """Return the sum of all charges of ``dataset``."""
     (total,) = connection.execute(
-        "SELECT coalesce(sum(nano), 0) FROM event WHERE kind = 'reserved' AND dataset = ?",
+        f"SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?",  # noqa: S608 - as above
         (dataset,),
     ).fetchone()
     return int(total)
@@ -159,7 +186,7 @@ def pair(
         number: the entry.
         reservation: the hash that the reservation must have, if it is known.
     """
-    found = list(events(connection, where="entry = ? AND kind <> 'declared'", of=(number,)))
+    found = list(events(connection, where="entry = ? AND entry > 0", of=(number,)))
     if not found or reservation not in {None, found[0].hash}:
         raise UnknownEntryError(
             refusal("entry", "be the number of a charge in this ledger", number)

@@ -61,6 +61,18 @@ class CorruptLedgerError(LedgerError):
     """The file is not what was written: an edit, a torn copy, or a failing disk."""
 
 
+class UnsafePlaceError(LedgerError):
+    """Others can write the file or a folder it is in, or the file is mounted by itself."""
+
+
+class RolledBackError(LedgerError):
+    """The file lacks events that it held before: an old copy, or writes that were lost."""
+
+
+class UnusableWitnessError(LedgerError):
+    """The newest event could not be looked up, or cannot be noted; nothing was charged."""
+
+
 class BusyLedgerError(LedgerError):
     """Other processes held the ledger for too long; nothing was charged."""
 
@@ -71,6 +83,10 @@ class ReadOnlyLedgerError(LedgerError):
 
 class FullDiskError(LedgerError):
     """There is no space left; nothing was charged."""
+
+
+class ChargedError(LedgerError):
+    """The charge stands, or may stand, but the ledger could not finish; do not read data."""
 
 
 class UnusableLedgerError(LedgerError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from dproo._check import may_hold_secret, one_of, refusal, whole
 from dproo.exact import parse_delta
-from dproo.ledger.amounts import delta_budget_of, delta_charge_of, in_delta
+from dproo.ledger.amounts import delta_budget_of, in_delta
 from dproo.ledger.chain import Event, canonical
 from dproo.ledger.errors import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
@@ -73,9 +73,9 @@ def require_delta(declared: Event, asked: int, charged: Iterable[Event]) -> None
             f"{refusal('delta', 'be 0 as declared', in_delta(asked))} "
             f"The budget of {declared.dataset!r} is pure epsilon."
         )
-    left = budget - sum(delta_charge_of(event.fields.get("delta", 0)) for event in charged)
+    left = budget - sum(event.charge[1] for event in charged)
     if asked > left:
-        raise DeltaRefused(declared.dataset, asked=asked, left=left)
+        raise DeltaRefused(declared.dataset, asked=asked, left=max(0, left))
 
 
 def require_public(name: str, value: object, neighbours: str) -> None:

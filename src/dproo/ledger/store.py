@@ -21,6 +21,7 @@ from dproo._check import WITHHELD, may_hold_secret
 from dproo._home import named_file, user_folder
 from dproo.ledger.errors import (
     BusyLedgerError,
+    ChargedError,
     CorruptLedgerError,
     FullDiskError,
     LedgerError,
@@ -30,9 +31,11 @@ from dproo.ledger.errors import (
     ReadOnlyLedgerError,
     UnusableLedgerError,
 )
+from dproo.ledger.place import make_folder, require_file, require_folder
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT, FORMAT_WITH_DELTA = 1, 2
+FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY = 1, 2, 3
+"""Software that knows no delta, or no identity and no restore, refuses a ledger with one."""
 
 SCHEMA = (
     (
@@ -104,7 +107,8 @@ def create(path: Path, *, timeout: float) -> None:
     """
     _require_file(path)
     with _system_errors(path):
-        _make_folder(path.parent)
+        make_folder(path.parent)
+        require_folder(path.parent)
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     with _connection(path, timeout=timeout) as connection:
@@ -131,13 +135,21 @@ def transaction(path: Path, *, timeout: float, write: bool) -> Iterator[sqlite3.
         require_seal(connection, path)
         yield connection
         if write:
+            connection.execute(f"PRAGMA user_version = {_format_needed(connection)}")
             seal(connection)
+        _commit(connection, path)
+
+
+def _commit(connection: sqlite3.Connection, path: Path) -> None:
+    try:
         connection.execute("COMMIT")
-
-
-def allow_delta(connection: sqlite3.Connection) -> None:
-    """Mark a ledger that holds a budget with a delta: software that knows none refuses it."""
-    connection.execute(f"PRAGMA user_version = {FORMAT_WITH_DELTA}")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_IOERR:
+            raise
+        raise ChargedError(
+            f"the ledger {path} could not be synced by the system, and a charge may stand: "
+            "'dproo ledger show' tells."
+        ) from None
 
 
 def seal(connection: sqlite3.Connection) -> None:
@@ -180,23 +192,29 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise NotALedgerError(f"the ledger {path} is not a ledger.")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in {FORMAT, FORMAT_WITH_DELTA}:
+    if version not in {FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY}:
         raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT} or {FORMAT_WITH_DELTA}, got {version}. "
-            "A later version of dproo can read it."
+            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_IDENTITY}, got "
+            f"{version}. A later version of dproo can read it."
         )
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
     is_ours = found == [(statement,) for statement in SCHEMA] and journal == ("delete",)
-    if is_ours:
-        (deltas,) = connection.execute(
-            "SELECT count(*) FROM event WHERE kind = 'declared' AND instr(body, '\"delta\":')"
-        ).fetchone()
-        is_ours = version == (FORMAT_WITH_DELTA if deltas else FORMAT)
-    if not is_ours:
+    if not is_ours or version != _format_needed(connection):
         raise CorruptLedgerError(
             f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
         )
+
+
+def _format_needed(connection: sqlite3.Connection) -> int:
+    """Return the format that what a ledger holds asks for."""
+    identities, deltas = connection.execute(
+        "SELECT count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
+        "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) FROM event"
+    ).fetchone()
+    if identities:
+        return FORMAT_WITH_IDENTITY
+    return FORMAT_WITH_DELTA if deltas else FORMAT
 
 
 @contextmanager
@@ -207,6 +225,9 @@ def _connection(path: Path, *, timeout: float) -> Iterator[sqlite3.Connection]:
         found = path.lstat()
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
+    with _system_errors(path):
+        require_folder(path.parent)
+        require_file(path)
     try:
         address = f"file:{quote(os.fsencode(path))}?mode=rw"
         with closing(
@@ -239,16 +260,3 @@ def _system_errors(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no such path can exist"
         raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a private folder and those above it, and have the disk remember them."""
-    if folder.is_dir():
-        return
-    _make_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)
-    above = os.open(folder.parent, os.O_RDONLY)
-    try:
-        os.fsync(above)
-    finally:
-        os.close(above)

@@ -1,0 +1,104 @@
+"""What every command that charges has around it: the ledger, the signals, the printing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dproo.alphabet import Alphabet
+from dproo.axis import Letters
+from dproo.engines import ReleaseError
+from dproo.ledger import Ledger, LedgerError, default_path
+from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
+from dproo.naming import dataset_name, remedy, reprint
+from dproo.release import STOPPED
+from dproo.request import Stopped
+
+
+@contextmanager
+def charging(
+    data: str, path: str | None, dataset: str | None, *, no_ledger: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield the ledger and the dataset to charge; a missing budget is named with its remedy.
+
+    Inside, being told to end is like Ctrl-C, so that the end is told. One that comes between the
+    steps of a release says so, if something was charged meanwhile.
+    """
+    with _told_to_end():
+        if no_ledger:
+            yield {}
+            return
+        name, book = dataset or dataset_name(data), book_of(path)
+        before = None
+        try:
+            ledger = Ledger(book)
+            before = ledger.head()
+            yield {"ledger": ledger, "dataset": name}
+        except (MissingLedgerError, UnknownDatasetError) as error:
+            raise type(error)(
+                f"{error} {remedy(name, book)} Or release without one: --no-ledger."
+            ) from None
+        except Stopped:
+            raise
+        except KeyboardInterrupt:
+            if before is None or _head(ledger) == before:
+                raise
+            raise Stopped(f"{STOPPED} The charge stays: 'dproo ledger show' tells.") from None
+
+
+def _head(ledger: Ledger) -> str | None:
+    with suppress(LedgerError):
+        return ledger.head()
+    return None
+
+
+@contextmanager
+def _told_to_end() -> Iterator[None]:
+    """Take the signals that end a program for interrupts, unless they are ignored."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    known = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    ends = [end for end in known if end and signal.getsignal(end) == signal.SIG_DFL]
+    for end in ends:
+        signal.signal(end, stop)
+    try:
+        yield
+    finally:
+        for end in ends:
+            signal.signal(end, signal.SIG_DFL)
+
+
+@contextmanager
+def printing(receipt: dict[str, Any], book: Path) -> Iterator[None]:
+    """Say where a release is that cannot be printed: it was charged, and it is kept."""
+    try:
+        yield
+        sys.stdout.flush()
+    except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
+        with suppress(OSError, ValueError):  # what is left in the buffer goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ReleaseError(f"the release could not be printed. {reprint(receipt, book)}") from None
+    except KeyboardInterrupt:
+        raise Stopped(f"{STOPPED} {reprint(receipt, book)}") from None
+
+
+def book_of(path: str | None) -> Path:
+    """Return the ledger that an option names, or the user's own."""
+    return Path(path) if path else default_path()
+
+
+def texts(alphabet: Alphabet, groups: dict[str, Alphabet] | None = None) -> Iterator[str]:
+    """Yield the names and letters that could be printed; numbers need no look."""
+    for part in (alphabet, *(groups or {}).values()):
+        yield from part.columns
+        for axis in part.axes:
+            if isinstance(axis, Letters):
+                yield from map(str, axis.letters)
+    yield from groups or {}

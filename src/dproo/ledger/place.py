@@ -1,0 +1,137 @@
+"""Where a ledger may be: only its owner or root can write there, and it is not mounted alone.
+
+Whoever can write the folder can replace the ledger, or put a journal beside it that SQLite
+would roll the last charges back by. A file that is mounted by itself, as a container does,
+has its journal on another disk: a crash loses it, or replays it over later charges.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cache
+from pathlib import Path
+
+from dproo.ledger.errors import UnsafePlaceError
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def require_folder(folder: Path) -> None:
+    """Raise unless nobody but the owner and root can change what the folder holds.
+
+    In the folders above, the sticky bit is enough: it keeps others from renaming the next one.
+    Each folder is looked at under its own name and under the one that links lead to.
+    """
+    real = folder.resolve(strict=True)
+    for part in dict.fromkeys((folder, *folder.parents, real, *real.parents)):
+        found = link = part.lstat()
+        if stat.S_ISLNK(link.st_mode):
+            found = part.stat()
+        is_held = part not in {folder, real} and found.st_mode & stat.S_ISVTX
+        # A link belongs to whoever can point it elsewhere.
+        is_owned = {found.st_uid, link.st_uid} <= _trusted()
+        if not is_owned or (not is_held and _others_write(part, found)):
+            raise UnsafePlaceError(
+                f"the folder {part} can be changed by others, who could replace the ledger. "
+                "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+            )
+
+
+def require_file(path: Path) -> None:
+    """Raise unless nobody but the owner and root can write the file, and it is not a mount."""
+    found = path.stat()
+    if found.st_uid not in {0, os.geteuid()} or _others_write(path, found):
+        raise UnsafePlaceError(
+            f"the ledger {path} can be changed by others. "
+            "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+        )
+    is_on_other_device = found.st_dev != path.parent.stat().st_dev
+    if is_on_other_device or _mount(path) != _mount(path.parent):
+        raise UnsafePlaceError(
+            f"the ledger {path} is mounted as a single file, and a crash would lose the journal "
+            "that SQLite keeps beside it. Mount its folder instead."
+        )
+
+
+def _others_write(path: Path, found: os.stat_result) -> bool:
+    """Return whether others may write; a group of the owner alone is nobody else.
+
+    Where a list of rights (ACL) hangs on the file, the group's bits are the most that the list
+    grants to anyone.
+    """
+    writers = found.st_mode & _OTHERS_WRITE
+    if writers != stat.S_IWGRP:
+        return bool(writers)
+    return not _is_alone(found.st_uid, found.st_gid) or _has_access_list(path)
+
+
+@cache
+def _is_alone(user: int, group: int) -> bool:
+    """Return whether a group is the private one of a user, as many systems give everybody."""
+    import grp  # noqa: PLC0415 - POSIX, and needed for such a group only
+    import pwd  # noqa: PLC0415
+
+    try:
+        owner, owned = pwd.getpwuid(user), grp.getgrgid(group)
+    except KeyError:
+        return False
+    is_private = owned.gr_name == owner.pw_name and owner.pw_gid == group
+    return is_private and set(owned.gr_mem) <= {owner.pw_name}
+
+
+def _has_access_list(path: Path) -> bool:
+    try:
+        os.getxattr(path, "system.posix_acl_access")
+    except (OSError, AttributeError):  # there is none, or no such thing
+        return False
+    return True
+
+
+@cache
+def _trusted() -> frozenset[int]:
+    """Return who may own a folder: this user, root, and root as a container shows it.
+
+    In a user namespace every owner from outside, root among them, is shown as the overflow id.
+    """
+    owners = {0, os.geteuid()}
+    try:
+        inside = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+        if inside != ["0", "0", "4294967295"]:
+            overflow = Path("/proc/sys/kernel/overflowuid").read_text(encoding="ascii")
+            owners.add(int(overflow))
+    except (OSError, ValueError):
+        pass
+    return frozenset(owners)
+
+
+def _mount(path: Path) -> str | None:
+    """Return the mount that a path is on, where the system tells (Linux)."""
+    if not hasattr(os, "O_PATH"):
+        return None
+    handle = os.open(path, os.O_PATH)  # closing it gives up no lock that SQLite holds
+    try:
+        told = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii")
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return next((line for line in told.splitlines() if line.startswith("mnt_id")), None)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a private folder and those above it, and have the disk remember them."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the disk remember which files a folder holds."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

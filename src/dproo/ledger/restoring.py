@@ -1,0 +1,94 @@
+"""Going on with an old copy of a ledger, where nothing newer is left."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from dproo.ledger.amounts import ATTO
+from dproo.ledger.book import PATIENCE
+from dproo.ledger.chain import RESTORED, append, events, now
+from dproo.ledger.memory import Memory, named_witness, tell
+from dproo.ledger.store import transaction
+from dproo.ledger.witness import Note
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """What a ledger lacks of one dataset after an old copy was put back.
+
+    Attributes:
+        dataset: the declared name.
+        charge: the sum of the lost charges, in nano-epsilon.
+        delta: the same in atto-delta.
+        is_declared: whether the ledger has its declaration, and can charge it again.
+    """
+
+    dataset: str
+    charge: int
+    delta: int
+    is_declared: bool
+
+
+def accept_restore(
+    path: str | Path, *, timeout: float = PATIENCE, witness: str | Path | None = None
+) -> list[Loss]:
+    """Charge again what an old copy of a ledger lacks, so that it can be used.
+
+    Guarantee: no budget has more left than before the loss, as far as a witness noted it.
+
+    Args:
+        path: the ledger's file.
+        timeout: seconds to wait for other processes.
+        witness: as in :class:`Ledger`.
+
+    Returns:
+        What was lost of each dataset. One whose declaration was lost cannot be charged.
+
+    Raises:
+        ValueError: the ledger lacks nothing.
+    """
+    path = Path(path).absolute()
+    with transaction(path, timeout=timeout, write=True) as connection:
+        memory = Memory(connection=connection, chosen=named_witness(witness))
+        memory.require_writable()
+        lost = memory.lost()
+        if not lost:
+            raise ValueError(f"the ledger {path} lacks nothing; there is no restore to accept.")
+        declared = [event.dataset for event in events(connection, where="kind = 'declared'")]
+        found = _losses(lost, declared)
+        newest = lost[-1].hash
+        restored = list(events(connection, where="kind = 'restored'"))
+        if all(event.fields["head"] != newest for event in restored):  # else a crash came between
+            nothing = Loss(dataset=declared[0], charge=0, delta=0, is_declared=True)
+            for loss in [loss for loss in found if loss.is_declared] or [nothing]:
+                body = {"at": now(), "head": newest}
+                if loss.delta:
+                    body["delta"] = str(Fraction(min(loss.delta, ATTO - 1), ATTO))
+                append(
+                    connection,
+                    RESTORED,
+                    dataset=loss.dataset,
+                    entry=0,
+                    nano=loss.charge,
+                    body=body,
+                )
+        news = memory.news()
+    tell(news, timeout=timeout)
+    return found
+
+
+def _losses(lost: Iterable[Note], declared: Iterable[str]) -> list[Loss]:
+    """Return what was lost of each dataset, those without a charge included."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for note in lost:
+        sums[note.dataset][0] += note.nano
+        sums[note.dataset][1] += note.atto
+    known = set(declared)
+    return [
+        Loss(dataset=name, charge=nano, delta=atto, is_declared=name in known)
+        for name, (nano, atto) in sums.items()
+    ]

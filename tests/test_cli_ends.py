@@ -1,0 +1,274 @@
+"""How a release ends on the command line: after its charge with exit code 4, whatever ends it."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dproo.ledger import Ledger
+
+COMMAND = [str(Path(sys.executable).parent / "dproo")]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    """Work in a folder with data, letters and a budget."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPROO_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    Path("data.csv").write_text("code\n" + "a\n" * 60 + "b\n" * 40)
+    Path("codes.txt").write_text("a\nb\n")
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    book.declare("data", budget="9", delta="1e-6", neighbours="replace")
+
+
+SAMPLE = ["sample", "data.csv", "--dataset", "data", "--column", "code"]
+SAMPLE += ["--alphabet", "codes.txt", "--epsilon", "1"]
+SYNTHESIZE = ["synthesize", *SAMPLE[1:], "--rows", "5", "--delta", "1e-7"]
+
+
+def charges():
+    return [line.is_recorded for line in Ledger(os.environ["DPROO_LEDGER"]).show()[0].lines]
+
+
+def dproo(*arguments, **options):
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.run([*COMMAND, *arguments], text=True, check=False, **options)
+
+
+@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(command, twice, end):
+    """The data is a pipe that nobody writes to, so that the count waits for the signal."""
+    code = (
+        "import sys, time; from dproo import engines; from dproo.cli import main\n"
+        "def wait(*_):\n"
+        "    try: print('counting', flush=True); time.sleep(60)\n"
+        f"    finally: {twice} and (print('again', flush=True), time.sleep(60))\n"
+        "engines.Scan.count = wait\n"
+        "main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "counting\n"
+        process.send_signal(end)
+        if twice:
+            assert process.stdout.readline() == "again\n"
+            process.send_signal(end)
+        shown, told = process.communicate()
+    assert (process.returncode, shown) == (4, "")
+    assert told.strip() == ("Error: the release was stopped. The charge stays: entry 2 of 'data'.")
+    assert charges() == [False]
+
+
+@pytest.mark.parametrize("kind", ["MemoryError", "SystemExit", "RecursionError", "Panic"])
+def test_whatever_a_library_ends_with_after_the_charge_is_exit_code_4(kind):
+    code = (
+        "from dproo import engines; from dproo.cli import main\n"
+        "class Panic(BaseException): pass\n"
+        f"def end(*_): raise {kind}('canary-7f3a')\n"
+        "engines.Scan.count = end\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "The charge stays: entry 2 of 'data'." in done.stderr
+    assert "canary" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupt_before_the_charge_exits_with_2():
+    code = (
+        "from dproo import engines; from dproo.cli import main\n"
+        "def end(*_, **__): raise KeyboardInterrupt\n"
+        "engines.prepare = end\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == "Error: stopped; nothing was charged."
+    assert charges() == []
+
+
+def test_an_interrupt_while_the_ledger_is_opened_exits_with_2():
+    code = (
+        "from dproo.cli import charging, main\n"
+        "def end(*_, **__): raise KeyboardInterrupt\n"
+        "charging.Ledger = end\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.strip() == "Error: stopped; nothing was charged."
+
+
+@pytest.mark.parametrize("where", ["waiting", "facts"])
+def test_an_interrupt_between_the_steps_of_a_release_exits_with_4(where):
+    """After the release has returned and before it is printed, or while it is."""
+    code = (
+        "import contextlib; from dproo.cli import releasing, main\n"
+        "def end(*_): raise KeyboardInterrupt\n"
+        "@contextlib.contextmanager\n"
+        "def waiting(*_):\n"
+        "    yield\n"
+        "    raise KeyboardInterrupt\n"
+        f"releasing.{where} = {'waiting' if where == 'waiting' else 'end'}\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert "The charge stays" in done.stderr
+    assert charges() == [True]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
+@pytest.mark.parametrize("option", [[], ["--json"], ["--quiet"]])
+@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
+@pytest.mark.parametrize("broken", ["full", "pipe"])
+def test_output_that_cannot_be_written_names_the_command_that_prints_it(command, option, broken):
+    if broken == "full":
+        with Path("/dev/full").open("w") as out:
+            done = dproo(*command, *option, stdout=out)
+    else:
+        reading, out = os.pipe()
+        os.close(reading)
+        done = dproo(*command, *option, stdout=out)
+        os.close(out)
+    assert done.returncode == 4
+    assert done.stderr.strip() == (
+        "Error: the release could not be printed. The charge stays, and the release is kept: "
+        "dproo ledger print 2 prints it again, for free."
+    )
+    assert json.loads(dproo("ledger", "print", "2").stdout)["values"]
+
+
+def test_a_receipt_that_cannot_be_shown_takes_nothing_from_the_release():
+    with Path("/dev/full").open("w") as nowhere:
+        done = dproo(*SAMPLE, stderr=nowhere)
+        assert (done.returncode, done.stdout.strip() in {"a", "b", "other"}) == (0, True)
+        assert dproo(*SAMPLE, "--size", "0", stderr=nowhere).returncode == 2
+
+
+def test_without_a_ledger_the_sentence_promises_nothing():
+    with Path("/dev/full").open("w") as out:
+        done = dproo(*SAMPLE[:2], *SAMPLE[4:], "--no-ledger", stdout=out)
+    assert done.returncode == 4
+    assert "charged to no ledger, so it is lost." in done.stderr
+
+
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_a_closed_standard_output_is_refused_before_the_charge(option):
+    line = " ".join([*COMMAND, *SAMPLE, option, ">&-"])
+    done = subprocess.run(["/bin/sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "standard output must be open" in done.stderr
+    assert charges() == []
+
+
+@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
+def test_letters_that_cannot_be_printed_are_refused_before_the_charge(command):
+    Path("codes.txt").write_text("a\nb\nñandú\n", encoding="utf-8")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = dproo(*command, env=ascii_only)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard output must be able to print every letter, got ascii." in done.stderr
+    assert charges() == []
+    assert dproo(*command, "--json", env=ascii_only).returncode == 0
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\t"])
+def test_a_letter_that_would_be_two_lines_is_refused_before_the_charge(break_):
+    Path("codes.csv").write_text(f'code\na\n"b{break_}c"\n', newline="")
+    command = [*SAMPLE[:7], "codes.csv:code", *SAMPLE[8:]]
+    done = dproo(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "letters must be without line breaks and tabs here. Use --json." in done.stderr
+    assert charges() == []
+    assert dproo(*command, "--json").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [*SAMPLE[:7], "/dev/zero", *SAMPLE[8:]],
+        [*SAMPLE, "--by", "ward", "--groups", "/dev/zero"],
+        ["--config", "/dev/zero", "plan"],
+    ],
+)
+def test_a_public_file_that_never_ends_is_refused(arguments):
+    done = dproo(*arguments)
+    assert done.returncode == 2
+    assert "must be a file or a pipe, got '/dev/zero'." in done.stderr
+    assert charges() == []
+
+
+HOSTILE = "x\x1b[2J\x9b1m\u202egpj.exe\x07"
+
+
+def on_a_terminal(*arguments):
+    """Return what a command shows on a terminal."""
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            more = os.read(ours, 65536)
+        except OSError:  # it has ended
+            break
+        if not more:
+            break
+        shown += more
+    os.close(ours)
+    return process.wait(), shown.decode()
+
+
+@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
+def test_a_letter_cannot_steer_a_terminal_but_a_program_gets_it_as_it_is(command):
+    Path("data.csv").write_text("code\n" + f"{HOSTILE}\n" * 9_000, encoding="utf-8")
+    Path("codes.txt").write_text(f"{HOSTILE}\nb\n", encoding="utf-8")
+    code, shown = on_a_terminal(*command, "--quiet")
+    assert code == 0
+    assert r"x\x1b[2J\x9b1m\u202egpj.exe\x07" in shown
+    assert not {"\x1b", "\x9b", "\u202e", "\x07"} & set(shown)
+    assert HOSTILE in dproo(*command, "--quiet").stdout
+
+
+def test_names_and_arguments_in_messages_cannot_steer_a_terminal():
+    hostile = f"no{HOSTILE}\n"
+    for arguments in (
+        ["sample", hostile, *SAMPLE[2:]],
+        [*SAMPLE, f"--{hostile}"],
+        [hostile],
+        [*SAMPLE[:3], hostile, *SAMPLE[4:]],
+        [*SAMPLE[:5], hostile, *SAMPLE[6:]],
+        [*SAMPLE[:7], hostile, *SAMPLE[8:]],
+        [*SAMPLE, "--ledger", hostile],
+        [*SAMPLE, "--sampler", hostile],
+        ["ledger", "show", "--ledger", hostile],
+        ["ledger", "init", hostile, "--budget", "1"],
+        ["plan", "--k", hostile],
+        ["--config", hostile, "plan"],
+    ):
+        done = dproo(*arguments)
+        assert done.returncode == 2, arguments
+        assert not {"\x1b", "\x9b", "\u202e", "\x07"} & set(done.stdout + done.stderr)
+        assert "\nError: " in "\n" + done.stderr
+        assert done.stderr.rpartition("Error: ")[2].count("\n") == 1
