@@ -11,6 +11,7 @@ import secrets
 from collections import Counter
 from dataclasses import fields
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 from math import prod
 
@@ -26,8 +27,8 @@ SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "2000"))
 SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 PARTS = 10
 
-MOST_PROBABILITIES = 1500
-MOST_COMPARISONS = 15_000
+MOST_PROBABILITIES = 600
+MOST_COMPARISONS = 10_000
 
 ATTAINED = {"roo", "ds-roo", "ls-roo", "subrr"}
 """Samplers whose certificate is the largest ratio itself, and not a bound on it."""
@@ -74,19 +75,24 @@ def random_setting(chance):
     }
 
 
-def datasets(sampler):
-    sizes = {sampler.n} if sampler.neighbours == "replace" else range(sampler.n + 1)
-    every = product(range(sampler.n + 1), repeat=sampler.k)
-    return [counts for counts in every if sum(counts) in sizes]
+@cache
+def datasets(n, k, relation):
+    sizes = {n} if relation == "replace" else range(n + 1)
+    return [counts for counts in product(range(n + 1), repeat=k) if sum(counts) in sizes]
 
 
-def are_neighbours(one, other, sampler):
-    """Say whether one person's records can turn ``one`` into ``other``."""
-    gained = sum(max(b - a, 0) for a, b in zip(one, other, strict=True))
-    lost = sum(max(a - b, 0) for a, b in zip(one, other, strict=True))
-    if sampler.neighbours == "replace":
-        return gained == lost <= sampler.records_per_person
-    return min(gained, lost) == 0 and max(gained, lost) <= sampler.records_per_person
+@cache
+def neighbours(one, n, relation, records):
+    """Return the positions of all datasets that one person's records can turn ``one`` into."""
+    found = []
+    for position, other in enumerate(datasets(n, len(one), relation)):
+        changes = [b - a for a, b in zip(one, other, strict=True)]
+        gained = sum(change for change in changes if change > 0)
+        lost = gained - sum(changes)
+        is_one_way = gained == lost if relation == "replace" else min(gained, lost) == 0
+        if is_one_way and max(gained, lost) <= records:
+            found.append(position)
+    return found
 
 
 def law(sampler, counts, outcomes):
@@ -122,29 +128,29 @@ def urn(sampler, counts, outcomes):
 
 def brute_force(sampler, chance):
     """Return the largest ratio found, and whether every pair and outcome was tried."""
-    every = datasets(sampler)
+    every = datasets(sampler.n, sampler.k, sampler.neighbours)
     outcomes = list(combinations_with_replacement(range(sampler.k), sampler.draws))
     chance.shuffle(outcomes)
     possible = len(outcomes)
     if sampler.draws > 1 and not isinstance(sampler, RevealOrObscure):
         del outcomes[max(1, MOST_PROBABILITIES // len(every)) :]
-    laws = {counts: law(sampler, counts, outcomes) for counts in every}
-    befores = every
+    laws = [law(sampler, counts, outcomes) for counts in every]
+    befores = list(enumerate(every))
     if sampler.is_symmetric:
-        befores = [counts for counts in every if list(counts) == sorted(counts)]
+        befores = [(i, counts) for i, counts in befores if list(counts) == sorted(counts)]
     chance.shuffle(befores)
-    best, tried, left = (1, 1), 0, MOST_COMPARISONS
-    for before in befores:
+    over, under, tried, left = 1, 1, 0, MOST_COMPARISONS
+    for i, before in befores:
         if left <= 0:
             break
-        afters = [after for after in every if are_neighbours(before, after, sampler)]
+        afters = neighbours(before, sampler.n, sampler.neighbours, sampler.records_per_person)
         left -= len(afters) * len(outcomes)
         tried += 1
-        for after in afters:
-            for (a, b), (c, d) in zip(laws[after], laws[before], strict=True):
-                if a * d * best[1] > best[0] * b * c:
-                    best = a * d, b * c
-    return Fraction(*best), tried == len(befores) and len(outcomes) == possible
+        for j in afters:
+            for (a, b), (c, d) in zip(laws[j], laws[i], strict=True):
+                if a * d * under > over * b * c:
+                    over, under = a * d, b * c
+    return Fraction(over, under), tried == len(befores) and len(outcomes) == possible
 
 
 def verdict(sampler, chance):
