@@ -175,10 +175,10 @@ MUTANTS = {
         "mechanisms/smoothing.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, 1, self.draws)", SEVERAL,
     ),
     "a person puts all records on one letter": (
-        "mechanisms/allocation.py", "    if pseudo >= 1:\n", "    if pseudo:\n", SPREAD,
+        "mechanisms/allocation.py", "    if pseudo >= 1 or len(shares) == 1:\n", "    if pseudo:\n", SPREAD,
     ),
     "a person who spreads the records is not certified": (
-        "mechanisms/urn.py", "if few == 1 or lightest >= self.record:", "if few == 1 or lightest:", LEAKED,
+        "mechanisms/urn.py", "if few == 1 or is_one_free or lightest >= self.record:", "if few == 1 or is_one_free or lightest:", LEAKED,
     ),
     "the search stops at one letter": (
         "mechanisms/allocation.py", "fewer, (over, under) = best[gains - g][draws - s], one[g][s]", "fewer, (over, under) = Allocation(1, 1), one[g][s]", LEAKED,

@@ -191,6 +191,16 @@ def test_many_draws_and_many_records_are_certified_by_a_bound(epsilon, neighbour
                 assert sampler.ratio(certificate.witness) <= certificate.ratio
 
 
+def test_with_two_letters_and_public_n_only_one_can_gain():
+    for gains, draws in [(2, 2), (9, 9), (70, 70)]:
+        sampler = mechanism("roo", epsilon=60, n=99, k=2, draws=draws, records_per_person=gains)
+        certificate = certify(sampler)
+        assert certificate.holds
+        assert set(certificate.witness.letters) == {0}
+        assert sampler.ratio(certificate.witness) <= certificate.ratio
+        assert certificate.epsilon > 59.999 or gains == 70
+
+
 def test_the_pseudo_count_of_one_draw_or_one_record_is_what_it_was():
     for epsilon, many in [("1e-6", 1), ("0.1", 3), ("8", 100), ("20", 2)]:
         growth = exp_lower(Fraction(epsilon))

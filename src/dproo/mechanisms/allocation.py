@@ -99,7 +99,7 @@ def least_pseudo(
     if few > FACTORS_MAX:
         return max(Fraction(1), _enough_for_many(epsilon, few, many))
     pseudo = _enough_for(growth, shares, [(gains, draws)])
-    if pseudo >= 1:
+    if pseudo >= 1 or len(shares) == 1:
         return pseudo
     if few * many > CELLS_MAX:
         return min(Fraction(1), _enough_for_spread(epsilon, few, many))

@@ -52,7 +52,8 @@ class Urn:
         few, many = sorted((self.gains, self.draws))
         lightest = self._weight(0)
         pseudo = Fraction(lightest, self.record) if self.record else Fraction(1)
-        if few == 1 or lightest >= self.record:
+        is_one_free = self.is_n_public and self.bases.k == 2
+        if few == 1 or is_one_free or lightest >= self.record:
             if few <= FACTORS_MAX:
                 return self._one_letter()
             everything = self._moved(self.gains, {0: (self.gains, self.draws)})
