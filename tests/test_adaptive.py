@@ -1,6 +1,7 @@
 """ALS-ROO: its bound against brute force, its table, and what adapting is good for."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -101,15 +102,16 @@ SETTINGS = [
 def test_the_table_is_what_the_proof_relies_on(n, k, epsilon, neighbours):
     sampler = mechanism("als-roo", epsilon=epsilon, n=n, k=k, neighbours=neighbours)
     table, powers = sampler.table, sampler.table.powers
-    growth = table.growth
+    growth, last = table.growth, len(powers) - 1
+    assert table.is_as_proven(n)
     steps = [after - before for before, after in pairwise(powers)]
     assert steps == sorted(steps)
     assert all(before < after <= growth * before for before, after in pairwise(powers))
     assert growth >= 1 + Fraction(1, table.knee)
     assert table.offset > LEVEL_STEP / (growth - 1)
-    assert powers[min(table.knee, len(powers) - 1)] * table.high < table.knee * table.unit
+    assert powers[min(table.knee, last)] * table.high < table.knee * table.unit
     low = Fraction(table.offset + LEVEL_STEP, table.offset)
-    assert all(after >= low * before for before, after in pairwise(powers[: table.knee + 1]))
+    assert all(after >= low * before for before, after in pairwise(powers))
     for at_risk in (0, 1, table.knee, k * table.knee // 3, k * table.knee):
         crossing = table.crossing(at_risk)
         assert table.knee < crossing <= len(powers)
@@ -117,6 +119,45 @@ def test_the_table_is_what_the_proof_relies_on(n, k, epsilon, neighbours):
             if count >= 0:
                 is_revealed = table(count, at_risk) == max(count, table.knee) * table.unit
                 assert is_revealed == (count >= crossing) or count >= len(powers)
+
+
+BROKEN = {
+    "a power of zero": lambda t: {"powers": (0, *t.powers[1:])},
+    "a dent": lambda t: {"powers": (*t.powers[:5], t.powers[5] - 1, *t.powers[6:])},
+    "a growth below its powers": lambda t: {"growth": t.growth - Fraction(1, 2**20)},
+    "a knee too small": lambda t: {"knee": t.knee - 1},
+    "a knee too large": lambda t: {"knee": t.knee + 1},
+    "a level too high": lambda t: {"high": t.high * 2},
+    "an offset too small": lambda t: {"offset": int(LEVEL_STEP / (t.growth - 1))},
+    "an end too early": lambda t: {"powers": t.powers[: t.knee + 2]},
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_integers_that_the_proof_does_not_cover_are_refused(broken, monkeypatch):
+    made = adaptive.AdaptiveRevealOrObscure._table_of
+    table = made(mechanism("als-roo", epsilon="0.1", n=1000, k=9), Fraction(1, 10), Fraction(0))
+    assert table.is_as_proven(1000)
+    other = replace(table, **BROKEN[broken](table))
+    assert not other.is_as_proven(1000)
+    monkeypatch.setattr(adaptive.AdaptiveRevealOrObscure, "_table_of", lambda *_: other)
+    with pytest.raises(ValueError, match="als-roo did not certify at epsilon"):
+        mechanism("als-roo", epsilon="0.1", n=1000, k=9, neighbours="add-remove")
+
+
+def test_letters_between_two_crossings_lose_no_more_than_one_at_the_crossing():
+    """They were revealed and are no longer: the step of the proof with its own condition, (f)."""
+    seen = 0
+    for n, k, epsilon, neighbours in SETTINGS:
+        table = mechanism("als-roo", epsilon=epsilon, n=n, k=k, neighbours=neighbours).table
+        for at_risk in range(1, 400):
+            level, lower = table.level(at_risk), table.level(at_risk - 1)
+            crossing = table.crossing(at_risk)
+            for count in range(crossing, min(table.crossing(at_risk - 1), len(table.powers))):
+                lost = table(count, at_risk) - table(count, at_risk - 1)
+                assert lost * level <= (level - lower) * crossing * table.unit
+                seen += 1
+    assert seen > 0
 
 
 @given(

@@ -108,10 +108,12 @@ def test_the_plan_is_a_table_or_an_object():
 def test_the_certificate_shows_the_leak_of_the_printed_table():
     printed = ("certify", "--sampler", "ds-roo", "--n", "10001", "--k", "10000", "--as-printed")
     shown = dproo(*printed, "--epsilon", "0.01")
-    assert shown.returncode == 0
+    assert shown.returncode == 5
     assert "DOES NOT HOLD" in shown.stdout
     assert "1, 2, 1 x 9998" in shown.stdout
-    leak = json.loads(dproo(*printed, "--epsilon", "0.01", "--json").stdout)
+    told = dproo(*printed, "--epsilon", "0.01", "--json")
+    assert told.returncode == 5
+    leak = json.loads(told.stdout)
     assert leak["holds"] is False
     assert leak["ratio"] == "2"
     assert leak["witness"]["before"] == [[1, 1], [2, 1], [1, 9998]]
@@ -120,6 +122,16 @@ def test_the_certificate_shows_the_leak_of_the_printed_table():
 def test_the_certificate_of_a_small_setting_can_be_enumerated():
     result = dproo("certify", "--n", "6", "--k", "3", "--epsilon", "0.5", "--enumerate")
     assert "epsilon = 0.5 holds for ls-roo (replace)" in result.stdout
+    assert result.returncode == 0
+
+
+def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn():
+    several = ("--draws", "3", "--records-per-person", "2", "--n", "9", "--k", "3")
+    shown = dproo("certify", "--sampler", "roo", "--epsilon", "0.5", *several)
+    assert shown.returncode == 0
+    assert "output       letter 1 x 3" in shown.stdout
+    spread = dproo("certify", "--sampler", "roo", "--epsilon", "9", *several, "--draws", "2")
+    assert "output       letter 1, 2" in spread.stdout
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,31 @@ def test_an_absurd_epsilon_is_refused_in_one_sentence(value, message):
 def test_what_is_no_number_is_a_type_error(value):
     with pytest.raises(TypeError, match="epsilon must be a number or a decimal string, got"):
         exact.parse_epsilon(value)
+
+
+@given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9), st.integers(1, 10**6))
+def test_a_rounded_number_and_a_power_are_never_below(x, exponent):
+    for bits in (1, 8, 256):
+        rounded = exact.rounded_up(x, bits=bits)
+        assert x <= rounded <= x * (1 + Fraction(2, 2**bits))
+    base = 1 + 1 / (1 + x * exponent)
+    power = exact.power_upper(base, exponent)
+    true = ball(base) ** exponent
+    assert not ball(power) < true
+    assert ball(power) < true * (1 + flint.arb(2) ** -200)
+
+
+def test_every_fraction_can_be_written_whatever_its_length():
+    long = 1 + Fraction(1, 7**9999)
+    text = exact.fraction_text(long)
+    assert long < Fraction(text) < long + Fraction(1, 2**500)
+    assert exact.fraction_text(Fraction(22, 7)) == "22/7"
+    assert len(exact.fraction_text(exact.exp_upper(Fraction(1000), bits=9000))) < 1300
+
+
+@pytest.mark.parametrize(
+    "value", [10**1201, Fraction(1, 7**9999), Decimal("1e-99999999"), Decimal("1e99999999")]
+)
+def test_a_number_too_long_to_be_written_is_refused(value):
+    with pytest.raises(ValueError, match=r"^delta must have at most 1200 digits, got more\.$"):
+        exact.parse_delta(value)

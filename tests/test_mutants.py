@@ -35,6 +35,14 @@ ENUMERATED = (
 ROO, DS, LS = (f"{ENUMERATED}[{name}-0.5]" for name in ("roo", "ds-roo", "ls-roo"))
 ADDED = "test_privacy.py::test_adding_or_removing_one_record_leaks_at_most_epsilon"
 SEVERAL = "test_privacy.py::test_several_draws_and_several_records_are_certified"
+SPREAD = "test_urn.py::test_a_person_who_spreads_two_records_over_two_letters_is_protected"
+LEAKED = "test_urn.py::test_the_integers_that_leaked_are_convicted"
+BOUNDS = "test_urn.py::test_the_bounds_are_bounds_and_close"
+JOINT_WAY = "test_urn.py::test_the_joint_way_keeps_the_person_and_the_prior"
+REFUSED_TABLE = "test_urn.py::test_a_table_that_the_search_cannot_judge_is_refused"
+AT_RANDOM = "test_certificates_at_random.py"
+UNPROVEN = "test_adaptive.py::test_integers_that_the_proof_does_not_cover_are_refused"
+WRITTEN = "test_exact.py::test_every_fraction_can_be_written_whatever_its_length"
 PRIOR = "test_privacy.py::test_a_public_prior_is_certified"
 ANSWERS = "test_privacy.py::test_several_answers_by_randomized_response_are_certified"
 COUNTEREXAMPLES = "test_privacy.py::test_the_printed_table_leaks_and_the_private_one_does_not"
@@ -168,16 +176,46 @@ MUTANTS = {
         "sampling.py", "-(-start // cell), end // cell", "start // cell, end // cell", MANY,
     ),
     "the pseudo-count is a tenth too small": (
-        "mechanisms/smoothing.py", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
+        "mechanisms/allocation.py", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
     ),
     "the pseudo-count is cut to a float": (
-        "mechanisms/smoothing.py", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
+        "mechanisms/allocation.py", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
     ),
     "several draws cost as one": (
-        "mechanisms/smoothing.py", "sorted((self.draws, ", "sorted((1, ", SEVERAL,
+        "mechanisms/smoothing.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, gains, 1)", SEVERAL,
     ),
     "a person owns one record only": (
-        "mechanisms/smoothing.py", "sorted((self.draws, min(self.records_per_person, self.n)))", "1, self.draws", SEVERAL,
+        "mechanisms/smoothing.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, 1, self.draws)", SEVERAL,
+    ),
+    "a person puts all records on one letter": (
+        "mechanisms/allocation.py", "    if pseudo >= 1 or len(shares) == 1:\n", "    if pseudo:\n", SPREAD,
+    ),
+    "a person who spreads the records is not certified": (
+        "mechanisms/urn.py", "if few == 1 or is_one_free or lightest >= self.record:", "if few == 1 or is_one_free or lightest:", LEAKED,
+    ),
+    "the search stops at one letter": (
+        "mechanisms/allocation.py", "fewer, (over, under) = best[gains - g][draws - s], one[g][s]", "fewer, (over, under) = Allocation(1, 1), one[g][s]", LEAKED,
+    ),
+    "the total of a larger dataset is forgotten": (
+        "mechanisms/urn.py", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
+    ),
+    "the bound on many factors takes the last one": (
+        "mechanisms/allocation.py", "power_upper(ends, few // 2) * middle", "power_upper(ends, few // 2 - 1) * middle", BOUNDS,
+    ),
+    "the bound on the spread forgets later records": (
+        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few)", "(1 / pseudo), few)", BOUNDS,
+    ),
+    "the joint way forgets the person": (
+        "composition.py", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
+    ),
+    "a table of any shape is searched": (
+        "mechanisms/letter_table.py", "any(map(gt, steps, steps[1:]))", "not steps", REFUSED_TABLE,
+    ),
+    "nobody looks at the conditions of the proof": (
+        "mechanisms/adaptive.py", "if not table.is_as_proven(self.n):", "if not table:", UNPROVEN,
+    ),
+    "a long ratio is written out": (
+        "exact.py", "_LONGEST_TEXT = 2048", "_LONGEST_TEXT = 2**30", WRITTEN,
     ),
     "the urn forgets what was drawn": (
         "mechanisms/smoothing.py", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
@@ -186,7 +224,7 @@ MUTANTS = {
         "mechanisms/smoothing.py", "elif earlier < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
-        "mechanisms/smoothing.py", "prod(low + (many + j) * record", "prod(low + (many - 1 + j) * record", QUOTIENT,
+        "mechanisms/allocation.py", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", QUOTIENT,
     ),
     "bits drawn together are shared": (
         "randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
@@ -195,9 +233,9 @@ MUTANTS = {
         "mechanisms/smoothing.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
     ),
     "the certificate watches a letter that somebody has": (
-        "mechanisms/smoothing.py",
-        "transition({other: self.n}, {other: self.n - most, rarest: most})",
-        "transition({other: self.n - most, rarest: most}, {other: self.n})",
+        "mechanisms/urn.py",
+        "return self._transition(before, after, tuple(drawn))",
+        "return self._transition(after, before, tuple(drawn))",
         ROO,
     ),
     "several answers cost as one": (

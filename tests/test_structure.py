@@ -28,6 +28,8 @@ EXACT = [
 INSIDE_MECHANISMS = [
     "law",
     "baselines",
+    "allocation",
+    "urn",
     "smoothing",
     "randomized_response",
     "data_specific",

@@ -97,6 +97,8 @@ def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Compositio
         k=mechanism.k,
         neighbours=mechanism.neighbours,
         draws=releases * mechanism.draws,
+        records_per_person=mechanism.records_per_person,
+        prior=mechanism.prior if isinstance(mechanism, RevealOrObscure) else None,
     )
     pure = Fraction(0)
     return Composition(

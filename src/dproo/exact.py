@@ -31,6 +31,9 @@ EPSILON_MAX = Fraction(1000)
 
 _NUMERAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3}|/\d+)?\s*", re.ASCII)
 _LONGEST_NUMERAL = 200
+_MOST_DIGITS = 1200
+_MOST = 10**_MOST_DIGITS
+_LONGEST_TEXT = 2048
 
 
 def rational(name: str, value: object) -> Fraction:
@@ -41,17 +44,22 @@ def rational(name: str, value: object) -> Fraction:
 
     Raises:
         TypeError: ``value`` is not a number or a numeral.
-        ValueError: it is NaN, infinite, or text that is no numeral.
+        ValueError: it is NaN, infinite, too long to be written, or text that is not a numeral.
     """
     if isinstance(value, str):
         if len(value) > _LONGEST_NUMERAL or not _NUMERAL.fullmatch(value):
             raise ValueError(refusal(name, "be a decimal number", value))
     elif isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
         raise TypeError(refusal(name, "be a number or a decimal string", value))
+    elif isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
+        raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
     try:
-        return Fraction(value)
+        number = Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
         raise ValueError(refusal(name, "be a finite number", value)) from None
+    if max(abs(number.numerator), number.denominator) >= _MOST:
+        raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
+    return number
 
 
 def parse_epsilon(value: object) -> Fraction:
@@ -126,6 +134,43 @@ def float_upper(x: Fraction) -> float:
     """
     nearest = float(x)  # float-ok: shown or handed on, never drawn from
     return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)
+
+
+def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
+    """Return the least number with so many significant bits that is not below ``x > 0``.
+
+    >>> rounded_up(Fraction(1, 3), bits=4)
+    Fraction(11, 32)
+    """
+    shift = bits - (x.numerator.bit_length() - x.denominator.bit_length())
+    if shift < 0:
+        return Fraction(ceil_div(x.numerator, x.denominator << -shift) << -shift)
+    return Fraction(ceil_div(x.numerator << shift, x.denominator), 1 << shift)
+
+
+def power_upper(x: Fraction, exponent: int) -> Fraction:
+    """Return a number just above ``x^exponent``, however large the exponent is.
+
+    Each of the ``2 log2(exponent)`` products is rounded up to 256 bits.
+    """
+    power = Fraction(1)
+    for bit in f"{exponent:b}":
+        power = rounded_up(power * power)
+        if bit == "1":
+            power = rounded_up(power * x)
+    return power
+
+
+def fraction_text(x: Fraction) -> str:
+    """Return ``x > 0`` as a fraction: exactly, or rounded up to 512 bits where that is too long.
+
+    Python refuses to write integers of many digits, but never one that is this short.
+
+    >>> fraction_text(Fraction(8, 6)), len(fraction_text(1 + Fraction(1, 3**9999)))
+    ('4/3', 311)
+    """
+    is_long = max(x.numerator.bit_length(), x.denominator.bit_length()) > _LONGEST_TEXT
+    return str(rounded_up(x, bits=_LONGEST_TEXT // 4) if is_long else x)
 
 
 def decimal_text(x: Fraction) -> str:

@@ -26,8 +26,9 @@ class Certificate:
 
     Attributes:
         mechanism: the sampler.
-        ratio: the largest ratio of an output's probabilities on two neighbours, exact.
-        witness: two neighbours and an output with that ratio.
+        ratio: the largest ratio of an output's probabilities on two neighbours, or a proven
+            bound on it; an exact number either way.
+        witness: two neighbours and an output with that ratio; below a bound, nearly.
         method: ``"extremes"`` or ``"enumerate"``.
     """
 
@@ -54,15 +55,17 @@ class Certificate:
 
 
 def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
-    """Return the exact worst ratio of ``mechanism`` over all neighbouring datasets.
+    """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
         mechanism: any sampler, also one for study only.
-        method: ``"extremes"`` looks at the transitions that can be the worst, in time that
-            depends on the sampler's table and not on ``n``; ``"enumerate"`` tries every pair
-            of neighbours and every output, for small ``n`` and ``k``.
+        method: ``"extremes"`` looks at the transitions that are proven to hold the worst, in
+            time that depends on the sampler's table and not on ``n``; ``"enumerate"`` tries
+            every pair of neighbours and every output, for small ``n`` and ``k``.
 
-    Guarantee: both methods return the same ratio, and the witness has it.
+    Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
+    methods return the same ratio; ``als-roo``, and ``roo`` with many draws of many records,
+    have a bound.
     Proof: docs/proofs/, the page of each sampler.
 
     >>> from dproo.mechanisms import mechanism

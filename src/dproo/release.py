@@ -20,7 +20,7 @@ from dproo import engines
 from dproo.alphabet import Alphabet, Record
 from dproo.choice import Choice, Groups
 from dproo.engines import ReleaseError
-from dproo.exact import Number, decimal_text, parse_epsilon
+from dproo.exact import Number, decimal_text, fraction_text, parse_epsilon
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import DEFAULT, REPLACE
 from dproo.privacy import certify
@@ -239,7 +239,7 @@ def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
         "certificate": {
             "holds": all(certificate.holds for certificate in certificates),
             "epsilon": worst.epsilon,
-            "ratio": str(worst.ratio),
+            "ratio": fraction_text(worst.ratio),
         },
         "ledger": None,
         "software": _software(),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dproo.exact import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 from dproo.planner import Plan
 from dproo.privacy import Certificate
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
-"""A bug; a wrong argument; too little budget; failed after the charge; an audit that convicts."""
+"""A bug; a wrong argument; too little budget; failed after the charge; epsilon does not hold."""
 
 
 def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def certificate_object(certificate: Certificate) -> dict[str, Any]:
         "method": certificate.method,
         "holds": certificate.holds,
         "epsilon": certificate.epsilon,
-        "ratio": str(certificate.ratio),
+        "ratio": fraction_text(certificate.ratio),
         "witness": {
             "before": [list(run) for run in witness.before.runs],
             "after": [list(run) for run in witness.after.runs],

@@ -22,7 +22,14 @@ from dproo.choice import AUTO, Choice
 from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.counts import Counts
 from dproo.domination import DominatingPair
-from dproo.exact import Number, decimal_text, parse_delta, parse_epsilon
+from dproo.exact import (
+    Number,
+    decimal_text,
+    fraction_text,
+    parse_delta,
+    parse_epsilon,
+    power_upper,
+)
 from dproo.ledger import Ledger
 from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
 from dproo.naming import reprint
@@ -48,6 +55,13 @@ class Synthesis:
 
     def __post_init__(self) -> None:
         whole("rows", self.rows, at_least=1, at_most=RELEASES_MAX)
+        # The law of equal shares and the joint one refuse here what no data could make right.
+        _ = replace(self.choice, epsilon=self.choice.epsilon / self.rows), self.joint
+
+    @property
+    def joint(self) -> Choice:
+        """The choices of all rows drawn jointly."""
+        return replace(self.choice, sampler=RevealOrObscure.name, size=self.rows)
 
     @property
     def alphabet(self) -> Alphabet:
@@ -99,7 +113,8 @@ class Synthesis:
         if changes == 1:
             return law.dominating_pair
         return DominatingPair.of(
-            ratio=law.largest_ratio**changes, distance=changes * law.neighbour_distance
+            ratio=power_upper(law.largest_ratio, changes),
+            distance=changes * law.neighbour_distance,
         )
 
     def way(self, n: int) -> Way:
@@ -133,7 +148,7 @@ class Synthesis:
             "epsilon_each": None if pair is None else str(way.law.epsilon),
             "dominating_pair": None
             if pair is None
-            else {"high": str(pair.high), "low": str(pair.low)},
+            else {"high": fraction_text(pair.high), "low": fraction_text(pair.low)},
             "spent": {"epsilon": str(way.epsilon), "delta": str(way.delta)},
         }
 
@@ -143,7 +158,7 @@ def _best(synthesis: Synthesis, n: int) -> Way:
     choice, rows = synthesis.choice, synthesis.rows
     return ways_within(
         lambda epsilon: replace(choice, epsilon=epsilon).law(n),
-        replace(choice, sampler=RevealOrObscure.name, size=rows).law(n),
+        synthesis.joint.law(n),
         synthesis.pair,
         releases=rows,
         epsilon=choice.epsilon,

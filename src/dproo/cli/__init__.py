@@ -1,7 +1,8 @@
 """The command line: parse, call, print; no arithmetic.
 
 Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read, nothing charged); 3 the budget
-refused (nothing read); 4 the release ended after it was charged; 5 an audit found a violation.
+refused (nothing read); 4 the release ended after it was charged; 5 an audit found a violation,
+or a certificate does not hold.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
 from dproo.planner import plan
 from dproo.privacy import certify
-from dproo.report import certificate_object, number, plan_object
+from dproo.report import VIOLATION, certificate_object, number, plan_object
 
 
 @click.command("plan")
@@ -67,14 +68,16 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
 @click.option("--epsilon", required=True, help="The privacy parameter that is claimed.")
 @click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
 @click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
+@click.option("--records-per-person", type=int, help="Most records of a person (roo).")
 @neighbours_option
 @click.option("--enumerate", "enumerated", is_flag=True, help="Try all datasets; small n, k.")
 @json_option
-def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options: Any) -> None:
+def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options: Any) -> int:
     """Prove the epsilon of the very integers that would be drawn from.
 
-    Prints the largest probability ratio over all neighbouring datasets, and two neighbours
-    and an output that have it.
+    Prints the largest probability ratio over all neighbouring datasets, or a proven bound on
+    it, and two neighbours and an output that have it, or nearly. Exit code 0: epsilon holds;
+    5: it does not.
 
     \b
     Examples:
@@ -87,9 +90,10 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     certificate = certify(
         mechanism(sampler, **chosen), method="enumerate" if enumerated else "extremes"
     )
+    code = 0 if certificate.holds else VIOLATION
     if as_json:
         print_json(certificate_object(certificate))
-        return
+        return code
     law, witness = certificate.mechanism, certificate.witness
     verdict = "holds" if certificate.holds else "DOES NOT HOLD"
     echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
@@ -97,7 +101,16 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     echo(f"worst ratio  {number(certificate.ratio):.12g}")
     echo(f"dataset      {_histogram(witness.before)}")
     echo(f"neighbour    {_histogram(witness.after)}")
-    echo(f"output       letter {', '.join(str(letter + 1) for letter in witness.letters)}")
+    echo(f"output       letter {_outcome(witness.letters)}")
+    return code
+
+
+def _outcome(letters: tuple[int, ...]) -> str:
+    """Return the letters counted from one, as in ``1 x 3, 2``."""
+    return ", ".join(
+        str(letter + 1) if times == 1 else f"{letter + 1} x {times}"
+        for letter, times in Counter(letters).items()
+    )
 
 
 def _histogram(counts: Counts) -> str:

@@ -103,11 +103,15 @@ class AdaptiveRevealOrObscure(Mechanism):
 
     @cached_property
     def _certified(self) -> tuple[AdaptiveTable, Fraction]:
-        """The table, and the bound on its ratio."""
+        """The table, whose integers are as the proof wants them, and the bound on its ratio."""
         if self.neighbours == ADD_REMOVE:
             table = self._table_of(self.epsilon, STARTS[0])
-            return table, table.growth
-        return next(found for start in STARTS if (found := self._calibrated(start)))
+            ratio = table.growth
+        else:
+            table, ratio = next(found for start in STARTS if (found := self._calibrated(start)))
+        if not table.is_as_proven(self.n):
+            raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+        return table, ratio
 
     def _calibrated(self, start: Fraction) -> tuple[AdaptiveTable, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
+from operator import gt
 
 from dproo.counts import Counts, Runs
 from dproo.exact import ceil_div
@@ -77,6 +79,31 @@ class AdaptiveTable:
             x=True,
             lo=min(self.knee, len(self.powers)),
             key=lambda count: self.powers[count] * level >= count * self.unit,
+        )
+
+    def is_as_proven(self, n: int) -> bool:
+        """Whether these very integers meet all that the proof relies on, for ``n`` records.
+
+        The conditions are those of the proof, (a) to (f), and that no letter is beyond the end
+        of the table before it is revealed at every level.
+        """
+        powers, knee, last = self.powers, self.knee, len(self.powers) - 1
+        over, under = (self.growth - 1).as_integer_ratio()
+        steps = [after - before for before, after in pairwise(powers)]
+        offset, raised = self.offset, self.offset + LEVEL_STEP
+        return (
+            powers[0] > 0
+            and not any(map(gt, steps, steps[1:]))
+            and all(
+                step * under <= power * over
+                and step * offset >= power * LEVEL_STEP
+                and step * (knee + 1) * offset >= power * raised
+                for power, step in zip(powers, steps, strict=False)
+            )
+            and (knee - 1) * over < under <= knee * over
+            and powers[min(knee, last)] * self.high < knee * self.unit
+            and offset * over > LEVEL_STEP * under
+            and (last >= n or (last > knee and powers[last] * self.level(0) >= last * self.unit))
         )
 
     def largest_ratio(self, n: int, k: int) -> Fraction | None:

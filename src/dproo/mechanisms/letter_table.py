@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from operator import gt
 
 from dproo.counts import Counts
 from dproo.mechanisms.law import Transition
@@ -27,6 +29,12 @@ class LetterTable:
 
     values: tuple[int, ...]
     slope: int
+
+    def __post_init__(self) -> None:
+        """Check, on the integers themselves, all that the searches rely on."""
+        steps = [0, *(after - before for before, after in pairwise(self.values)), self.slope]
+        if self.values[0] <= 0 or any(map(gt, steps, steps[1:])):
+            raise ValueError("values must be positive, rising and convex, up to the slope.")
 
     @property
     def last(self) -> int:

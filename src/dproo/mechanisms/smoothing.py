@@ -16,7 +16,9 @@ from math import lcm, prod
 from dproo._check import refusal, whole
 from dproo.counts import Counts, Runs
 from dproo.exact import Number, exp_upper, log_upper, rational
+from dproo.mechanisms.allocation import LETTERS_MAX, least_pseudo, risen
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.urn import Urn
 from dproo.randomness import Source
 from dproo.sampling import pick_many
 
@@ -122,8 +124,18 @@ class RevealOrObscure(Mechanism):
         """The pseudo-count of the least likely letter, as numerator and denominator."""
         if self.q is not None:
             return self.q.numerator * self.n, (self.q.denominator - self.q.numerator) * self.k
-        few, many = sorted((self.draws, min(self.records_per_person, self.n)))
-        return _pseudo_of(self.growth, few, many).as_integer_ratio()
+        letters = self.k - 1 if self.neighbours == REPLACE else self.k
+        gains = min(self.records_per_person, self.n)
+        shares = self._lightest(letters)
+        pseudo = least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)
+        return pseudo.as_integer_ratio()
+
+    def _lightest(self, letters: int) -> list[int]:
+        """Return the smallest shares of so many letters, as many as can matter."""
+        shares: list[int] = []
+        for share, number in sorted(self._shares.sizes.items()):
+            shares += [share] * min(number, letters - len(shares), LETTERS_MAX)
+        return shares[:LETTERS_MAX]
 
     @cached_property
     def _shares(self) -> Runs:
@@ -151,32 +163,25 @@ class RevealOrObscure(Mechanism):
         return counts.combine(self._base, lambda count, base: base + self._record * count)
 
     @cached_property
+    def _urn(self) -> Urn:
+        return Urn(
+            self._base,
+            self._record,
+            self.draws,
+            self.n,
+            gains=min(self.records_per_person, self.n),
+            is_n_public=self.neighbours == REPLACE,
+        )
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """The largest ratio; a bound on it where draws and records are many."""
+        return self._urn.certified[0]
+
+    @property
     def worst(self) -> Transition:
-        """A letter nobody had is given to as many records as a person owns, and drawn always."""
-        rarest = list(self._shares).index(min(self._shares.sizes)) if self.prior else 0
-        other = 0 if rarest else 1
-        most = min(self.records_per_person, self.n)
-        outcome = (rarest,) * self.draws
-
-        def transition(before: dict[int, int], after: dict[int, int]) -> Transition:
-            return Transition(
-                Counts.sparse(before, k=self.k), Counts.sparse(after, k=self.k), outcome
-            )
-
-        def addition(records: int) -> Transition:
-            crowd = self.n - records
-            return transition({other: crowd}, {other: crowd, rarest: records})
-
-        if self.neighbours == REPLACE:
-            return transition({other: self.n}, {other: self.n - most, rarest: most})
-        low, high = 1, most  # the ratio of an addition is log-concave in its records
-        while low < high:
-            middle = (low + high) // 2
-            if self.ratio(addition(middle)) < self.ratio(addition(middle + 1)):
-                low = middle + 1
-            else:
-                high = middle
-        return max(addition(low), transition({other: most}, {}), key=self.ratio)
+        """The records of a person take letters that nobody had, and those are drawn."""
+        return self._urn.certified[1]
 
     @property
     def worst_alpha(self) -> Fraction:
@@ -210,22 +215,14 @@ class RevealOrObscure(Mechanism):
         by whole records are the same but at the ends, so the product is a short one.
         """
         before, after = self.weights(transition.before), self.weights(transition.after)
-        factor = self._rising_ratio(before.total, after.total, len(transition.letters))
-        for letter in set(transition.letters):
-            drawn = transition.letters.count(letter)
-            factor /= self._rising_ratio(before[letter], after[letter], drawn)
+        factor = 1 / self._risen(before.total, after.total, len(transition.letters))
+        for letter, drawn in Counter(transition.letters).items():
+            factor *= self._risen(before[letter], after[letter], drawn)
         return factor
 
-    def _rising_ratio(self, before: int, after: int, draws: int) -> Fraction:
-        """Return ``prod (before + i record) / (after + i record)`` over ``i < draws``."""
-        record = self._record
-        records = (after - before) // record if record else 0
-        few, many = sorted((abs(records), draws))
-        low = min(before, after)
-        ratio = Fraction(
-            prod(low + j * record for j in range(few)),
-            prod(low + (many + j) * record for j in range(few)),
-        )
+    def _risen(self, before: int, after: int, draws: int) -> Fraction:
+        records = (after - before) // self._record if self._record else 0
+        ratio = Fraction(*risen(min(before, after), self._record, abs(records), draws))
         return ratio if records >= 0 else 1 / ratio
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
@@ -250,28 +247,3 @@ class RevealOrObscure(Mechanism):
                 elif earlier < len(letters):
                     letters.append(letters[earlier])
         return tuple(letters)
-
-
-def _pseudo_of(growth: Fraction, few: int, many: int) -> Fraction:
-    """Return the least pseudo-count ``p`` for ``few`` draws and ``many`` records, or vice versa.
-
-    The worst ratio is the product of ``(p + many + j) / (p + j)`` over ``j < few``; it is the
-    same with draws and records exchanged, and it falls with ``p``.
-    """
-    if few == 1:
-        return many / (growth - 1)
-    unit = 1 << (64 + growth.numerator.bit_length() - growth.denominator.bit_length())
-
-    def is_enough(pseudo: int) -> bool:
-        over = prod(pseudo + (many + j) * unit for j in range(few))
-        under = prod(pseudo + j * unit for j in range(few))
-        return over * growth.denominator <= under * growth.numerator
-
-    high = 1
-    while not is_enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return Fraction(high, unit)
