@@ -6,9 +6,12 @@ keep, is one row per seen letter. Names and letters are quoted or parameters, ne
 
 from __future__ import annotations
 
+import re
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NoReturn
 
 from dproo._check import refusal
 from dproo.axis import Axis, Bins, IntegerRange
@@ -64,6 +67,25 @@ def table_name(table: str | tuple[str, str] | None) -> str:
     if not parts or not all(isinstance(part, str) and part for part in parts):
         raise ValueError(refusal("table", "be the name of a table", table))
     return ".".join(map(quoted, parts))
+
+
+def refuse_type(column: str, type_name: str) -> NoReturn:
+    """Refuse a column whose type holds no letters, before anything is charged.
+
+    Args:
+        column: its name, as the caller gave it.
+        type_name: what the engine calls its type. Only the first word is told: an engine's
+            name of an enumeration, or of a struct, goes on with what is in it.
+
+    >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
+    """
+    word = re.match(r"\w*", type_name)
+    raise ValueError(
+        f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
+        f" got type {word[0] if word else ''}. Cast it to one of these first."
+    )
 
 
 def whole_float(double: str, *, cast: str = "CAST") -> str:
