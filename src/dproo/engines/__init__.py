@@ -179,14 +179,14 @@ def _path(
     columns: tuple[str, ...],
     table: str | tuple[str, str] | None,
 ) -> Scan:
-    from dproo.engines import files, sql  # noqa: PLC0415
+    from dproo.engines import file_scan, files, sql  # noqa: PLC0415
 
     if isinstance(data, str) and data.startswith(sql.URLS):
         return _connection(data, alphabet, columns, table)
     if isinstance(table, tuple):
         raise TypeError(refusal("table", "be one name for a file", table))
     found = files.open_files(files.find_files(data), columns=columns, table=table)
-    return Scan(engine="files", _read=lambda: files.count_files(found, alphabet=alphabet))
+    return Scan(engine="files", _read=lambda: file_scan.count_files(found, alphabet=alphabet))
 
 
 def _spark(
