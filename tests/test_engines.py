@@ -90,11 +90,7 @@ def test_cells_that_are_equal_to_python_but_not_as_text_are_told_apart() -> None
         (np.array([1, 2, 2**64 - 1], dtype=np.uint64), [1, 1, 1, 0]),
         (np.array([1.0, 2.5, np.nan], dtype=np.float32), [1, 0, 0, 2]),
         (np.array(["1", "2", ""]), [1, 1, 0, 1]),
-        (np.array([b"1"]), [0, 0, 0, 1]),
-        (np.array([1, 2], dtype="M8[ns]"), [0, 0, 0, 2]),
-        (np.array([1, 2], dtype="m8[D]"), [0, 0, 0, 2]),
         (np.array([True, False]), [0, 0, 0, 2]),
-        (np.array([1 + 0j]), [0, 0, 0, 1]),
         (np.array([], dtype=int), [0, 0, 0, 0]),
     ],
 )
@@ -105,13 +101,6 @@ def test_arrays_are_counted_by_their_type(array: np.ndarray, counts: list[int]) 
 def test_days_of_an_array_are_dates() -> None:
     days = np.array(["2026-01-02", "NaT"], dtype="M8[D]")
     assert list(engines.count(days, alphabet=["2026-01-02"])) == [1, 1]
-
-
-@pytest.mark.parametrize(
-    "times", [pd.Series(pd.to_datetime(["2026-01-02"])), pl.Series([b"x"]), pa.array([[1]])]
-)
-def test_times_bytes_and_lists_are_outside(times: Any) -> None:
-    assert list(engines.count(times, alphabet=["2026-01-02", "x", "1"])) == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +136,8 @@ def test_data_that_no_engine_knows_is_refused(data: object) -> None:
             {"column": "b"},
             "column must be a column of the data, got 'b'.",
         ),
-        (np.zeros((2, 2)), {}, "data must have one dimension, got 'shape (2, 2)'."),
-        (np.array(3), {}, "data must have one dimension, got 'shape ()'."),
+        (np.zeros((2, 2)), {}, "data must have one dimension."),
+        (np.array(3), {}, "data must have one dimension."),
     ],
 )
 def test_what_can_be_known_before_reading_is_refused_before(

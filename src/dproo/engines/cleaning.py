@@ -44,8 +44,13 @@ def _valid(text: bytes) -> bytes:
     try:
         text.decode()
     except UnicodeDecodeError:
-        return _ESCAPED.sub("?", text.decode(errors="surrogateescape")).encode()
+        return repaired(text).encode()
     return text
+
+
+def repaired(text: bytes) -> str:
+    """Return bytes as text, each that is not of valid UTF-8 as ``?``."""
+    return _ESCAPED.sub("?", text.decode(errors="surrogateescape"))
 
 
 def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:

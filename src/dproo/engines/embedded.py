@@ -5,6 +5,7 @@ It lives for one scan, sees nothing but the files it was given, and writes nothi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -103,3 +104,27 @@ def engine_for(
 def literal(text: str) -> str:
     """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def kind_of(column: str, name: str) -> str:
+    """Return the kind of a column by the name of its type in DuckDB.
+
+    Raises:
+        ValueError: the type holds no letters.
+    """
+    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
+        return sql.INTEGER
+    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
+        return sql.TEXT
+    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
+        return sql.DECIMAL
+    kinds = {
+        "FLOAT": sql.FLOAT,
+        "DOUBLE": sql.FLOAT,
+        "BOOLEAN": sql.BOOLEAN,
+        "DATE": sql.DATE,
+        '"NULL"': sql.NOTHING,
+    }
+    if name not in kinds:
+        sql.refuse_type(column, name)
+    return kinds[name]

@@ -82,8 +82,9 @@ def _query(
     if files.format == JSON:
         # Its buffer has room for twice the length: what fits by chance is not too long.
         longest = 2 * _LONGEST if is_piped else _LONGEST // 2
-    source = files.relation.replace(LONGEST_LINE, str(longest))
+    source = files.relation
     if files.format != DUCKDB:
+        source = source.replace(LONGEST_LINE, str(longest))
         source = source.replace(FILES, ", ".join(map(literal, names)))
     relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
     if is_grouped:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import glob
 import os
-import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from dproo._check import one_of, refusal
 from dproo.engines import statement as sql
+from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Opened
-from dproo.engines.embedded import engine_for, literal
+from dproo.engines.embedded import engine_for, kind_of, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -177,7 +177,7 @@ def _open_typed(opened: Sequence[Opened], columns: Sequence[str], table: str | N
         opened=tuple(opened),
         relation=relation,
         cells=tuple(sql.quoted(column) for column in columns),
-        kinds=tuple(_kind(column, schema[column]) for column in columns),
+        kinds=tuple(kind_of(column, schema[column]) for column in columns),
         started=started,
     )
 
@@ -198,43 +198,25 @@ def _schemas(
 
     The engine that looked them up comes with them, still open and locked in.
     """
-    started: list[_Started] = []
-    schemas: list[list[tuple[str, str]] | None] = []
     names = [file.name for file in opened]
-    try:
+
+    def look() -> _Started:
         with ExitStack() as stack:
             engine = stack.enter_context(engine_for(names, is_attached=is_attached))
             for name in names:
-                source = relation.replace(FILES, literal(name))
+                source = relation if is_attached else relation.replace(FILES, literal(name))
                 rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
-                schemas.append([(name, kind) for name, kind, *_ in rows])
-            started.append((stack.pop_all(), engine))
-    except Exception:  # noqa: BLE001 - the engine's message could quote the file
-        schemas.append(None)
-    return schemas, started
+                schemas.append([(column, kind) for column, kind, *_ in rows])
+            return stack.pop_all(), engine
+
+    schemas: list[list[tuple[str, str]] | None] = []
+    started = attempt(look)
+    if started is None:
+        return [*schemas, None], []
+    return schemas, [started]
 
 
 def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
     for column in columns:
         if names.count(column) != 1:
             raise ValueError(refusal("column", "be a column of the data, once", column))
-
-
-def _kind(column: str, name: str) -> str:
-    """Return the kind of a column by the name of its type in DuckDB."""
-    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
-        return sql.INTEGER
-    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
-        return sql.TEXT
-    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
-        return sql.DECIMAL
-    kinds = {
-        "FLOAT": sql.FLOAT,
-        "DOUBLE": sql.FLOAT,
-        "BOOLEAN": sql.BOOLEAN,
-        "DATE": sql.DATE,
-        '"NULL"': sql.NOTHING,
-    }
-    if name not in kinds:
-        sql.refuse_type(column, name)
-    return kinds[name]
