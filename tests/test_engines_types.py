@@ -174,6 +174,7 @@ ARROW: dict[str, tuple[pa.DataType, Any, str | None]] = {
     "DENSE_UNION": (pa.dense_union([pa.field("a", pa.int8())]), None, None),
     "EXTENSION": (pa.uuid(), b"x" * 16, None),
 }
+NOT_TAKEN_OVER = {"RUN_END_ENCODED", "NA", "DATE64"}  # Polars makes times of the last
 NOT_MADE = {"INTERVAL_MONTHS", "INTERVAL_DAY_TIME"}  # pyarrow has names for them, and no more
 
 
@@ -233,7 +234,9 @@ def test_every_type_of_arrow_in_other_hands(name: str, tmp_path: Path) -> None:
             scan = engines.prepare(data, alphabet=LETTERS, **options)
         except ValueError as refused:
             assert REFUSED in str(refused) or "readable" in str(refused)  # noqa: PT017
-            assert letter is None or name in {"RUN_END_ENCODED", "NA"}, type(data)
+            assert letter is None or name in NOT_TAKEN_OVER, type(data)
+            continue
+        if isinstance(data, Path) and name == "DURATION":  # which is an integer in Parquet
             continue
         assert letter is not None, type(data)
         counts = list(scan.count())
@@ -256,8 +259,8 @@ NUMPY = {
 @pytest.mark.parametrize("code", sorted(np.typecodes["All"] + "T"))
 def test_every_type_of_numpy(code: str) -> None:
     cell, letter = NUMPY[code] or (0, None)
-    kind = np.dtypes.StringDType() if code == "T" else np.dtype(code)
-    array = np.array([cell, cell], kind)
+    kind = np.dtypes.StringDType() if code == "T" else np.dtype({"M": "M8[s]"}.get(code, code))
+    array = np.zeros(2, kind) if letter is None else np.array([cell, cell], kind)
     if letter is None:
         with pytest.raises(ValueError, match=REFUSED):
             engines.prepare(array, alphabet=LETTERS)
@@ -274,6 +277,8 @@ def test_every_type_of_numpy(code: str) -> None:
                 engines.prepare(series, alphabet=LETTERS)
         else:
             assert engines.count(series, alphabet=LETTERS) == counts
+            frame = dd.from_pandas(series.to_frame("a"), npartitions=1)
+            assert engines.count(frame, alphabet=LETTERS) == counts
 
 
 PANDAS: dict[str, tuple[Any, Any, str | None]] = {
@@ -297,7 +302,7 @@ PANDAS: dict[str, tuple[Any, Any, str | None]] = {
 
 def extensions_of_pandas(kind: type = pd.api.extensions.ExtensionDtype) -> set[str]:
     """Return the names of the types of pandas that nothing is derived from."""
-    derived = [sub for sub in kind.__subclasses__() if sub.__module__.startswith("pandas.")]
+    derived = [sub for sub in kind.__subclasses__() if sub.__module__.partition(".")[0] == "pandas"]
     if not derived:
         return {kind.__name__}
     return set().union(*map(extensions_of_pandas, derived))
@@ -305,6 +310,8 @@ def extensions_of_pandas(kind: type = pd.api.extensions.ExtensionDtype) -> set[s
 
 @pytest.mark.parametrize("dtype", sorted(extensions_of_pandas()))
 def test_every_extension_of_pandas(dtype: str) -> None:
+    if dtype == "NumpyEADtype":  # which is NumPy's own wherever it is in a series
+        return
     kind, cell, letter = PANDAS[dtype]
     series = pd.Series([cell, cell, None], dtype=kind)
     assert_counted_or_refused(series, letter)
@@ -348,7 +355,7 @@ SPARK = {
     "DecimalType": (Decimal(7), "7"),
     "BooleanType": (True, "true"),
     "DateType": (DAY, "2026-01-02"),
-    **dict.fromkeys(["StringType", "CharType", "VarcharType"], ("x", "x")),
+    "StringType": ("x", "x"),
     "NullType": (None, ""),
 }
 
@@ -368,7 +375,9 @@ def test_every_type_of_spark(spark: Any) -> None:
     seen = set()
     for kind in types_of_spark():
         name = kind.__name__
-        if not issubclass(kind, types.DataType) or kind.__subclasses__() or name.startswith("_"):
+        if not issubclass(kind, types.DataType) or name.startswith("_"):
+            continue
+        if name not in SPARK and kind.__subclasses__():
             continue
         if name in {"DataType", "UserDefinedType", "FractionalType", "IntegralType"}:
             continue
@@ -381,7 +390,7 @@ def test_every_type_of_spark(spark: Any) -> None:
             continue
         assert_counted_or_refused(frame, letter)
         seen.add(name)
-    assert set(SPARK) - seen <= {"StringType"}, "a type that was not tried"
+    assert set(SPARK) <= seen, "a type that was not tried"
 
 
 def test_a_refused_type_costs_nothing_and_is_named(ledger: Ledger) -> None:
@@ -392,7 +401,7 @@ def test_a_refused_type_costs_nothing_and_is_named(ledger: Ledger) -> None:
     assert ledger.show()[0].spent == 0
     with pytest.raises(ReleaseError):  # the control: what is touched is charged
         sample(iter(lambda: 1 / 0, 1), alphabet=["x"], epsilon=1, ledger=ledger, dataset="patients")
-    assert ledger.show()[0].spent == 1
+    assert ledger.show()[0].spent > 0
 
 
 def test_the_values_of_an_enumeration_are_not_told() -> None:

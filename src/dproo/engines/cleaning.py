@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 _ESCAPED = re.compile("[\ud800-\udfff]")
 _LONGEST_SEQUENCE = 4
+_BLANKS = b" \t\r"
 _NEVER_JSON = b"\x01"  # neither within a string nor outside one
 
 
@@ -72,24 +73,27 @@ def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) ->
 
 
 def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:
-    r"""Yield the same lines, a longer one cut, and marked so that it is no JSON.
+    r"""Yield the same lines of JSON, a longer one cut, and marked so that it is no JSON.
 
     Args:
         blocks: the bytes; none is longer than the longest line.
-        longest: the length of a line that is read, its line break not counted.
+        longest: the length of a line that is read, without the blanks at its ends.
 
-    >>> b"".join(short_lines([b"[1]\n[2", b"2]  ", b"  \n[3]"], longest=5))
-    b'[1]\n[22] \x01\n[3]'
+    >>> b"".join(short_lines([b"[1]\n [2", b"2]   ", b"  \n[3]", b"   4\n"], longest=5))
+    b'[1]\n[22] \n[3]  \x01\n'
     """
-    length = 0
+    length, is_marked = 0, False
     for block in blocks:
         end, line_break, following = block.partition(b"\n")
+        end = end if length else end.lstrip(_BLANKS)
         room = longest - length
-        if len(end) <= room:
-            yield end
-        elif room >= 0:
-            yield end[:room] + _NEVER_JSON
-        length = min(length + len(end), longest + 1)
+        kept, dropped = end[:room], end[room:]
+        if not is_marked and dropped.strip(_BLANKS):
+            kept, is_marked = kept + _NEVER_JSON, True
+        yield kept
+        length += min(len(end), room)
         if line_break:
-            yield line_break + following
-            length = len(following) - following.rfind(b"\n") - 1
+            lines, last_break, begun = following.rpartition(b"\n")
+            begun = begun.lstrip(_BLANKS)
+            yield line_break + lines + last_break + begun
+            length, is_marked = len(begun), False

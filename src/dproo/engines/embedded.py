@@ -106,6 +106,11 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def by_bytes(cell: str) -> str:
+    """Return a cell as text that is compared by its bytes, whatever the column's collation."""
+    return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
+
+
 def kind_of(column: str, name: str) -> str:
     """Return the kind of a column by the name of its type in DuckDB.
 

@@ -14,7 +14,7 @@ from dproo.alphabet import Alphabet
 from dproo.axis import Letters
 from dproo.engines import statement as sql
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
-from dproo.engines.descriptors import Opened, Pipe
+from dproo.engines.descriptors import BLOCK, Opened, Pipe
 from dproo.engines.embedded import DIALECT, engine_for, literal
 from dproo.engines.files import CSV, DUCKDB, FILES, JSON, LONGEST_LINE, Files
 from dproo.engines.tally import Tally
@@ -22,7 +22,10 @@ from dproo.engines.tally import Tally
 if TYPE_CHECKING:
     import duckdb
 
-_LONGEST = 16 << 20  # bytes of a line; a longer one is outside
+# Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
+# it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
+_LONGEST_CSV = 16 << 20
+_LONGEST_JSON = 32 << 20
 _SHORT = 1 << 12  # bytes of a cell that are always kept
 
 
@@ -78,10 +81,9 @@ def _query(
 ) -> str:
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
     keys = ", ".join(f"c{i}" for i in range(len(files.cells)))
-    longest = _LONGEST
+    longest = _LONGEST_CSV
     if files.format == JSON:
-        # Its buffer has room for twice the length: what fits by chance is not too long.
-        longest = 2 * _LONGEST if is_piped else _LONGEST // 2
+        longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
     source = files.relation
     if files.format != DUCKDB:
         source = source.replace(LONGEST_LINE, str(longest))
@@ -103,7 +105,7 @@ def _write_letters(engine: duckdb.DuckDBPyConnection, alphabet: Alphabet) -> Non
 
 def _cleaned(file: Opened, files: Files, alphabet: Alphabet) -> Iterator[bytes]:
     if files.format == JSON:
-        return short_lines(file.blocks(), longest=_LONGEST)
+        return short_lines(file.blocks(), longest=_LONGEST_JSON)
     letters = [
         letter.encode()
         for axis in alphabet.axes

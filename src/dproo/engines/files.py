@@ -18,7 +18,7 @@ from dproo._check import one_of, refusal
 from dproo.engines import statement as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Opened
-from dproo.engines.embedded import engine_for, kind_of, literal
+from dproo.engines.embedded import by_bytes, engine_for, kind_of, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -172,11 +172,15 @@ def _open_typed(opened: Sequence[Opened], columns: Sequence[str], table: str | N
         raise ValueError("data must be files with the same columns and types, got different ones.")
     schema = dict(schemas[0] or ())
     _check_columns(columns, list(schema))
+    is_text = [schema[column] == "VARCHAR" and table is not None for column in columns]
     return Files(
         format=PARQUET if table is None else DUCKDB,
         opened=tuple(opened),
         relation=relation,
-        cells=tuple(sql.quoted(column) for column in columns),
+        cells=tuple(
+            by_bytes(sql.quoted(column)) if text else sql.quoted(column)
+            for column, text in zip(columns, is_text, strict=True)
+        ),
         kinds=tuple(kind_of(column, schema[column]) for column in columns),
         started=started,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,9 @@ from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
+from dproo.engines.embedded import by_bytes
 from dproo.engines.grouping import count_groups
-from dproo.engines.pandas import count_pandas
+from dproo.engines.pandas import count_pandas, is_arrow
 from dproo.engines.statement import quoted
 from dproo.engines.tally import Tally
 from dproo.engines.types import check_types, schema_of
@@ -83,6 +85,12 @@ def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> 
         tally = count_pandas([native[column] for column in columns], alphabet=alphabet)
         if tally is not None:
             return tally
+    if frame.implementation.is_dask() and not _is_known(frame, columns):
+        parts = (part.compute() for part in native[list(columns)].partitions)
+        tallies = (
+            count_frame(nw.from_native(part), columns=columns, alphabet=alphabet) for part in parts
+        )
+        return Tally.merged(tallies, alphabet=alphabet)
     frame, columns = _renamed(frame, columns, alphabet)
     schema = frame.collect_schema()
     if any(schema[column] == nw.Object for column in columns):
@@ -163,11 +171,21 @@ def _renamed(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> tuple[
     names = [plain[column] for column in columns]
     if kind.is_polars():
         frame = nw.from_native(_by_polars(frame.to_native(), names))
-    if kind.is_dask():
-        native = frame.to_native()
-        categories = [name for name in names if native[name].dtype.name == "category"]
-        frame = nw.from_native(native.astype(dict.fromkeys(categories, object)))
-    return frame, names
+    halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
+    return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names
+
+
+def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
+    """Tell whether narwhals knows the types of columns of Dask, where it cannot ask cells."""
+    import narwhals as nw
+
+    schema, native = frame.collect_schema(), schema_of(frame)
+    unknown = nw.Unknown, nw.Categorical, nw.Enum
+    return all(
+        schema[column] not in unknown
+        and (is_arrow(native[column]) or str(native[column]) in {"bool", "int64", "float64"})
+        for column in columns
+    )
 
 
 def _by_duckdb(column: str, type_name: object, axis: Axis) -> str:
@@ -176,7 +194,7 @@ def _by_duckdb(column: str, type_name: object, axis: Axis) -> str:
     if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
         return f"CAST({cell} AS DOUBLE)"
     is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
-    return cell if is_plain else f"CAST({cell} AS VARCHAR)"
+    return cell if is_plain else by_bytes(cell)
 
 
 def _by_polars(frame: Any, names: Sequence[str]) -> Any:
@@ -185,7 +203,10 @@ def _by_polars(frame: Any, names: Sequence[str]) -> Any:
     schema = frame.collect_schema()
     texts = pl.Categorical, pl.Enum, pl.Null
     kinds = {name: pl.String for name in names if schema[name].base_type() in texts}
-    return frame.cast(kinds) if kinds else frame
+    dates = pl.col(name for name in names if schema[name] == pl.Date)
+    # It panics where a date beyond the calendar becomes text.
+    is_date = dates.is_between(date.min, date.max)
+    return frame.cast(kinds).with_columns(pl.when(is_date).then(dates))
 
 
 def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:

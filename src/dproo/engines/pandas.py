@@ -17,19 +17,20 @@ def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
         cells = [_values(column) for column in columns]
         rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
         return count_cells(rows, alphabet=alphabet)
-    if any(_is_arrow(column.dtype) for column in columns):
+    if any(is_arrow(column.dtype) for column in columns):
         return arrow.count_arrow([_chunked(column) for column in columns], alphabet=alphabet)
     return None
 
 
-def _is_arrow(dtype: Any) -> bool:
+def is_arrow(dtype: Any) -> bool:
+    """Tell whether a type of pandas keeps its cells as Arrow."""
     is_text = type(dtype).__name__ == "StringDtype" and dtype.storage == "pyarrow"
     return is_text or type(dtype).__name__ == "ArrowDtype"
 
 
 def _is_of_objects(dtype: Any) -> bool:
     """Tell whether cells are Python objects, or categories, which may be of any type."""
-    return dtype.kind == "O" and not _is_arrow(dtype)
+    return dtype.kind == "O" and not is_arrow(dtype)
 
 
 def _chunked(column: Any) -> Any:
@@ -43,6 +44,6 @@ def _values(column: Any) -> list[Any]:
     if type(column.dtype).__name__ == "CategoricalDtype":
         categories = [*_values(column.cat.categories.to_series()), None]
         return [categories[code] for code in column.cat.codes]  # none is the last, -1
-    if _is_arrow(column.dtype):
+    if is_arrow(column.dtype):
         return arrow.values(_chunked(column))
     return list(column.to_list())

@@ -65,6 +65,16 @@ class Tally:
         outside = seen.pop(None, 0)
         return cls(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 
+    @classmethod
+    def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
+        """Add up the tallies of parts of the data."""
+        seen: Counter[int] = Counter()
+        outside = 0
+        for tally in tallies:
+            seen.update(tally.seen)
+            outside += tally.outside
+        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
+
     def counts(self, source: Source | None = None) -> Counts:
         """Return the counts of all letters, as the policy of the alphabet says.
 
