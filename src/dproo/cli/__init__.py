@@ -20,6 +20,15 @@ def main() -> NoReturn:
             sys.stdout.write(page.read())
             sys.stdout.flush()
             sys.exit()
+    _leave_no_core()
     from dproo.cli.commands import run  # noqa: PLC0415 - loaded where there is a command to run
 
     sys.exit(run())
+
+
+def _leave_no_core() -> None:
+    """Have a crash write no image of this process's memory: it would hold the data."""
+    with suppress(ImportError, OSError, ValueError):  # another system than POSIX, or its limits
+        import resource  # noqa: PLC0415 - only POSIX has it
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -44,6 +44,12 @@ class Opened:
             raise ValueError(refusal("data", "be a regular file", path))
         self.path = path
         self.name = named(self._descriptor)
+        self._place = os.path.realpath(self.name)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the file has another path now, or none."""
+        return os.path.realpath(self.name) != self._place
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the content from its beginning, a part at a time."""

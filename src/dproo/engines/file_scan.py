@@ -53,10 +53,11 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, is_piped: bool)
     pipe = Pipe() if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
     with ExitStack() as stack:
-        if files.started:
-            held, engine = files.started.pop()
+        held, engine = files.started.pop() if files.started else (None, None)
+        if held is not None:
             stack.push(held)
-        else:
+        # An engine that is locked in knows a file by where its name led at that time.
+        if engine is None or any(file.is_moved for file in files.opened):
             engine = stack.enter_context(
                 engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_grouped)
             )
