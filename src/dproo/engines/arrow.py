@@ -98,7 +98,7 @@ def _cells(grouped: Any, kind: Any, kept: int | None) -> list[Any]:
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
     if kind in {pa.string(), pa.large_string(), pa.string_view()}:
-        texts = pc.binary_slice(grouped, 0, kept).to_pylist()
+        texts = (grouped if kept is None else pc.binary_slice(grouped, 0, kept)).to_pylist()
         return [None if text is None else repaired(text) for text in texts]
     cells: list[Any] = grouped.to_pylist()
     if pa.types.is_date(kind):
