@@ -6,9 +6,7 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import date
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -21,12 +19,10 @@ from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
-from dproo.engines.embedded import by_bytes
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
-from dproo.engines.statement import quoted
 from dproo.engines.tally import Tally
-from dproo.engines.types import check_types, schema_of
+from dproo.engines.types import by_duckdb, by_polars, check_types, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -156,7 +152,7 @@ def _renamed(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> tuple[
     native: Any = frame.to_native()
     if kind.is_duckdb():
         cells = (
-            _by_duckdb(column, native.types[native.columns.index(column)], axis)
+            by_duckdb(column, native.types[native.columns.index(column)], axis)
             for column, axis in zip(columns, alphabet.axes, strict=True)
         )
         parts = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
@@ -170,7 +166,7 @@ def _renamed(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> tuple[
     frame = frame.rename(plain)
     names = [plain[column] for column in columns]
     if kind.is_polars():
-        frame = nw.from_native(_by_polars(frame.to_native(), names))
+        frame = nw.from_native(by_polars(frame.to_native(), names))
     halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
     return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names
 
@@ -186,27 +182,6 @@ def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
         and (is_arrow(native[column]) or str(native[column]) in {"bool", "int64", "float64"})
         for column in columns
     )
-
-
-def _by_duckdb(column: str, type_name: object, axis: Axis) -> str:
-    """Return a column as narwhals knows it: an enumeration as text, a long integer too."""
-    cell = quoted(column)
-    if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
-        return f"CAST({cell} AS DOUBLE)"
-    is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
-    return cell if is_plain else by_bytes(cell)
-
-
-def _by_polars(frame: Any, names: Sequence[str]) -> Any:
-    import polars as pl  # noqa: PLC0415 - where there is a frame of it
-
-    schema = frame.collect_schema()
-    texts = pl.Categorical, pl.Enum, pl.Null
-    kinds = {name: pl.String for name in names if schema[name].base_type() in texts}
-    dates = pl.col(name for name in names if schema[name] == pl.Date)
-    # It panics where a date beyond the calendar becomes text.
-    is_date = dates.is_between(date.min, date.max)
-    return frame.cast(kinds).with_columns(pl.when(is_date).then(dates))
 
 
 def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:

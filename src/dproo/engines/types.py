@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from dproo.axis import Axis, Bins
 from dproo.engines import arrow
-from dproo.engines.embedded import kind_of
-from dproo.engines.statement import refuse_type
+from dproo.engines.embedded import by_bytes, kind_of
+from dproo.engines.statement import quoted, refuse_type
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -105,3 +107,25 @@ def _is_readable_by_ibis(dtype: Any) -> bool:
     is_number = dtype.is_integer() or dtype.is_floating() or dtype.is_decimal()
     is_word = dtype.is_string() or dtype.is_boolean() or dtype.is_date() or dtype.is_null()
     return bool(is_number or is_word)
+
+
+def by_duckdb(column: str, type_name: object, axis: Axis) -> str:
+    """Return a column as narwhals knows it: an enumeration as text, a long integer too."""
+    cell = quoted(column)
+    if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
+        return f"CAST({cell} AS DOUBLE)"
+    is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
+    return cell if is_plain else by_bytes(cell)
+
+
+def by_polars(frame: Any, names: Sequence[str]) -> Any:
+    """Return a frame of Polars with categories as text, and no date beyond the calendar."""
+    import polars as pl  # noqa: PLC0415 - where there is a frame of it
+
+    schema = frame.collect_schema()
+    texts = pl.Categorical, pl.Enum, pl.Null
+    kinds = {name: pl.String for name in names if schema[name].base_type() in texts}
+    dates = pl.col(name for name in names if schema[name] == pl.Date)
+    # It panics where a date beyond the calendar becomes text.
+    is_date = dates.is_between(date.min, date.max)
+    return frame.cast(kinds).with_columns(pl.when(is_date).then(dates))
