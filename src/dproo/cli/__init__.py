@@ -21,6 +21,7 @@ def main() -> NoReturn:
             sys.stdout.write(page.read())
             sys.stdout.flush()
             sys.exit()
+    _leave_no_core()
     import signal  # noqa: PLC0415 - not for the first page
 
     from dproo.cli.commands import run  # noqa: PLC0415 - loaded where there is a command to run
@@ -29,3 +30,11 @@ def main() -> NoReturn:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run())
+
+
+def _leave_no_core() -> None:
+    """Have a crash write no image of this process's memory: it would hold the data."""
+    with suppress(ImportError, OSError, ValueError):  # another system than POSIX, or its limits
+        import resource  # noqa: PLC0415 - only POSIX has it
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

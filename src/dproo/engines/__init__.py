@@ -6,18 +6,17 @@ returns reads once. Whatever goes wrong from then on is one fixed sentence.
 
 from __future__ import annotations
 
-import logging
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, cast
 
 from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
 from dproo.counts import Counts
+from dproo.engines.boundary import attempt
 from dproo.engines.tally import Tally
 from dproo.randomness import Source
 
@@ -52,29 +51,14 @@ class Scan:
         Raises:
             ReleaseError: it failed; the message is always the same, and holds no cause.
         """
-        counts = None
-        try:
-            with _silence():
-                found = self._read()
-                counts = found.counts(source) if isinstance(found, Tally) else found
-        except Exception:  # noqa: BLE001, S110 - raised below, where no cause hangs on
-            pass
+        counts = attempt(lambda: self._counted(source))
         if counts is None:
             raise ReleaseError(FAILED)
         return counts
 
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep warnings and logs of every library to itself: they could quote a cell."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)
+    def _counted(self, source: Source | None) -> Counts:
+        found = self._read()
+        return found.counts(source) if isinstance(found, Tally) else found
 
 
 def count(
@@ -148,8 +132,9 @@ def prepare(
 def _ready(data: Counts | Mapping[Any, int], alphabet: Alphabet) -> Scan:
     from dproo.engines import cells  # noqa: PLC0415
 
-    cells.check_ready(data, alphabet=alphabet)
     if isinstance(data, Counts):
+        if data.k != alphabet.k:
+            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         return Scan(engine="counts", _read=lambda: data)
     return Scan(engine="counts", _read=lambda: cells.ready_tally(data, alphabet=alphabet))
 
@@ -180,12 +165,12 @@ def _path(
     columns: tuple[str, ...],
     table: str | tuple[str, ...] | None,
 ) -> Scan:
-    from dproo.engines import conninfo, files  # noqa: PLC0415
+    from dproo.engines import conninfo, file_scan, files  # noqa: PLC0415
 
     if conninfo.is_url(data):
         return _connection(data, alphabet, columns, table)
     found = files.open_files(files.find_files(data), columns=columns, table=table)
-    return Scan(engine="files", _read=lambda: files.count_files(found, alphabet=alphabet))
+    return Scan(engine="files", _read=lambda: file_scan.count_files(found, alphabet=alphabet))
 
 
 def _spark(
@@ -225,10 +210,7 @@ def _connection(
         return Scan(engine="postgresql", _read=lambda: sql.count_table(found, alphabet=alphabet))
     if type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
         name = statement.table_name(table)
-        try:
-            relation = data.sql(f"FROM {name}")
-        except Exception:  # noqa: BLE001 - the message could quote what is in there
-            relation = None
+        relation = attempt(lambda: data.sql(f"FROM {name}"))
         if relation is None:
             raise ValueError(refusal("table", "be a table of the connection", table))
         return _frame(relation, alphabet, columns)
@@ -249,5 +231,8 @@ def _frame(data: Any, alphabet: Alphabet, columns: tuple[str, ...]) -> Scan:
 
 
 def _unknown(data: object) -> str:
-    sentence = refusal("data", "be a list, an array, a frame, a path, a URL or counts", type(data))
-    return sentence + " A connection needs a table; other databases can be read as frames."
+    what = "be a list, an array, a frame, a path, a URL or counts"
+    return (
+        refusal("data", what, type(data).__name__)
+        + " A connection needs a table; other databases can be read as frames."
+    )

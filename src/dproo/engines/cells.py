@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Any
 
-from dproo._check import refusal, whole
+from dproo._check import whole
 from dproo.alphabet import Alphabet
-from dproo.counts import Counts
+from dproo.engines.statement import refuse_type
 from dproo.engines.tally import Tally
 
 _CHUNK = 1 << 16
+_DOUBLE = 8  # bytes
 
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
@@ -35,45 +36,45 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
 
 
 def _cells(record: object, columns: Sequence[str]) -> Sequence[object]:
-    if isinstance(record, Mapping):
-        return [record.get(column) for column in columns]
-    is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
-    if is_row and len(record) == len(columns):  # type: ignore[arg-type]
-        return record  # type: ignore[return-value]
-    return [None] * len(columns)
+    """Return the cells of a record, nothing in place of those that cannot be had."""
+    nothing = [None] * len(columns)
+    try:
+        if isinstance(record, Mapping):
+            return [record.get(column) for column in columns]
+        is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
+        cells = list(record) if is_row else []  # type: ignore[call-overload]
+    except Exception:  # noqa: BLE001 - a record is outside, whatever its methods do
+        return nothing
+    return cells if len(cells) == len(columns) else nothing
 
 
 def check_array(array: Any, *, alphabet: Alphabet) -> None:
-    """Refuse an array whose shape is not that of the alphabet's columns."""
-    wanted = (len(alphabet.columns),) if alphabet.columns else ()
-    if array.shape[1:] != wanted or not array.ndim:
-        shape = f"have shape (n, {wanted[0]})" if wanted else "have one dimension"
-        raise ValueError(refusal("data", shape, f"shape {array.shape}"))
+    """Refuse an array by its type: its number of dimensions and of columns, its cells' type.
+
+    Raises:
+        ValueError: it is not that of the alphabet's columns, or its cells are no letters.
+    """
+    columns = alphabet.columns
+    if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
+        shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
+        raise ValueError(f"data must {shape}.")
+    is_day = array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]"
+    is_double = array.dtype.kind == "f" and array.dtype.itemsize <= _DOUBLE
+    if not (is_day or is_double or array.dtype.kind in "OUTbiu"):
+        refuse_type(columns[0] if columns else "data", str(array.dtype))
 
 
 def array_cells(array: Any) -> Iterator[object]:
     """Yield the cells of a NumPy array as Python values, a part at a time."""
-    is_time = array.dtype.kind in "mM" and array.dtype.str[1:] != "M8[D]"
     for start in range(0, len(array), _CHUNK):
-        part = array[start : start + _CHUNK]
-        # A time of nanoseconds would come out as an integer, and an integer is a letter.
-        yield from [None] * len(part) if is_time else part.tolist()
-
-
-def check_ready(data: Counts | Mapping[Any, int], *, alphabet: Alphabet) -> None:
-    """Refuse ready counts that are not of this alphabet."""
-    if isinstance(data, Counts):
-        if data.k != alphabet.k:
-            raise ValueError(refusal("counts", f"have {alphabet.k} letters", data.k))
-        return
-    for letter, count in data.items():
-        is_row = isinstance(letter, Sequence) and len(letter) == len(alphabet.columns)
-        if alphabet.columns and not (isinstance(letter, tuple) and is_row):
-            raise ValueError("counts must have one tuple of letters per record, got another key.")
-        whole("counts", count, at_least=0)
+        yield from array[start : start + _CHUNK].tolist()
 
 
 def ready_tally(data: Mapping[Any, int], *, alphabet: Alphabet) -> Tally:
     """Return the tally of a mapping of letters to their counts."""
-    rows = ((*cells, n) if alphabet.columns else (cells, n) for cells, n in data.items())
+    columns = alphabet.columns
+    rows = (
+        (*(_cells(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
+        for key, number in data.items()
+    )
     return Tally.of(rows, alphabet=alphabet)

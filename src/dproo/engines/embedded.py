@@ -5,11 +5,9 @@ It lives for one scan, sees nothing but the files it was given, and writes nothi
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dproo.cell import INTEGER_TEXT, NUMBER_TEXT
@@ -17,6 +15,8 @@ from dproo.engines import statement as sql
 
 if TYPE_CHECKING:
     import duckdb
+
+MEMORY = "384MB"
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
@@ -77,39 +77,59 @@ DIALECT = sql.Dialect(
 
 @contextmanager
 def engine_for(
-    paths: Sequence[str], *, is_attached: bool, memory: str | None = None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[str]]]:
+    names: Sequence[str], *, is_attached: bool = False, is_bounded: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Start an engine that can read these files and do nothing else outside itself.
 
-    Yields:
-        The engine, and the names it knows the files by.
+    Args:
+        names: their names; none is a pattern, for DuckDB takes every name as one.
+        is_attached: whether the only one is a database, to attach as ``source``.
+        is_bounded: whether it may take no more than ``MEMORY``.
     """
     import duckdb
 
-    with TemporaryDirectory(prefix="dproo-") as folder, duckdb.connect(config=_CONFIG) as engine:
+    with duckdb.connect(config=_CONFIG) as engine:
         engine.execute("SET enable_progress_bar = false")
-        if memory is not None:
-            engine.execute(f"SET memory_limit = {literal(memory)}")
-        links = [] if is_attached else [_link(path, i, folder) for i, path in enumerate(paths)]
+        if is_bounded:
+            engine.execute(f"SET memory_limit = {literal(MEMORY)}")
         if is_attached:
-            engine.execute(f"ATTACH {literal(paths[0])} AS source (READ_ONLY, TYPE duckdb)")
+            engine.execute(f"ATTACH {literal(names[0])} AS source (READ_ONLY, TYPE duckdb)")
         else:
-            readable = {*links, *map(os.path.realpath, paths)}
-            engine.execute(f"SET allowed_paths = [{', '.join(map(literal, sorted(readable)))}]")
+            engine.execute(f"SET allowed_paths = [{', '.join(map(literal, names))}]")
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
-        yield engine, [literal(link) for link in links]
-
-
-def _link(path: str, number: int, folder: str) -> str:
-    """Return a name of the file that is no pattern: DuckDB takes every path as one."""
-    if not set(path) & set("*?["):
-        return path
-    link = Path(folder) / f"{number}{Path(path).suffix}"
-    link.symlink_to(path)
-    return str(link)
+        yield engine
 
 
 def literal(text: str) -> str:
     """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def by_bytes(cell: str) -> str:
+    """Return a cell as text that is compared by its bytes, whatever the column's collation."""
+    return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
+
+
+def kind_of(column: str, name: str) -> str:
+    """Return the kind of a column by the name of its type in DuckDB.
+
+    Raises:
+        ValueError: the type holds no letters.
+    """
+    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
+        return sql.INTEGER
+    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
+        return sql.TEXT
+    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
+        return sql.DECIMAL
+    kinds = {
+        "FLOAT": sql.FLOAT,
+        "DOUBLE": sql.FLOAT,
+        "BOOLEAN": sql.BOOLEAN,
+        "DATE": sql.DATE,
+        '"NULL"': sql.NOTHING,
+    }
+    if name not in kinds:
+        sql.refuse_type(column, name)
+    return kinds[name]

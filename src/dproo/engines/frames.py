@@ -16,9 +16,13 @@ from dproo.alphabet import Alphabet
 from dproo.axis import Axis, Bins, IntegerRange, Letters
 from dproo.cell import EXACT_FLOAT, INTEGER_FOREIGN, INTEGER_TEXT, NUMBER_FOREIGN, NUMBER_TEXT
 from dproo.engines import spark_groups
+from dproo.engines.arrow import count_arrow
+from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
 from dproo.engines.grouping import count_groups
+from dproo.engines.pandas import count_pandas, is_arrow
 from dproo.engines.tally import Tally
+from dproo.engines.types import by_duckdb, by_polars, check_types, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -32,10 +36,7 @@ def to_frame(data: object) -> Frame | None:
     """Return the data as a frame of narwhals, a series as its only column, else nothing."""
     import narwhals as nw
 
-    try:
-        native: Any = nw.from_native(_whole(data), allow_series=True)
-    except TypeError:
-        return None
+    native: Any = attempt(lambda: nw.from_native(_whole(data), allow_series=True))
     return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
 
 
@@ -56,27 +57,39 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
     Raises:
         ValueError: a column is not there.
     """
-    try:
-        names = frame.collect_schema().names()
-    except Exception:  # noqa: BLE001 - a plan that is wrong; its message could quote literals
-        names = []
-    if not names or len(set(names)) < len(names):
+    schema = attempt(lambda: schema_of(frame))
+    if not schema:
         raise ValueError("data must have a readable schema with columns of different names.")
-    if not columns and len(names) == 1:
-        return list(names)
-    if not columns:
+    if not columns and len(schema) > 1:
         raise ValueError("column must be given for a table.")
     for column in columns:
-        if column not in names:
+        if column not in schema:
             raise ValueError(refusal("column", "be a column of the data", column))
+    columns = columns or list(schema)
+    check_types(frame, schema, columns)
     return list(columns)
 
 
 def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally:
     """Count the records of a frame by letter, within the library that holds it."""
-    frame, columns = _renamed(frame, columns)
+    import narwhals as nw
+
+    native: Any = frame.to_native()
+    if frame.implementation.is_pyarrow():
+        return count_arrow([native.column(column) for column in columns], alphabet=alphabet)
+    if frame.implementation.is_pandas_like():
+        tally = count_pandas([native[column] for column in columns], alphabet=alphabet)
+        if tally is not None:
+            return tally
+    if frame.implementation.is_dask() and not _is_known(frame, columns):
+        parts = (part.compute() for part in native[list(columns)].partitions)
+        tallies = (
+            count_frame(nw.from_native(part), columns=columns, alphabet=alphabet) for part in parts
+        )
+        return Tally.merged(tallies, alphabet=alphabet)
+    frame, columns = _renamed(frame, columns, alphabet)
     schema = frame.collect_schema()
-    if any(_is_of_objects(schema[column], frame) for column in columns):
+    if any(schema[column] == nw.Object for column in columns):
         return _count_objects(frame, columns, alphabet)
     tally = count_groups(frame, columns=columns, alphabet=alphabet)
     return _count_mapped(frame, columns, alphabet) if tally is None else tally
@@ -127,27 +140,48 @@ def _is_spark(frame: Frame) -> bool:
     return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
-def _renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
-    """Call the columns ``c0, c1, ...``: to some engines ``*``, ``a.b`` or ``^a$`` is a pattern."""
+def _renamed(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> tuple[Frame, list[str]]:
+    """Return the columns alone, as ``c0, c1, ...`` and of types that narwhals knows.
+
+    To some engines ``*``, ``a.b`` or ``^a$`` is a pattern.
+    """
     import narwhals as nw
 
-    names = frame.collect_schema().names()
-    plain = {name: f"c{i}" for i, name in enumerate(names)}
+    names = [f"c{i}" for i in range(len(columns))]
+    kind = frame.implementation
+    native: Any = frame.to_native()
+    if kind.is_duckdb():
+        cells = (
+            by_duckdb(column, native.types[native.columns.index(column)], axis)
+            for column, axis in zip(columns, alphabet.axes, strict=True)
+        )
+        parts = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
+        return nw.from_native(native.project(parts)), names
     if _is_spark(frame):
-        native: Any = frame.to_native()
         # By place: narwhals itself would name the columns, and Spark would read the names.
-        frame = nw.from_native(native.toDF(*plain.values()))
-    else:
-        frame = frame.rename(plain)
-    return frame, [plain[column] for column in columns]
+        places = [f"c{native.columns.index(column)}" for column in columns]
+        native = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
+        return nw.from_native(native), places
+    plain = {name: f"c{i}" for i, name in enumerate(schema_of(frame))}
+    frame = frame.rename(plain)
+    names = [plain[column] for column in columns]
+    if kind.is_polars():
+        frame = nw.from_native(by_polars(frame.to_native(), names))
+    halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
+    return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names
 
 
-def _is_of_objects(dtype: Any, frame: Frame) -> bool:
-    """Tell whether the cells of a column are Python objects, or categories of any type."""
+def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
+    """Tell whether narwhals knows the types of columns of Dask, where it cannot ask cells."""
     import narwhals as nw
 
-    is_eager = isinstance(frame, nw.DataFrame)
-    return bool(dtype == nw.Object or (dtype == nw.Categorical and is_eager))
+    schema, native = frame.collect_schema(), schema_of(frame)
+    unknown = nw.Unknown, nw.Categorical, nw.Enum
+    return all(
+        schema[column] not in unknown
+        and (is_arrow(native[column]) or str(native[column]) in {"bool", "int64", "float64"})
+        for column in columns
+    )
 
 
 def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
@@ -195,7 +229,7 @@ def _text(column: Any, dtype: Any) -> Any:
     import narwhals as nw
 
     nothing = nw.lit("")
-    if dtype in {nw.String, nw.Categorical, nw.Enum} or dtype.is_integer():
+    if dtype == nw.String or dtype.is_integer():
         return column.cast(nw.String).fill_null("")
     if dtype.is_float():
         number, is_number = _number(column, dtype)
@@ -231,7 +265,7 @@ def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
     if dtype.is_numeric():
         # By its text, which is rounded once and never refused.
         return column.cast(nw.String).fill_null("0").cast(nw.Float64), ~column.is_null()
-    if dtype not in {nw.String, nw.Categorical, nw.Enum}:
+    if dtype != nw.String:
         return nw.when(column.is_null()).then(nw.lit(0.0)).otherwise(nw.lit(0.0)), nw.lit(
             value=False
         )
@@ -241,7 +275,8 @@ def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
 
 
 def _is_like(text: Any, pattern: str, foreign: str) -> Any:
-    return ~text.str.contains(foreign) & text.str.contains(pattern)
+    # Pandas warns of groups that are captured.
+    return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
 def _lower_edge(number: Any, edges: Sequence[float]) -> Any:

@@ -65,6 +65,16 @@ class Tally:
         outside = seen.pop(None, 0)
         return cls(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 
+    @classmethod
+    def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
+        """Add up the tallies of parts of the data."""
+        seen: Counter[int] = Counter()
+        outside = 0
+        for tally in tallies:
+            seen.update(tally.seen)
+            outside += tally.outside
+        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
+
     def counts(self, source: Source | None = None) -> Counts:
         """Return the counts of all letters, as the policy of the alphabet says.
 
@@ -92,7 +102,13 @@ class _Places(dict[str | None, int | None]):
         """Return the place of each cell, nothing for one outside."""
         # Of other types some are one key and two letters, as 1 and True are.
         is_text = set(map(type, cells)) <= {str, type(None)}
-        return list(map(self.__getitem__ if is_text else self.axis.index, cells))
+        return list(map(self.__getitem__ if is_text else self._index, cells))
+
+    def _index(self, cell: object) -> int | None:
+        try:
+            return self.axis.index(cell)
+        except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
+            return self.axis.index(None)
 
 
 def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dict[int, int]:

@@ -1,0 +1,28 @@
+"""The boundary around private data: nothing that is raised behind it gets out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+_INTERRUPTS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+def attempt(action: Callable[[], Result]) -> Result | None:
+    """Return the result of an action, nothing if it fails in any way.
+
+    The panics of Polars and Arrow are caught too, though they are no ``Exception``. An
+    interrupt goes on as a new one, without a cause and with nothing of what it said.
+    """
+    interrupt: type[BaseException] | None = None
+    try:
+        return action()
+    except _INTERRUPTS as raised:
+        interrupt = next(kind for kind in _INTERRUPTS if isinstance(raised, kind))
+    except BaseException:  # noqa: BLE001, S110 - the caller says what failed, in its own words
+        pass
+    if interrupt is not None:
+        raise interrupt(1) if interrupt is SystemExit else interrupt
+    return None

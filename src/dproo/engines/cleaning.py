@@ -1,0 +1,99 @@
+"""Bytes of text files as every reader can take them; no record is lost, none is merged.
+
+What one record holds must not decide whether the others are read: bytes that are not UTF-8
+become ``?``, and what is longer than any letter is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+_ESCAPED = re.compile("[\ud800-\udfff]")
+_LONGEST_SEQUENCE = 4
+_BLANKS = b" \t\r"
+_NEVER_JSON = b"\x01"  # neither within a string nor outside one
+
+
+def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes, each that is not of valid UTF-8 as ``?``.
+
+    >>> b"".join(valid_text([b"caf\\xc3", b"\\xa9 \\xff"])).decode()
+    'café ?'
+    """
+    rest = b""
+    for block in blocks:
+        if not rest and block.isascii():
+            yield block
+            continue
+        whole = rest + block
+        cut = _last_boundary(whole)
+        rest = whole[cut:]
+        yield _valid(whole[:cut])
+    yield _valid(rest)
+
+
+def _last_boundary(block: bytes) -> int:
+    """Return where the last character begins, if it may go on behind the block."""
+    for back in range(1, min(_LONGEST_SEQUENCE, len(block) + 1)):
+        if block[-back] >= 0xC0:
+            return len(block) - back
+    return len(block)
+
+
+def _valid(text: bytes) -> bytes:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return repaired(text).encode()
+    return text
+
+
+def repaired(text: bytes) -> str:
+    """Return bytes as text, each that is not of valid UTF-8 as ``?``."""
+    return _ESCAPED.sub("?", text.decode(errors="surrogateescape"))
+
+
+def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:
+    """Yield the same bytes, long runs without a mark shortened to ``kept`` bytes or more.
+
+    The marks are what gives a file its structure, which stays as it is.
+
+    >>> b"".join(short_runs([b"1,x", b"xxxx", b"xxxx", b"x,y"], marks=[b","], kept=6))
+    b'1,xxxxxxxx,y'
+    """
+    room = kept
+    for block in blocks:
+        if any(mark in block for mark in marks):
+            room = kept
+            yield block
+        else:
+            yield block[:room]
+            room = max(room - len(block), 0)
+
+
+def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:
+    r"""Yield the same lines of JSON, a longer one cut, and marked so that it is no JSON.
+
+    Args:
+        blocks: the bytes; none is longer than the longest line.
+        longest: the length of a line that is read, without the blanks at its ends.
+
+    >>> b"".join(short_lines([b"[1]\n [2", b"2]   ", b"  \n[3]", b"   4\n"], longest=5))
+    b'[1]\n[22] \n[3]  \x01\n'
+    """
+    length, is_marked = 0, False
+    for block in blocks:
+        end, line_break, following = block.partition(b"\n")
+        end = end if length else end.lstrip(_BLANKS)
+        room = longest - length
+        kept, dropped = end[:room], end[room:]
+        if not is_marked and dropped.strip(_BLANKS):
+            kept, is_marked = kept + _NEVER_JSON, True
+        yield kept
+        length += min(len(end), room)
+        if line_break:
+            lines, last_break, begun = following.rpartition(b"\n")
+            begun = begun.lstrip(_BLANKS)
+            yield line_break + lines + last_break + begun
+            length, is_marked = len(begun), False

@@ -1,0 +1,109 @@
+"""Files by descriptor: what was checked is what is read, and what it is read through.
+
+A name can come to mean another file between two looks at it; a descriptor cannot.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+
+from dproo._check import refusal
+
+BLOCK = 1 << 16
+
+
+class Opened:
+    """A regular file, opened once and closed with this object.
+
+    Attributes:
+        path: the name it was opened by, for messages.
+        name: a name that means this file, whatever becomes of its path.
+
+    Raises:
+        ValueError: it cannot be opened, or is a pipe, a device or a folder. Nothing waits.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError as error:
+            if error.errno == errno.EMFILE:
+                raise ValueError(
+                    "data must be no more files than may be open at once."
+                    " Raise the limit (ulimit -n), or merge the files."
+                ) from None
+            raise ValueError(refusal("data", "be a readable file", path)) from None
+        weakref.finalize(self, os.close, self._descriptor)
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            raise ValueError(refusal("data", "be a regular file", path))
+        self.path = path
+        self.name = named(self._descriptor)
+        self._place = os.path.realpath(self.name)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the file has another path now, or none."""
+        return os.path.realpath(self.name) != self._place
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the content from its beginning, a part at a time."""
+        place = 0
+        while block := os.pread(self._descriptor, BLOCK, place):
+            yield block
+            place += len(block)
+
+
+def named(descriptor: int) -> str:
+    """Return a name of what an open descriptor means."""
+    return f"/dev/fd/{descriptor}"
+
+
+class Pipe:
+    """The end of a pipe to read from; it keeps its name when it is filled again."""
+
+    def __init__(self) -> None:
+        self._descriptor, writing = os.pipe()
+        os.close(writing)
+        weakref.finalize(self, os.close, self._descriptor)
+        self.name = named(self._descriptor)
+
+    @contextmanager
+    def filled(self, blocks: Iterator[bytes]) -> Iterator[None]:
+        """Have a thread write blocks into the pipe while they are read.
+
+        Raises:
+            OSError: not all of them could be written: what was read is not the whole.
+        """
+        reading, writing = os.pipe()
+        os.dup2(reading, self._descriptor, inheritable=False)
+        os.close(reading)
+        is_over, is_whole = Event(), Event()
+
+        def fill() -> None:
+            with suppress(Exception), os.fdopen(writing, "wb", buffering=0) as end:
+                for block in blocks:
+                    if is_over.is_set():
+                        return
+                    rest = memoryview(block)
+                    while rest:
+                        rest = rest[end.write(rest) :]
+                is_whole.set()
+
+        thread = Thread(target=fill, name="dproo-pipe", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            # A reader that gave up leaves the writer waiting for room: make some.
+            is_over.set()
+            while os.read(self._descriptor, BLOCK):
+                pass
+            thread.join()
+        if not is_whole.is_set():
+            raise OSError(errno.EIO, "a file could not be read to its end")

@@ -1,0 +1,117 @@
+"""The scan of files by the embedded DuckDB.
+
+It first groups equal cells, which is as fast as counting them; should there be too many
+different ones to keep in memory, it maps every record to its letter one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from dproo.alphabet import Alphabet
+from dproo.axis import Letters
+from dproo.engines import statement as sql
+from dproo.engines.cleaning import short_lines, short_runs, valid_text
+from dproo.engines.descriptors import BLOCK, Opened, Pipe
+from dproo.engines.embedded import DIALECT, engine_for, literal
+from dproo.engines.files import CSV, DUCKDB, FILES, JSON, LONGEST_LINE, Files
+from dproo.engines.tally import Tally
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
+# it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
+_LONGEST_CSV = 16 << 20
+_LONGEST_JSON = 32 << 20
+_SHORT = 1 << 12  # bytes of a cell that are always kept
+
+
+def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
+    """Count the records of files by letter, within DuckDB."""
+    import duckdb
+
+    is_grouped, is_piped = True, files.format == CSV
+    while True:
+        try:
+            return _scan(files, alphabet, is_grouped=is_grouped, is_piped=is_piped)
+        except duckdb.OutOfMemoryException:
+            if not is_grouped:
+                raise
+            is_grouped = False
+        except duckdb.InvalidInputException:
+            # A line that does not fit into the reader's buffer. Lines that do are read alike
+            # both ways, so that this line decides nothing about them.
+            if is_piped or files.format != JSON:
+                raise
+            is_piped = True
+
+
+def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, is_piped: bool) -> Tally:
+    pipe = Pipe() if is_piped else None
+    names = [pipe.name] if pipe else [file.name for file in files.opened]
+    with ExitStack() as stack:
+        held, engine = files.started.pop() if files.started else (None, None)
+        if held is not None:
+            stack.push(held)
+        # An engine that is locked in knows a file by where its name led at that time.
+        if engine is None or any(file.is_moved for file in files.opened):
+            engine = stack.enter_context(
+                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_grouped)
+            )
+        query = _query(files, alphabet, names, is_grouped=is_grouped, is_piped=is_piped)
+        _write_letters(engine, alphabet)
+        rows: list[tuple[Any, ...]] = []
+        for file in files.opened if pipe else ():
+            with pipe.filled(_cleaned(file, files, alphabet)):  # type: ignore[union-attr]
+                rows += engine.execute(query).fetchall()
+        if not pipe:
+            rows = engine.execute(query).fetchall()
+        if files.format == CSV:
+            # Records that are too long, of the same scan.
+            unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
+            ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+            rows.append((*[None] * len(alphabet.axes), records))
+    return Tally.of(rows, alphabet=alphabet)
+
+
+def _query(
+    files: Files, alphabet: Alphabet, names: list[str], *, is_grouped: bool, is_piped: bool
+) -> str:
+    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
+    keys = ", ".join(f"c{i}" for i in range(len(files.cells)))
+    longest = _LONGEST_CSV
+    if files.format == JSON:
+        longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
+    source = files.relation
+    if files.format != DUCKDB:
+        source = source.replace(LONGEST_LINE, str(longest))
+        source = source.replace(FILES, ", ".join(map(literal, names)))
+    relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
+    if is_grouped:
+        relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
+    query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DIALECT)
+    # In order, so that what is looked up together here stands together in memory.
+    return f"{query} ORDER BY 1"
+
+
+def _write_letters(engine: duckdb.DuckDBPyConnection, alphabet: Alphabet) -> None:
+    for i, axis in enumerate(alphabet.axes):
+        if isinstance(axis, Letters):
+            letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            engine.execute(letters, [list(axis.places)])
+
+
+def _cleaned(file: Opened, files: Files, alphabet: Alphabet) -> Iterator[bytes]:
+    if files.format == JSON:
+        return short_lines(file.blocks(), longest=_LONGEST_JSON)
+    letters = [
+        letter.encode()
+        for axis in alphabet.axes
+        if isinstance(axis, Letters)
+        for letter in axis.places
+    ]
+    kept = max(map(len, letters), default=0) + _SHORT
+    return valid_text(short_runs(file.blocks(), marks=files.marks, kept=kept))

@@ -1,0 +1,49 @@
+"""Columns of pandas: objects one by one, Arrow as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dproo.alphabet import Alphabet
+from dproo.engines import arrow
+from dproo.engines.cells import count_cells
+from dproo.engines.tally import Tally
+
+
+def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
+    """Count columns that hold objects, categories or Arrow; nothing if none of them does."""
+    if any(_is_of_objects(column.dtype) for column in columns):
+        cells = [_values(column) for column in columns]
+        rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
+        return count_cells(rows, alphabet=alphabet)
+    if any(is_arrow(column.dtype) for column in columns):
+        return arrow.count_arrow([_chunked(column) for column in columns], alphabet=alphabet)
+    return None
+
+
+def is_arrow(dtype: Any) -> bool:
+    """Tell whether a type of pandas keeps its cells as Arrow."""
+    is_text = type(dtype).__name__ == "StringDtype" and dtype.storage == "pyarrow"
+    return is_text or type(dtype).__name__ == "ArrowDtype"
+
+
+def _is_of_objects(dtype: Any) -> bool:
+    """Tell whether cells are Python objects, or categories, which may be of any type."""
+    return dtype.kind == "O" and not is_arrow(dtype)
+
+
+def _chunked(column: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - where pandas has columns of it
+
+    cells = pa.array(column)
+    return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
+
+
+def _values(column: Any) -> list[Any]:
+    if type(column.dtype).__name__ == "CategoricalDtype":
+        categories = [*_values(column.cat.categories.to_series()), None]
+        return [categories[code] for code in column.cat.codes]  # none is the last, -1
+    if is_arrow(column.dtype):
+        return arrow.values(_chunked(column))
+    return list(column.to_list())
