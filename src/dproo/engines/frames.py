@@ -7,6 +7,7 @@ to one and the same key, and groups by that; what comes back is one row per seen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
 from dproo.engines.types import by_duckdb, by_polars, check_types, schema_of
 
@@ -72,6 +74,11 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
 
 def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally:
     """Count the records of a frame by letter, within the library that holds it."""
+    with quiet() if _is_spark(frame) else nullcontext():
+        return _counted(frame, columns, alphabet)
+
+
+def _counted(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
     import narwhals as nw
 
     native: Any = frame.to_native()
