@@ -5,11 +5,13 @@ Only records of the thread that reads are dropped; those of others pass as they 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_ERRORS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_ANSWERS = ("py4j.clientserver", "py4j.java_gateway")
 _is_reading: ContextVar[bool] = ContextVar("is_reading", default=False)
 
 
@@ -19,11 +21,12 @@ def _passes(_record: object) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Drop what Spark's loggers of failed queries are told by this thread."""
+    """Drop what Spark's loggers of failed queries and of answers are told by this thread."""
     from pyspark.logger import PySparkLogger  # noqa: PLC0415 - loaded where Spark is
 
-    for name in _LOGGERS:
-        PySparkLogger.getLogger(name).addFilter(_passes)  # once, however often it is asked for
+    loggers = [*map(PySparkLogger.getLogger, _ERRORS), *map(logging.getLogger, _ANSWERS)]
+    for logger in loggers:
+        logger.addFilter(_passes)  # once, however often it is asked for
     token = _is_reading.set(True)
     try:
         yield
