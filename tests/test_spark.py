@@ -33,7 +33,7 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
     assert list(engines.count(lower, alphabet=["x"], column="a")) == [1, 2]
     maps = spark.sql("SELECT map('x', 1) AS a")
-    with pytest.raises(ValueError, match="column 'a' must hold text.*got type map"):
+    with pytest.raises(ValueError, match=r"column 'a' must hold text.*got type map"):
         engines.prepare(maps, alphabet=["x"])
     many = engines.count(spark.range(50_000), alphabet=[str(i) for i in range(40_000)])
     assert many.runs == ((1, 40_000), (10_000, 1))
