@@ -81,8 +81,12 @@ def compared(
 
 
 def peak_memory() -> int:
-    """Return the most memory this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    """Return the most memory this process has had, in MB (Linux).
+
+    ``ru_maxrss`` would also hold what the process had before it became this program.
+    """
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").open())
+    return int(status["VmHWM"].split()[0]) // 1024
 
 
 def machine() -> dict[str, Any]:
