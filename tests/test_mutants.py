@@ -28,6 +28,8 @@ QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabil
 TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+LIMIT = "test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
+POWER = "test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
 ENUMERATED = (
     "test_privacy.py::test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified"
@@ -348,6 +350,27 @@ MUTANTS = {
     ),
     "a random float is rounded to its lower multiple": (
         "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "e^epsilon of the limit is rounded down": (
+        "bound.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+    ),
+    "the limit of few records rounds e^epsilon down": (
+        "bound.py", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+    ),
+    "the limit is rounded up": (
+        "bound.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
+    ),
+    "the power in the limit is rounded down": (
+        "bound.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n, bits=_BITS)', LIMIT,
+    ),
+    "an upper power is squared downwards": (
+        "exact.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+    ),
+    "the limit of adding a record is that of replacing one": (
+        "bound.py", "else 2 * epsilon", "else epsilon", LIMIT,
+    ),
+    "the limit counts a letter too many without probability": (
+        "bound.py", "(letters >= 2 and letters * share == 1)", "(letters >= 1)", LIMIT,
     ),
     "a name rebound to this machine opens the page": (
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
