@@ -361,7 +361,7 @@ MUTANTS = {
         "bound.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
     ),
     "the power in the limit is rounded down": (
-        "bound.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n, bits=_BITS)', LIMIT,
+        "bound.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
     ),
     "an upper power is squared downwards": (
         "exact.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
