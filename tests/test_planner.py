@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import dproo
 from dproo import mechanism, plan
-from dproo.planner import WORST_ALPHA
+from dproo.mechanisms import BASELINES, SAMPLERS
+from dproo.planner import planned
 
-SAMPLERS = list(WORST_ALPHA)
+EXACT = planned(is_closed_form=True)
 
 
 def test_the_sampling_complexity_of_roo_is_theorem_1():
@@ -41,7 +42,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     assert answer["ls-roo"] <= answer["roo"]
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", EXACT)
 @given(
     n=st.integers(1, 10**5),
     k=st.integers(2, 300),
@@ -49,7 +50,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
 )
 @settings(max_examples=25)
 def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
-    worst_alpha, _ = WORST_ALPHA[sampler]
+    worst_alpha = (SAMPLERS | BASELINES)[sampler].worst_alpha_at
     alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]
     assert alpha == worst_alpha(n=n, k=k, epsilon=Fraction(epsilon))
     if not alpha < 1 - Fraction(1, k):
