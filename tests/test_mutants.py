@@ -29,6 +29,9 @@ TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 LIMIT = "test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
+AGREE = "test_planner.py::test_the_planner_and_the_sampler_agree"
+HELD = "test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
+BEYOND = "test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
 POWER = "test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
 ENUMERATED = (
@@ -350,6 +353,18 @@ MUTANTS = {
     ),
     "a random float is rounded to its lower multiple": (
         "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "the planner forgets that a table's entries are rounded up": (
+        "mechanisms/envelope.py", "+ 3 + ceil_div(self.unit, rate)", "", f"{AGREE}[ls-roo]",
+    ),
+    "the planner forgets that DS-ROO's entries are rounded up": (
+        "mechanisms/data_specific.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+    ),
+    "a rough answer is one that fails": (
+        "search.py", "    return found\n", "    return failed or found\n", HELD,
+    ),
+    "the least epsilon of the limit is rounded up": (
+        "planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "bound.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,

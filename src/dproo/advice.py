@@ -80,10 +80,10 @@ def recommend(
 
 def _in_the_worst_case(answer: Plan) -> Advice:
     chosen, worst = _best({row.sampler: float(row.alpha or 0) for row in answer.rows})
-    times = answer.times_limit(chosen) or 1
+    times = ceil((answer.times_limit(chosen) or 1) * 10) / 10
     reasons = (
         _verdict("In the worst case over all shapes", chosen, worst),
-        f"That is at most {ceil(times * 10) / 10} times the best that any private sampler could do.",
+        f"That is at most {times} times the best that any private sampler could do.",
         f"The worst case is {_WORST_SHAPE}. Guess a shape to see how much better it gets.",
     )
     return Advice(chosen, worst[chosen], worst, reasons)
