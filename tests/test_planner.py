@@ -143,8 +143,8 @@ def test_the_limit_of_the_accuracy_is_the_limit():
             "ls-roo: at most 2.2 times the best that any private sampler could do (265 records).",
         ),
         (
-            {"n": 1000, "k": 9, "alpha": "0.05"},
-            "ls-roo: at most 2.1 times the best that any private sampler could do (epsilon 0.0274).",
+            {"n": 2000, "k": 9, "alpha": "0.1"},
+            "ls-roo: at most 2.0 times the best that any private sampler could do (epsilon 0.00692).",
         ),
         (
             {"n": 1000, "epsilon": "0.1", "alpha": "0.05"},
