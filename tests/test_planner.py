@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 import dproo
 from dproo import mechanism, plan
 from dproo.mechanisms import BASELINES, SAMPLERS
+from dproo.mechanisms.envelope import Envelope
 from dproo.planner import planned
 from dproo.report import limit_sentence
 
 DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
 EXACT = planned(is_closed_form=True)
+THE_BEST = "the best that any private sampler could do"
 
 
 def test_the_sampling_complexity_of_roo_is_theorem_1():
@@ -136,15 +138,15 @@ def test_the_limit_of_the_accuracy_is_the_limit():
     [
         (
             {"n": 1000, "k": 9, "epsilon": "0.1"},
-            "ls-roo: at most 2.2 times the best that any private sampler could do (alpha 0.0132).",
+            f"ls-roo: at most 2.2 times {THE_BEST} (alpha 0.0132).",
         ),
         (
             {"k": 9, "epsilon": "0.1", "alpha": "0.05"},
-            "ls-roo: at most 2.2 times the best that any private sampler could do (265 records).",
+            f"ls-roo: at most 2.2 times {THE_BEST} (265 records).",
         ),
         (
             {"n": 2000, "k": 9, "alpha": "0.1"},
-            "ls-roo: at most 2.0 times the best that any private sampler could do (epsilon 0.00692).",
+            f"ls-roo: at most 2.0 times {THE_BEST} (epsilon 0.00692).",
         ),
         (
             {"n": 1000, "epsilon": "0.1", "alpha": "0.05"},
@@ -215,3 +217,16 @@ def test_wrong_questions_are_refused(question, message):
 def test_an_unknown_sampler_has_no_answer():
     with pytest.raises(KeyError, match="gauss"):
         plan(n=5, k=2, epsilon=1)["gauss"]
+
+
+@pytest.mark.parametrize("share", [Fraction(1), Fraction(1, 2), Fraction(99, 100)])
+def test_a_wrong_rate_is_put_right_by_searches(monkeypatch, share):
+    """LS-ROO's table certifies, and spends what it may, wherever the search for it starts."""
+    likely = mechanism("ls-roo", n=400, k=7, epsilon="0.1").worst_alpha
+    rate = property(lambda tables: int(tables.largest_rate * share))
+    monkeypatch.setattr(Envelope, "likely_rate", rate)
+    sampler = mechanism("ls-roo", n=400, k=7, epsilon="0.1")
+    certificate = dproo.certify(sampler)
+    assert certificate.holds
+    assert certificate.epsilon == pytest.approx(0.1, abs=1e-12)
+    assert float(sampler.worst_alpha) == pytest.approx(float(likely), rel=1e-10)

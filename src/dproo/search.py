@@ -16,8 +16,8 @@ from math import exp, inf, log, log1p
 LARGEST = 10**18
 
 _SECANTS = 20
-_TRIES = 7
-_CLOSE = 0.03
+_TRIES = 6
+_CLOSE = 0.05
 _CAUTION = 0.01
 _LEAP = log(100)
 _USELESS = 0.9

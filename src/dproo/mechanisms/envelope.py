@@ -133,8 +133,7 @@ class Envelope:
             others = even(self.n - loses, self.k - 2)
             total = unseen + weigh(loses) + sum(weigh(count) * each for count, each in others)
             gap = weigh(loses) - weigh(loses - 1) - (seen - unseen)
-            if gap < total:
-                largest = max(largest, Fraction(seen * total, unseen * (total - gap)))
+            largest = max(largest, Fraction(seen * total, unseen * (total - gap)))
         return largest
 
     def _likely_losers(self, rate: int) -> Iterator[int]:
