@@ -22,6 +22,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/plan.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2

@@ -13,7 +13,7 @@ from walk import law
 import dproo
 from dproo import Counts, sampling
 from dproo.counts import Runs
-from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, letter_specific
+from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, envelope
 from dproo.randomness import Source
 
 
@@ -21,7 +21,7 @@ from dproo.randomness import Source
 def coarse(monkeypatch):
     """Build the same samplers from coarse integers, so that every unit can be walked."""
     monkeypatch.setattr(data_specific, "BITS", 3)
-    monkeypatch.setattr(letter_specific, "BITS", 2)
+    monkeypatch.setattr(envelope, "BITS", 2)
     monkeypatch.setattr(dproo.Mechanism, "growth", property(lambda _: Fraction(5, 2)))
 
 

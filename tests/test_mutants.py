@@ -28,6 +28,11 @@ QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabil
 TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+LIMIT = "test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
+AGREE = "test_planner.py::test_the_planner_and_the_sampler_agree"
+HELD = "test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
+BEYOND = "test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
+POWER = "test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
 ENUMERATED = (
     "test_privacy.py::test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified"
@@ -200,7 +205,7 @@ MUTANTS = {
         "mechanisms/urn.py", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
     ),
     "the bound on many factors takes the last one": (
-        "mechanisms/allocation.py", "power_upper(ends, few // 2) * middle", "power_upper(ends, few // 2 - 1) * middle", BOUNDS,
+        "mechanisms/allocation.py", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
     ),
     "the bound on the spread forgets later records": (
         "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few)", "(1 / pseudo), few)", BOUNDS,
@@ -417,6 +422,39 @@ MUTANTS = {
     ),
     "a random float is rounded to its lower multiple": (
         "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "the planner forgets that a table's entries are rounded up": (
+        "mechanisms/envelope.py", "+ 3 + ceil_div(self.unit, rate)", "", f"{AGREE}[ls-roo]",
+    ),
+    "the planner forgets that DS-ROO's entries are rounded up": (
+        "mechanisms/data_specific.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+    ),
+    "a rough answer is one that fails": (
+        "search.py", "    return found\n", "    return failed or found\n", HELD,
+    ),
+    "the least epsilon of the limit is rounded up": (
+        "planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+    ),
+    "e^epsilon of the limit is rounded down": (
+        "bound.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+    ),
+    "the limit of few records rounds e^epsilon down": (
+        "bound.py", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+    ),
+    "the limit is rounded up": (
+        "bound.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
+    ),
+    "the power in the limit is rounded down": (
+        "bound.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
+    ),
+    "an upper power is squared downwards": (
+        "exact.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+    ),
+    "the limit of adding a record is that of replacing one": (
+        "bound.py", "else 2 * epsilon", "else epsilon", LIMIT,
+    ),
+    "the limit counts a letter too many without probability": (
+        "bound.py", "(letters >= 2 and letters * share == 1)", "(letters >= 1)", LIMIT,
     ),
     "a name rebound to this machine opens the page": (
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,

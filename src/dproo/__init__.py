@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dproo.accuracy import Accuracy, accuracy
     from dproo.alphabet import Alphabet
     from dproo.audit import Audit, audit
+    from dproo.bound import Limit, limit
     from dproo.composition import Composition, compose
     from dproo.counts import Counts
     from dproo.engines import ReleaseError
@@ -42,6 +43,7 @@ __all__ = [
     "DataSpecificRevealOrObscure",
     "LawAudit",
     "LetterSpecificRevealOrObscure",
+    "Limit",
     "Mechanism",
     "Plan",
     "Release",
@@ -57,6 +59,7 @@ __all__ = [
     "compose",
     "epsilon_of",
     "exact_law",
+    "limit",
     "mechanism",
     "plan",
     "sample",
@@ -69,6 +72,7 @@ _HOMES = {
         "accuracy": ("Accuracy", "accuracy"),
         "alphabet": ("Alphabet",),
         "audit": ("Audit", "audit"),
+        "bound": ("Limit", "limit"),
         "composition": ("Composition", "compose"),
         "counts": ("Counts",),
         "engines": ("ReleaseError",),

@@ -58,6 +58,10 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     relations: ClassVar[tuple[str, ...]] = (REPLACE,)
+    basis: ClassVar[str] = "proven bound"
+    """What stands behind the worst case of the accuracy, in a few words."""
+    is_closed_form: ClassVar[bool] = False
+    """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
 
     epsilon: Fraction
     n: int = 0
@@ -130,6 +134,14 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return ``worst_alpha`` of the sampler with these parameters, one draw, replace.
+
+        A sampler that takes long to make may find it without making one.
+        """
+        return cls(n=n, k=k, epsilon=epsilon).worst_alpha
 
     @property
     def neighbour_distance(self) -> Fraction:

@@ -11,14 +11,14 @@ from fractions import Fraction
 from functools import cached_property
 
 from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div
+from dproo.exact import exp_lower
+from dproo.mechanisms.envelope import Envelope
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
 from dproo.randomness import Source
 from dproo.sampling import pick_each
 
-ENTRIES_MAX = 1 << 14
-"""A longer table is cut to about this length by a constant pseudo-count on every letter."""
+_SHORT = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,71 +42,24 @@ class LetterSpecificRevealOrObscure(Mechanism):
 
     name = "ls-roo"
     relations = (REPLACE, ADD_REMOVE)
+    basis = "exact: a point mass is worst"
+    is_closed_form = True
 
     @cached_property
     def table(self) -> LetterTable:
         """The lifted counts, in integers: the least table that certifies."""
+        tables = Envelope(self.growth, self.n, self.k)
         if self.neighbours == ADD_REMOVE:
-            return self._envelope(int((self.growth - 1) * self._step_unit))
-        return self._calibrated()
+            return tables.table(tables.largest_rate)
+        return tables.calibrated()
 
-    @cached_property
-    def _pseudo(self) -> int:
-        """The constant pseudo-count that keeps the table short: zero unless epsilon is tiny."""
-        if self.n <= ENTRIES_MAX:
-            return 0
-        return max(0, int(1 / (self.growth - 1)) - ENTRIES_MAX)
-
-    @cached_property
-    def _step_unit(self) -> int:
-        """Growth rates are integers in units of ``1 / _step_unit``."""
-        return 1 << (2 * BITS + int(1 / (self.growth - 1)).bit_length())
-
-    def _envelope(self, rate: int) -> LetterTable:
-        """Return the least convex table above ``c + pseudo`` with steps ``1 + rate/unit``."""
-        unit, pseudo = self._step_unit, self._pseudo
-        slope = 1 << (2 * BITS + int(self.growth).bit_length())
-        last = min(max(0, ceil_div(unit, rate) - pseudo), self.n)
-        values = [slope * (last + pseudo)]
-        step = slope
-        for _ in range(last):
-            above = values[-1]
-            value = max(ceil_div(above * unit, unit + rate), above - step)
-            step = above - value
-            values.append(value)
-        return LetterTable(tuple(reversed(values)), slope)
-
-    def _calibrated(self) -> LetterTable:
-        """Return the table of the largest rate that certifies, by false position.
-
-        The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the largest
-        rate is at most that of ``e^epsilon`` itself.
-        """
-        limit = self.growth
-        tolerance = (limit - 1) / 2**40
-
-        def excess(rate: int) -> tuple[LetterTable, Fraction]:
-            table = self._envelope(rate)
-            ratio, _ = worst_replacement(table, self.n, self.k)
-            return table, ratio - limit
-
-        high = int((limit - 1) * self._step_unit)
-        table, above = excess(high)
-        low, below = high, above
-        while below > 0:
-            low = int(low * (limit - 1) / (limit - 1 + 2 * below))
-            table, below = excess(low)
-        halve = False
-        while high - low > 1 and below < -tolerance:
-            share = Fraction(1, 2) if halve else -below / (above - below)
-            middle = low + min(max(int((high - low) * share), 1), high - low - 1)
-            candidate, value = excess(middle)
-            halve = not halve and abs(value) > abs(below) / 2
-            if value > 0:
-                high, above = middle, value
-            else:
-                low, below, table = middle, value, candidate
-        return table
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return the worst case of the sampler, by its formula where the table is long."""
+        tables = Envelope(exp_lower(epsilon), n, k)
+        if tables.last(tables.likely_rate) <= _SHORT:
+            return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
+        return tables.worst_alpha()
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""

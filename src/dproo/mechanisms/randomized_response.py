@@ -33,6 +33,8 @@ class SubsampledRandomizedResponse(Mechanism):
     """
 
     name = "subrr"
+    basis = "exact: Theorem 12 of Cheu and Nayak"
+    is_closed_form = True
 
     draws: int = 1
 

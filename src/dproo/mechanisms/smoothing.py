@@ -85,6 +85,8 @@ class RevealOrObscure(Mechanism):
 
     name = "roo"
     relations = (REPLACE, ADD_REMOVE)
+    basis = "exact: Theorem 1 of Tasnim et al."
+    is_closed_form = True
 
     epsilon: Fraction = Fraction(0)
     draws: int = 1
