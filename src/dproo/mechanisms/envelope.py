@@ -93,7 +93,9 @@ class Envelope:
         if -self.tolerance <= below <= 0:
             return table
         high = self.largest_rate
-        above = excess(high)[1]
+        largest, above = excess(high)
+        if above <= 0:
+            return largest
         while below > 0:
             low = int(low * (self.growth - 1) / (self.growth - 1 + 2 * below))
             table, below = excess(low)
