@@ -17,7 +17,7 @@ from dproo.mechanisms.baselines import (
     LaplaceSampler,
 )
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
-from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
 from dproo.mechanisms.smoothing import RevealOrObscure, alpha_of, epsilon_of
@@ -101,6 +101,7 @@ def mechanism(
 __all__ = [
     "ADD_REMOVE",
     "BASELINES",
+    "BOTH",
     "CLIP",
     "EUCLIDEAN",
     "RECORDS_MAX",
