@@ -19,10 +19,10 @@ from constants import SETTINGS, Case, family, mean
 from dproo.mechanisms import balanced, mechanism
 from dproo.simulation import _laws
 
-SLOPES = ("1/32", "1/16", "1/8", "1/4")
-PLATEAUS = ("1/10", "3/10", "6/10")
-TOPS = ("9/10", "19/20", "99/100")
-RATES = ("7/10", "9/10")
+SLOPES = ("1/16", "1/12", "1/8", "1/4")
+PLATEAUS = ("1/10", "3/5")
+TOPS = ("9/10", "99/100")
+RATES = ("1/2", "7/10", "4/5")
 
 
 def main() -> None:
@@ -35,9 +35,10 @@ def main() -> None:
     print(" slope plateau top  rate |   all sparse  heavy dense | worst where n eps >= 10 k")
     names = ("SLOPE", "PLATEAU", "TOP", "RATE")
     chosen = tuple(getattr(balanced, name) for name in names)
-    grid = [(*map(Fraction, c), chosen[3]) for c in product(SLOPES, [PLATEAUS[1]], TOPS)]
-    grid += [(chosen[0], Fraction(p), *chosen[2:]) for p in PLATEAUS if p != PLATEAUS[1]]
-    grid += [(*chosen[:3], Fraction(rate)) for rate in RATES]
+    slope, plateau, top, rate = chosen
+    grid = [(Fraction(s), plateau, top, Fraction(r)) for s, r in product(SLOPES, RATES)]
+    grid += [(slope, Fraction(p), top, rate) for p in PLATEAUS]
+    grid += [(slope, plateau, Fraction(t), rate) for t in TOPS]
     for candidate in grid:
         for name, value in zip(names, candidate, strict=True):
             setattr(balanced, name, value)

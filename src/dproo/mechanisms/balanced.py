@@ -19,16 +19,13 @@ from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
 
-SLOPE = Fraction(1, 8)
+SLOPE = Fraction(1, 10)
 """How fast a loss is forgotten, over ``rate / (growth - 1)``."""
 
-PLATEAU = Fraction(3, 10)
-"""For how long a loss is remembered in full, over ``1 / (growth - 1)``, at least."""
-
-TOP = Fraction(9, 10)
+TOP = Fraction(19, 20)
 """The height of the level, as a share of what would lift every letter above its count."""
 
-RATE = Fraction(4, 5)
+RATE = Fraction(1, 2)
 """The least share of epsilon to be left for the growth."""
 
 SURPLUSES = tuple(2**doublings for doublings in range(12))
@@ -156,12 +153,11 @@ class BalancedRevealOrObscure(Mechanism):
             grow()
         slope = SLOPE * log_lower(growth) * real_knee
         slope = Fraction(_SLOPE_STEPS, int(_SLOPE_STEPS / slope))
-        plateau = max((1 + slope) * (unit + flat), unit + flat * (1 + PLATEAU))
+        plateau = int((1 + slope) * (unit + flat)) + 1
         table = BalancedTable(
-            tuple(powers), growth, knee, unit, slope, int(plateau) + 1, surplus * flat, low, high
+            tuple(powers), growth, knee, unit, slope, plateau, surplus * flat, low, high
         )
-        longer = max(table.plateau, least_plateau(table))
-        return replace(table, plateau=longer)
+        return replace(table, plateau=max(plateau, least_plateau(table)))
 
     @property
     def worst_alpha(self) -> Fraction:
