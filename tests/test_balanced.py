@@ -4,7 +4,7 @@ import math
 import secrets
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -265,12 +265,16 @@ def test_a_table_that_is_not_proven_is_not_taken(condition, monkeypatch):
 
 
 def test_the_level_is_the_highest_that_fits():
-    """Against a walk over all levels near it, on a random dataset."""
-    table = table_of("0.5", 12)
-    counts = [secrets.randbelow(2 ** secrets.randbelow(6) + 1) for _ in range(12)]
+    """One more would not fit, on a random dataset with letters of every part of the gift."""
+    table = table_of("0.5", 40)
+    starved, loss = table.starved(table.high // 3)
+    ends = [starved, (table.plateau + loss) // table.unit, table.forgotten(loss) + 2]
+    counts = [low + secrets.randbelow(high - low + 1) for low, high in pairwise([0, *ends])]
+    counts += [0] * 37
     row = Counts.of(counts)
     weights = table.weights(row)
-    for y, own in enumerate(counts):
+    assert weights[39] < table.high * table.powers[0]
+    for y, own in enumerate(counts[:5]):
         others = [count for z, count in enumerate(counts) if z != y]
 
         def fits(level, others=others):
