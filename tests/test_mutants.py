@@ -158,8 +158,8 @@ MUTANTS = {
     "levels never drift": (
         "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
     ),
-    "a letter loses nothing of the least total": (
-        "mechanisms/balanced_bounds.py", "self.n + self.surplus - up(lost)", "self.n + self.surplus", LARGE_STEPS,
+    "the level has no cap": (
+        "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
     ),
     "a table is used whether proven or not": (
         "mechanisms/balanced.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
