@@ -94,19 +94,25 @@ def cases(seed: int) -> Iterator[Case]:
 
 
 def main(seed: int) -> None:
-    """Measure all cases on two processes and write them."""
-    start = time.monotonic()
+    """Measure all cases on two processes, and write after each what is known so far."""
+    start, measured = time.monotonic(), []
     with ProcessPoolExecutor(2) as pool:
-        measured = list(pool.map(Case.measure, cases(seed), chunksize=4))
-    ratios = [case["ratio"] for case in measured]
-    summary = asdict(summarise(ratios)) | {
-        "lost by more than 5 %": sum(ratio > 1.05 for ratio in ratios),
-        "lost by more than 50 %": sum(ratio > 1.5 for ratio in ratios),
-    }
+        for case in pool.map(Case.measure, cases(seed)):
+            measured.append(case)
+            ratios = [case["ratio"] for case in measured]
+            summary = asdict(summarise(ratios)) | {
+                "lost by more than 5 %": sum(ratio > 1.05 for ratio in ratios),
+                "lost by more than 50 %": sum(ratio > 1.5 for ratio in ratios),
+            }
+            write(seed, summary, measured)
     print(summary)
     for case in sorted(measured, key=lambda case: -case["ratio"])[:12]:
         print(case)
     print(f"{len(measured)} cases in {time.monotonic() - start:.0f} s")
+
+
+def write(seed: int, summary: dict[str, Any], measured: list[dict[str, Any]]) -> None:
+    """Write the summary and a line for every case."""
     head = json.dumps({"seed": seed, "summary": summary}, indent=1).removesuffix("\n}")
     lines = ",\n".join(f"  {json.dumps(case)}" for case in measured)
     text = f'{head},\n "cases": [\n{lines}\n ]\n}}\n'

@@ -186,9 +186,9 @@ class BalancedRevealOrObscure(Mechanism):
             yield Transition(Counts([(0, 1), *others]), Counts([(1, 1), *others]))
             return
         crossing = self.table.crossing(self.table.low)
-        for letters in {min(1 << power, k - 2) for power in range((k - 2).bit_length() + 1)}:
-            for loses in {1, *range(max(1, crossing - 2), crossing + 1)}:
-                if loses > n or (not letters and loses < n):
+        for letters in {1, max(1, k // 4), k - 2}:
+            for loses in {1, crossing}:
+                if loses > n:
                     continue
                 others = [*even(n - loses, letters), (0, k - 2 - letters)]
                 yield Transition(

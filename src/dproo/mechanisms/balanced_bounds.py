@@ -110,7 +110,7 @@ class BalancedBounds:
             "counted": table.plateau >= least_plateau(table),
         }
 
-    @property
+    @cached_property
     def knee(self) -> Fraction:
         """``1 / (growth - 1)``, in records."""
         return 1 / (self.table.growth - 1)
@@ -140,14 +140,16 @@ class BalancedBounds:
     @cached_property
     def crowding(self) -> Fraction:
         """The most that a hidden letter from ``c*`` on weighs, over what it is counted for."""
-        table, most = self.table, Fraction(0)
+        table, most = self.table, 0
+        whole = table.slope.denominator * table.unit
+        knee = int(whole * self.knee)
         for low, high in steps(table):
             loss = table.starved(low)[1]
             end = min(_hidden_end(table, low, loss), table.forgotten(loss) + 1)
             if end > table.starved(high)[0]:
-                lost = Fraction(-table.gift(end - 1, high), table.slope.denominator * table.unit)
-                most = max(most, (end - 1) / (down(lost) + down(self.knee)))
-        return most
+                counted = knee - table.gift(end - 1, high)
+                most = max(most, ceil_div((end - 1) * whole * _ONE, counted))
+        return Fraction(most, _ONE)
 
     @cached_property
     def least_total(self) -> Fraction:
