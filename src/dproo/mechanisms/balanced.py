@@ -54,6 +54,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     >>> bal = BalancedRevealOrObscure(epsilon=1, n=100, k=6)
     >>> [round(float(p), 4) for p in bal.pmf([70, 30, 0, 0, 0, 0])]
+    [0.6932, 0.2971, 0.0024, 0.0024, 0.0024, 0.0024]
     """
 
     name = "bal-roo"
