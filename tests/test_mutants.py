@@ -67,6 +67,13 @@ EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
 ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
 PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
 SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
+STEPS = "test_balanced.py::test_every_step_of_the_proof_holds_for_every_small_dataset[4-12-1]"
+LARGE_STEPS = "test_balanced.py::test_every_step_of_the_proof_holds_wherever_some_letters_are"
+HIGHEST = "test_balanced.py::test_the_level_is_the_highest_that_fits"
+UNCOUNTED = "test_balanced.py::test_hidden_letters_that_are_counted_nowhere_leak_and_are_refused"
+HALF_SURPLUS = "test_balanced.py::test_too_small_a_surplus_leaks_and_is_refused"
+NOT_PROVEN = "test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
+CHANGES = "test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "test_scale.py::test_equal_keys_of_different_types_are_different_cells"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
@@ -149,6 +156,45 @@ MUTANTS = {
     ),
     "the least total is taken where most is at risk": (
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
+    ),
+    "a letter's own gift moves its level": (
+        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - limit", "self.total(level) - limit", STEPS,
+    ),
+    "a loss is forgotten at once": (
+        "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
+    ),
+    "letters on the slope are not counted": (
+        "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
+    ),
+    "the level is one too high": (
+        "mechanisms/balanced_table.py", "                low, below = middle, value\n        return low", "                low, below = middle, value\n        return high", HIGHEST,
+    ),
+    "the surplus is halved": (
+        "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
+    ),
+    "the slope is four times as steep as what was proven": (
+        "mechanisms/balanced_table.py", "over, under = table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", "over, under = 4 * table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", LARGE_STEPS,
+    ),
+    "hidden letters may be counted nowhere": (
+        "mechanisms/balanced_bounds.py", "table.plateau >= least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
+    ),
+    "any surplus will do": (
+        "mechanisms/balanced_bounds.py", "table.surplus >= flat", "table.surplus > 0", HALF_SURPLUS,
+    ),
+    "levels never drift": (
+        "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+    ),
+    "the level has no cap": (
+        "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
+    ),
+    "a table is used whether proven or not": (
+        "mechanisms/balanced.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
+    ),
+    "a group of unknown size has all records": (
+        "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
+    ),
+    "both relations get the table of one": (
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return self._envelope", "if self.neighbours != REPLACE:\n            return self._envelope", CHANGES,
     ),
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,

@@ -16,10 +16,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from dproo.exact import BITS, ceil_div, power_lower
+from dproo.mechanisms.law import Transition
 from dproo.mechanisms.letter_table import LetterTable, even, worst_replacement
 
 ENTRIES_MAX = 1 << 14
 """A longer table is cut to about this length by a constant pseudo-count on every letter."""
+
+Search = Callable[[LetterTable, int, int], tuple[Fraction, Transition]]
 
 _SECANTS = 8
 
@@ -75,17 +78,20 @@ class Envelope:
             values.append(value)
         return LetterTable(tuple(reversed(values)), slope)
 
-    def calibrated(self) -> LetterTable:
+    def calibrated(self, search: Search = worst_replacement) -> LetterTable:
         """Return the table of the largest rate that certifies, by false position.
 
         The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the largest
         rate is at most that of ``growth`` itself. The likely rate comes first, and is nearly
         always good enough.
+
+        Args:
+            search: what returns the worst ratio of a table, and a transition that has it.
         """
 
         def excess(rate: int) -> tuple[LetterTable, Fraction]:
             table = self.table(rate)
-            ratio, _ = worst_replacement(table, self.n, self.k)
+            ratio, _ = search(table, self.n, self.k)
             return table, ratio - self.growth
 
         low = self.likely_rate

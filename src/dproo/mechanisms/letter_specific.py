@@ -12,9 +12,14 @@ from functools import cached_property
 
 from dproo.counts import Counts, Runs
 from dproo.exact import exp_lower
-from dproo.mechanisms.envelope import Envelope
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
-from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
+from dproo.mechanisms.envelope import Envelope, Search
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_table import (
+    LetterTable,
+    worst_addition,
+    worst_change,
+    worst_replacement,
+)
 from dproo.randomness import Source
 from dproo.sampling import pick_each
 
@@ -28,10 +33,12 @@ class LetterSpecificRevealOrObscure(Mechanism):
     ``f(c) = max_j (c + j) growth^-j`` is the smallest table above the identity whose step
     ratio is at most ``growth``: ``f(c) = c`` once ``(c+1)/c <= growth``, so a letter seen
     often is never obscured. Under replacement ``growth`` is a little below ``e^epsilon``,
-    the most that the certificate allows; under add-remove it is ``e^epsilon``.
+    the most that the certificate allows; under add-remove it is ``e^epsilon``. Under
+    ``"both"`` one epsilon covers a record that is replaced, added or removed, in a dataset
+    of unknown size: what one of several groups sees of a record that may move between them.
 
-    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed; on
-    every dataset the obscured mass is at most ROO's.
+    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed, or
+    both; on every dataset of a public size the obscured mass is at most ROO's.
     Proof: docs/proofs/letter_specific.md
     Reference: this project.
 
@@ -41,7 +48,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
     """
 
     name = "ls-roo"
-    relations = (REPLACE, ADD_REMOVE)
+    relations = (REPLACE, ADD_REMOVE, BOTH)
     basis = "exact: a point mass is worst"
     is_closed_form = True
 
@@ -51,7 +58,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
         tables = Envelope(self.growth, self.n, self.k)
         if self.neighbours == ADD_REMOVE:
             return tables.table(tables.largest_rate)
-        return tables.calibrated()
+        return tables.calibrated(self._search)
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
@@ -85,13 +92,18 @@ class LetterSpecificRevealOrObscure(Mechanism):
     def neighbour_distance(self) -> Fraction:
         """One step of the table, over the least total that any dataset has."""
         step = self.table.slope
-        if self.neighbours == REPLACE:
-            return Fraction(step, self.table.least(self.n, self.k))
-        return Fraction(step, self.k * self.table(0) + step)
+        if self.neighbours == ADD_REMOVE:
+            return Fraction(step, self.k * self.table(0) + step)
+        fewest = self.n if self.neighbours == REPLACE else 1
+        return Fraction(step, self.table.least(fewest, self.k))
 
     @cached_property
     def worst(self) -> Transition:
         """The worst transition, found by a search that leaves out only what cannot be it."""
-        search = worst_replacement if self.neighbours == REPLACE else worst_addition
-        _, transition = search(self.table, self.n, self.k)
+        _, transition = self._search(self.table, self.n, self.k)
         return transition
+
+    @property
+    def _search(self) -> Search:
+        searches = {REPLACE: worst_replacement, ADD_REMOVE: worst_addition, BOTH: worst_change}
+        return searches[self.neighbours]
