@@ -10,6 +10,25 @@ Unset Printing Implicit Defensive.
 Import Order.TTheory GRing.Theory Num.Theory.
 Open Scope ring_scope.
 
+(* If the bound holds for the worst total, it holds for all. *)
+Lemma larger_total (new old gap E Z : rat) :
+  0 <= old -> 0 <= gap -> 0 < E -> 0 <= Z - E -> new * E <= old * (E - gap) ->
+  new * Z <= old * (Z - gap).
+Proof.
+move=> old_ge0 gap_ge0 E_gt0 EZ fit; have new_le : new <= old.
+  by rewrite -(ler_pmul2r E_gt0) (le_trans fit) // ler_wpmul2l // ler_subl_addr ler_addl.
+have := ler_wpmul2l EZ new_le; rat_linear.
+Qed.
+
+Lemma smaller_total (new old gap E Z : rat) :
+  0 <= old -> gap <= 0 -> 0 <= Z -> 0 <= E - Z -> new * E <= old * (E - gap) ->
+  new * Z <= old * (Z - gap).
+Proof.
+move=> old_ge0 gap_le0 Z_ge0 ZE fit; have [new_le|/ltW old_le] := leP new old.
+  have := ler_wpmul2r Z_ge0 new_le; have := ler_wpmul2l old_ge0 gap_le0; rat_linear.
+have := ler_wpmul2l ZE old_le; rat_linear.
+Qed.
+
 Section Table.
 
 Variables (k : nat) (f : nat -> rat) (G : rat).
@@ -60,25 +79,6 @@ Hypothesis growth_at_least_one : 1 <= G.
 Hypothesis table_convex : forall c, step f c <= step f c.+1.
 Hypothesis gains_fit :
   forall x b, (x + b < n)%N -> ((k <= 2)%N -> (x + b).+1 = n) -> fits x b.
-
-(* If the bound holds for the worst total, it holds for all. *)
-Let larger_total (new old gap E Z : rat) :
-  0 <= old -> 0 <= gap -> 0 < E -> 0 <= Z - E -> new * E <= old * (E - gap) ->
-  new * Z <= old * (Z - gap).
-Proof.
-move=> old_ge0 gap_ge0 E_gt0 EZ fit; have new_le : new <= old.
-  by rewrite -(ler_pmul2r E_gt0) (le_trans fit) // ler_wpmul2l // ler_subl_addr ler_addl.
-have := ler_wpmul2l EZ new_le; rat_linear.
-Qed.
-
-Let smaller_total (new old gap E Z : rat) :
-  0 <= old -> gap <= 0 -> 0 <= Z -> 0 <= E - Z -> new * E <= old * (E - gap) ->
-  new * Z <= old * (Z - gap).
-Proof.
-move=> old_ge0 gap_le0 Z_ge0 ZE fit; have [new_le|/ltW old_le] := leP new old.
-  have := ler_wpmul2r Z_ge0 new_le; have := ler_wpmul2l old_ge0 gap_le0; rat_linear.
-have := ler_wpmul2l ZE old_le; rat_linear.
-Qed.
 
 Section Move.
 
