@@ -175,10 +175,7 @@ Qed.
 
 End Move.
 
-(* Datasets of n records that differ in one. *)
-Definition replaced_of_n (c c' : counts k) : Prop := replaced c c' /\ records c = n.
-
-Theorem ls_roo_replace : private replaced_of_n G ls_roo.
+Theorem ls_roo_replace : private (@replaced_of_n k n) G ls_roo.
 Proof.
 move=> c c' [[rest [a [b [-> ->]]]]]; rewrite records_add => n_records y.
 have [->|moved] := eqVneq a b; last exact: moved_record.

@@ -33,6 +33,9 @@ Definition add_remove (c c' : counts) : Prop := added c c' \/ added c' c.
 Definition replaced (c c' : counts) : Prop :=
   exists rest a b, c = add rest b /\ c' = add rest a.
 
+(* The number of records is public. *)
+Definition replaced_of_n (n : nat) (c c' : counts) : Prop := replaced c c' /\ records c = n.
+
 Lemma addE c a y : add c a y = (c y + (y == a))%N.
 Proof. by rewrite ffunE. Qed.
 
