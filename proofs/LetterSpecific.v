@@ -38,30 +38,30 @@ Definition ls_roo (c : counts k) (y : 'I_k) : rat := law (fun z => f (c z)) y.
 Hypothesis table_positive : forall c, 0 < f c.
 Hypothesis table_rising : forall c, f c <= f c.+1.
 
+Variable n : nat.
+
 Section AddRemove.
 
-Hypothesis table_grows_at_most : forall c, f c.+1 <= G * f c.
+Hypothesis table_grows_at_most : forall c, (c < n)%N -> f c.+1 <= G * f c.
+Hypothesis growth_at_least_one : 1 <= G.
 
-Theorem ls_roo_add_remove : private (@add_remove k) G ls_roo.
+Theorem ls_roo_add_remove : private (@add_remove_up_to k n) G ls_roo.
 Proof.
-have G_ge1 : 1 <= G.
-  by rewrite -(ler_pmul2r (table_positive 0)) mul1r (le_trans (table_rising 0)).
 have rises (c : counts k) a y : f (c y) <= f (add c a y).
   by rewrite addE; case: (y == a); rewrite ?addn1 ?addn0.
-have grows (c : counts k) a y : f (add c a y) <= G * f (c y).
-  rewrite addE; case: (y == a); rewrite ?addn1 ?addn0 //.
+have grows (c : counts k) a y : (records (add c a) <= n)%N -> f (add c a y) <= G * f (c y).
+  rewrite records_add addE => below; case: (y == a); rewrite ?addn1 ?addn0.
+    by apply: table_grows_at_most; apply: leq_ltn_trans (count_le_records c y) below.
   by rewrite ler_pemull // ltW.
 have positive (c : counts k) y : 0 < f (c y) by [].
-move=> c c' [] [a ->] y.
-  by have [] := law_squeezed y (positive c) (rises c a) (grows c a).
-by have [] := law_squeezed y (positive c') (rises c' a) (grows c' a).
+move=> c c' [[] [a ->] below below'] y.
+  by have [] := law_squeezed y (positive c) (rises c a) (grows c a ^~ below').
+by have [] := law_squeezed y (positive c') (rises c' a) (grows c' a ^~ below).
 Qed.
 
 End AddRemove.
 
 Section Replace.
-
-Variable n : nat.
 
 (* A record moves from a letter that keeps b records to one that had x. The total of all weights
    falls by the gap. What the other letters weigh is known only to be between least and most;

@@ -33,6 +33,10 @@ Definition add_remove (c c' : counts) : Prop := added c c' \/ added c' c.
 Definition replaced (c c' : counts) : Prop :=
   exists rest a b, c = add rest b /\ c' = add rest a.
 
+(* The number of records is private, but at most n. *)
+Definition add_remove_up_to (n : nat) (c c' : counts) : Prop :=
+  [/\ add_remove c c', (records c <= n)%N & (records c' <= n)%N].
+
 (* The number of records is public. *)
 Definition replaced_of_n (n : nat) (c c' : counts) : Prop := replaced c c' /\ records c = n.
 
@@ -48,6 +52,9 @@ rewrite /records; under eq_bigr do rewrite addE.
 rewrite big_split /= -addn1; congr addn.
 by rewrite (bigD1 a) //= eqxx big1 // => y /negbTE ->.
 Qed.
+
+Lemma count_le_records (c : counts) (y : 'I_k) : (c y <= records c)%N.
+Proof. by rewrite /records (bigD1 y) //= leq_addr. Qed.
 
 (* The law of one draw from weights: a letter's share of the total. *)
 Definition law (w : 'I_k -> rat) (y : 'I_k) : rat := w y / \sum_z w z.

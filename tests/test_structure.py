@@ -27,11 +27,12 @@ EXACT = [
 ]
 INSIDE_MECHANISMS = [
     "law",
+    "letter_table",
+    "conditions",
     "baselines",
     "smoothing",
     "randomized_response",
     "data_specific",
-    "letter_table",
     "letter_specific",
     "adaptive_table",
     "adaptive",

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div
+from dproo.mechanisms import conditions
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
 from dproo.randomness import Source
@@ -49,6 +50,34 @@ class LetterSpecificRevealOrObscure(Mechanism):
         if self.neighbours == ADD_REMOVE:
             return self._envelope(int((self.growth - 1) * self._step_unit))
         return self._calibrated()
+
+    @property
+    def theorem(self) -> str:
+        """By counts alone under add-remove; by a search under replace, which ``n`` bounds."""
+        return "ls_roo_add_remove" if self.neighbours == ADD_REMOVE else "ls_roo_search"
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table, at the growth that epsilon allows."""
+        table, growth = self.table, self.growth
+        holds = {
+            "table_positive": conditions.table_positive(table),
+            "table_rising": conditions.table_rising(table),
+            "growth_at_least_one": conditions.growth_at_least_one(growth),
+        }
+        if self.neighbours == ADD_REMOVE:
+            grows = conditions.table_grows_at_most(table, growth, n=self.n)
+            return holds | {"table_grows_at_most": grows}
+        stop = conditions.search_stop(table, growth)
+        return holds | {
+            "table_convex": conditions.table_convex(table),
+            "table_straight": conditions.table_straight(table),
+            "search_ends": conditions.search_ends(table, stop),
+            "stop_grows_at_most": conditions.stop_grows_at_most(table, growth, stop),
+            "search_found_nothing": conditions.search_found_nothing(
+                table, growth, stop, n=self.n, k=self.k
+            ),
+        }
 
     @cached_property
     def _pseudo(self) -> int:
