@@ -43,8 +43,6 @@ by rewrite addnC eq_sym.
 Qed.
 
 Variables (T : Type) (G : rat) (sampler : counts k -> T -> rat).
-Hypothesis sampler_nonnegative : forall c t, 0 <= sampler c t.
-Hypothesis growth_at_least_one : 1 <= G.
 
 (* All records of a person are replaced by others. *)
 Definition replaced_person (d d' : files) : Prop :=
@@ -63,6 +61,9 @@ rewrite (votesE d (or_introl erefl)) (votesE d' (or_intror erefl)).
 case: (d p) d_p => // r s _; case: (d' p) d'_p => // r' s' _ /=.
 by apply: private_sampler; exists rest, (rule p r' s'), (rule p r s).
 Qed.
+
+Hypothesis sampler_nonnegative : forall c t, 0 <= sampler c t.
+Hypothesis growth_at_least_one : 1 <= G.
 
 Theorem persons_add_remove :
   private (@add_remove k) G sampler -> private add_remove_person G (sampler \o votes).
