@@ -14,7 +14,6 @@ import pytest
 
 from dproo.counts import Counts
 from dproo.mechanisms import SAMPLERS, conditions, mechanism
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import LetterTable
 
@@ -28,11 +27,12 @@ MADE = [
     mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
     for name, options in [
         ("roo", {}),
+        ("subrr", {}),
         ("roo", {"draws": 3, "prior": [1, 2, 5]}),
         ("roo", {"records_per_person": 4}),
         ("ls-roo", {}),
     ]
-    for relation in (REPLACE, ADD_REMOVE)
+    for relation in SAMPLERS[name].relations
     for epsilon in ("0.1", "1", "8")
 ]
 
@@ -105,8 +105,9 @@ def test_a_sampler_checks_exactly_what_its_theorem_assumes(made):
 
 def test_a_sampler_without_a_theorem_claims_no_condition():
     both = mechanism("roo", epsilon=1, n=12, k=3, draws=2, records_per_person=2)
-    others = [mechanism(name, epsilon=1, n=100, k=3) for name in {*SAMPLERS} - {"roo", "ls-roo"}]
-    for made in (both, *others):
+    answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
+    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("ds-roo", "als-roo")]
+    for made in (both, answers, *others):
         assert made.theorem is None
         assert made.conditions == {}
 
@@ -122,7 +123,6 @@ def test_a_sampler_that_fails_a_condition_cannot_be_made():
 
 
 TWO = Fraction(2)
-FLAT_THEN_STEEP = LetterTable((9, 10, 12), 9)
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,14 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
             assert shown is holds, (table, n, k, growth)
             found += 1
     assert found > 20
+
+
+def test_without_convexity_the_search_would_miss_a_leak():
+    table, growth = LetterTable((1, 1, 7, 7, 10), 0), Fraction(21, 5)
+    stop = conditions.search_stop(table, growth)
+    assert conditions.search_found_nothing(table, growth, stop, n=4, k=3)
+    assert exact_ratio(table, 4, 3) == 7
+    assert not conditions.table_convex(table)
 
 
 def test_the_counts_of_a_dataset_are_those_of_the_theorems():
