@@ -4,6 +4,7 @@
 """
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from dproo.counts import Counts
 from dproo.mechanisms import SAMPLERS, conditions, mechanism
+from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import LetterTable
 
@@ -34,6 +36,10 @@ MADE = [
     ]
     for relation in SAMPLERS[name].relations
     for epsilon in ("0.1", "1", "8")
+] + [
+    mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
+    for epsilon in ("0.1", "1", "8")
+    for n in (1, 12, 2**80)
 ]
 
 
@@ -123,6 +129,7 @@ def test_a_sampler_that_fails_a_condition_cannot_be_made():
 
 
 TWO = Fraction(2)
+ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVEL_STEP)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +146,14 @@ TWO = Fraction(2)
             [LetterTable((1, 2), 2), TWO, 1],
             [LetterTable((1, 2), 3), TWO, 1],
         ),
+        ("unit_positive", [ALS], [replace(ALS, unit=0)]),
+        ("knee_positive", [ALS], [replace(ALS, knee=0)]),
+        ("knee_grows_at_most", [ALS], [replace(ALS, knee=1)]),
+        ("high_positive", [ALS], [replace(ALS, high=0)]),
+        ("offset_positive", [ALS], [replace(ALS, offset=0)]),
+        ("level_grows_at_most", [ALS], [replace(ALS, offset=2 * LEVEL_STEP - 1)]),
+        ("powers_positive", [ALS], [replace(ALS, powers=(0, 12, 18))]),
+        ("powers_rising", [ALS], [replace(ALS, powers=(8, 7, 10))]),
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
@@ -155,6 +170,17 @@ def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():
     for n, holds in [(1, True), (2, True), (3, False), (9, False)]:
         table = LetterTable((4, 8, 16), 17)
         assert conditions.table_grows_at_most(table, TWO, n=n) is holds
+
+
+def test_powers_grow_up_to_the_most_records_or_until_all_is_revealed():
+    for table, n, holds in [
+        (ALS, 2, True),
+        (replace(ALS, powers=(8, 13, 18)), 2, False),
+        (replace(ALS, unit=18 * LEVEL_STEP), 9, True),
+        (replace(ALS, unit=18 * LEVEL_STEP + 1), 9, False),
+        (replace(ALS, knee=3), 9, False),
+    ]:
+        assert conditions.powers_grow_at_most(table, n=n) is holds
 
 
 def test_a_table_is_straight_from_its_end_on():

@@ -28,13 +28,13 @@ EXACT = [
 INSIDE_MECHANISMS = [
     "law",
     "letter_table",
+    "adaptive_table",
     "conditions",
     "baselines",
     "smoothing",
     "randomized_response",
     "data_specific",
     "letter_specific",
-    "adaptive_table",
     "adaptive",
 ]
 
