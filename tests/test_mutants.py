@@ -129,7 +129,30 @@ MAP = "test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
 GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
+CONDITION = "test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+FAILED_CONDITION = "test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
+ASSUMED = "test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
+SEARCHED = "test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
+
 MUTANTS = {
+    "a condition that fails is ignored": (
+        "mechanisms/law.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+    ),
+    "a hypothesis is dropped": (
+        "mechanisms/letter_specific.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,
+    ),
+    "the last step may be larger than the slope": (
+        "mechanisms/conditions.py", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
+    ),
+    "a table of zeros is positive": (
+        "mechanisms/conditions.py", "min(table.values) > 0", "min(table.values) >= 0", CONDITION,
+    ),
+    "the search takes the largest total where the total falls": (
+        "mechanisms/conditions.py", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
+    ),
+    "the search leaves out a half": (
+        "mechanisms/conditions.py", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
+    ),
     "a group is drawn from the units of the one before it": (
         "sampling.py", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),

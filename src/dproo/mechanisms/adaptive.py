@@ -14,6 +14,7 @@ from functools import cached_property
 from dproo._check import one_of
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, log_upper
+from dproo.mechanisms import conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -86,6 +87,35 @@ class AdaptiveRevealOrObscure(Mechanism):
         return LetterSpecificRevealOrObscure(
             epsilon=self.epsilon, n=self.n, k=self.k, neighbours=self.neighbours
         )
+
+    @property
+    def theorem(self) -> str | None:
+        """LS-ROO's where it is that; under replace a level that moves is proven on paper."""
+        if self.plain:
+            return self.plain.theorem
+        return "als_roo_add_remove" if self.neighbours == ADD_REMOVE else None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table."""
+        if self.plain:
+            return self.plain.conditions
+        if self.theorem is None:
+            return {}
+        table = self.table
+        return {
+            "growth_at_least_one": conditions.growth_at_least_one(table.growth),
+            "unit_positive": conditions.unit_positive(table),
+            "knee_positive": conditions.knee_positive(table),
+            "knee_grows_at_most": conditions.knee_grows_at_most(table),
+            "high_positive": conditions.high_positive(table),
+            "rise_nonnegative": conditions.rise_nonnegative(),
+            "offset_positive": conditions.offset_positive(table),
+            "level_grows_at_most": conditions.level_grows_at_most(table),
+            "powers_positive": conditions.powers_positive(table),
+            "powers_rising": conditions.powers_rising(table),
+            "powers_grow_at_most": conditions.powers_grow_at_most(table, n=self.n),
+        }
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""

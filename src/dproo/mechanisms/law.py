@@ -76,6 +76,19 @@ class Mechanism(ABC):
         self._check_parameters()
         if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+        for condition, holds in self.conditions.items():
+            if self.is_for_release and not holds:
+                raise ValueError(f"{self.name} did not certify: {condition} does not hold.")
+
+    @property
+    def theorem(self) -> str | None:
+        """The machine-checked theorem, in ``proofs/``, that this sampler rests on, if any."""
+        return None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """The hypotheses of the theorem, and whether the integers to draw from satisfy them."""
+        return {}
 
     def _check_sizes(self) -> None:
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE, BOTH))

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from dproo.counts import Counts, Runs
 from dproo.exact import exp_lower
+from dproo.mechanisms import conditions
 from dproo.mechanisms.envelope import Envelope, Search
 from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_table import (
@@ -67,6 +68,37 @@ class LetterSpecificRevealOrObscure(Mechanism):
         if tables.last(tables.likely_rate) <= _SHORT:
             return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
         return tables.worst_alpha()
+
+    @property
+    def theorem(self) -> str | None:
+        """By counts alone under add-remove; by a search under replace, which ``n`` bounds."""
+        names = {REPLACE: "ls_roo_search", ADD_REMOVE: "ls_roo_add_remove"}
+        return names.get(self.neighbours)
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table, at the growth that epsilon allows."""
+        if self.theorem is None:
+            return {}
+        table, growth = self.table, self.growth
+        holds = {
+            "table_positive": conditions.table_positive(table),
+            "table_rising": conditions.table_rising(table),
+            "growth_at_least_one": conditions.growth_at_least_one(growth),
+        }
+        if self.neighbours == ADD_REMOVE:
+            grows = conditions.table_grows_at_most(table, growth, n=self.n)
+            return holds | {"table_grows_at_most": grows}
+        stop = conditions.search_stop(table, growth)
+        return holds | {
+            "table_convex": conditions.table_convex(table),
+            "table_straight": conditions.table_straight(table),
+            "search_ends": conditions.search_ends(table, stop),
+            "stop_grows_at_most": conditions.stop_grows_at_most(table, growth, stop),
+            "search_found_nothing": conditions.search_found_nothing(
+                table, growth, stop, n=self.n, k=self.k
+            ),
+        }
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""
