@@ -130,7 +130,7 @@ def test_the_limit_of_the_accuracy_is_the_limit():
     answer = plan(n=1000, k=9, epsilon="0.1")
     assert answer.limit == dproo.limit(n=1000, k=9, epsilon="0.1").lower
     assert round(float(answer.times_limit("ls-roo")), 2) == 2.18  # docs/proofs/limit.md
-    assert answer.best == "ls-roo"
+    assert answer.best == "bal-roo"
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,18 @@ class _Server(uvicorn.Server):
 
     asyncio takes one number for both. Few, since none of those accepted is looked at before the
     last of them; a long queue, since the kernel makes whoever finds it full wait for a second.
+    It is announced once it hears Ctrl-C, however it was started.
     """
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(QUEUE)
+        self._announce()
 
 
 def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], None]) -> None:
@@ -64,7 +70,7 @@ def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], N
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-            )
+            ),
+            lambda: announce(door),
         )
-        announce(door)
         server.run(sockets=[listener])
