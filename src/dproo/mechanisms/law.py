@@ -22,6 +22,7 @@ from dproo.sampling import pick, pick_many
 
 REPLACE = "replace"
 ADD_REMOVE = "add-remove"
+EITHER = "either"
 
 RECORDS_MAX = 2**80
 """Under add-remove ``n`` is private, so a law must hold for every dataset up to this size."""
