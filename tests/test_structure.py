@@ -35,6 +35,9 @@ INSIDE_MECHANISMS = [
     "letter_specific",
     "adaptive_table",
     "adaptive",
+    "balanced_table",
+    "balanced_bounds",
+    "balanced",
 ]
 
 

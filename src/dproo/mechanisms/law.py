@@ -22,10 +22,11 @@ from dproo.sampling import pick, pick_many
 
 REPLACE = "replace"
 ADD_REMOVE = "add-remove"
-EITHER = "either"
+BOTH = "both"
+"""One record is replaced, or added, or removed, and nobody need know how many there are."""
 
 RECORDS_MAX = 2**80
-"""Under add-remove ``n`` is private, so a law must hold for every dataset up to this size."""
+"""Where ``n`` is private, a law must hold for every dataset up to this size."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: the privacy parameter, exact.
-        n: the public number of records; under ``"add-remove"`` the most a dataset may have.
+        n: the public number of records under ``"replace"``, else the most a dataset may have.
         k: the number of letters of the public alphabet.
-        neighbours: ``"replace"`` or ``"add-remove"``: what one record may do.
+        neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: what one record may do.
 
     Guarantee: an instance that is for release satisfies epsilon-DP; its integers were
     certified when it was made, or it could not have been made.
@@ -73,11 +74,11 @@ class Mechanism(ABC):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
 
     def _check_sizes(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE, BOTH))
         if self.neighbours not in self.relations:
             condition = f"be {' or '.join(map(repr, self.relations))} for {self.name}"
             raise ValueError(refusal("neighbours", condition, self.neighbours))
-        if self.neighbours == ADD_REMOVE and self.n == 0:
+        if self.neighbours != REPLACE and self.n == 0:
             self._set(n=RECORDS_MAX)
         self._set(n=whole("n", self.n, at_least=1), k=whole("k", self.k, at_least=2))
 

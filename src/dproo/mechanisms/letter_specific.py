@@ -6,14 +6,20 @@ count by more than a factor ``e^epsilon``. Every letter gets its own lift.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
-from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_table import (
+    LetterTable,
+    worst_addition,
+    worst_change,
+    worst_replacement,
+)
 from dproo.randomness import Source
 from dproo.sampling import pick_each
 
@@ -28,10 +34,12 @@ class LetterSpecificRevealOrObscure(Mechanism):
     ``f(c) = max_j (c + j) growth^-j`` is the smallest table above the identity whose step
     ratio is at most ``growth``: ``f(c) = c`` once ``(c+1)/c <= growth``, so a letter seen
     often is never obscured. Under replacement ``growth`` is a little below ``e^epsilon``,
-    the most that the certificate allows; under add-remove it is ``e^epsilon``.
+    the most that the certificate allows; under add-remove it is ``e^epsilon``. Under
+    ``"both"`` one epsilon covers a record that is replaced, added or removed, in a dataset
+    of unknown size: what one of several groups sees of a record that may move between them.
 
-    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed; on
-    every dataset the obscured mass is at most ROO's.
+    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed, or
+    both; on every dataset of a public size the obscured mass is at most ROO's.
     Proof: docs/proofs/letter_specific.md
     Reference: this project.
 
@@ -41,7 +49,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
     """
 
     name = "ls-roo"
-    relations = (REPLACE, ADD_REMOVE)
+    relations = (REPLACE, ADD_REMOVE, BOTH)
 
     @cached_property
     def table(self) -> LetterTable:
@@ -87,7 +95,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
 
         def excess(rate: int) -> tuple[LetterTable, Fraction]:
             table = self._envelope(rate)
-            ratio, _ = worst_replacement(table, self.n, self.k)
+            ratio, _ = self._search(table, self.n, self.k)
             return table, ratio - limit
 
         high = int((limit - 1) * self._step_unit)
@@ -132,13 +140,18 @@ class LetterSpecificRevealOrObscure(Mechanism):
     def neighbour_distance(self) -> Fraction:
         """One step of the table, over the least total that any dataset has."""
         step = self.table.slope
-        if self.neighbours == REPLACE:
-            return Fraction(step, self.table.least(self.n, self.k))
-        return Fraction(step, self.k * self.table(0) + step)
+        if self.neighbours == ADD_REMOVE:
+            return Fraction(step, self.k * self.table(0) + step)
+        fewest = self.n if self.neighbours == REPLACE else 1
+        return Fraction(step, self.table.least(fewest, self.k))
 
     @cached_property
     def worst(self) -> Transition:
         """The worst transition, found by a search that leaves out only what cannot be it."""
-        search = worst_replacement if self.neighbours == REPLACE else worst_addition
-        _, transition = search(self.table, self.n, self.k)
+        _, transition = self._search(self.table, self.n, self.k)
         return transition
+
+    @property
+    def _search(self) -> Callable[[LetterTable, int, int], tuple[Fraction, Transition]]:
+        searches = {REPLACE: worst_replacement, ADD_REMOVE: worst_addition, BOTH: worst_change}
+        return searches[self.neighbours]

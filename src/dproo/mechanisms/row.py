@@ -17,7 +17,7 @@ from math import prod
 from dproo._check import refusal
 from dproo.counts import Counts
 from dproo.exact import is_at_most_exp, parse_epsilon, rational
-from dproo.mechanisms.law import ADD_REMOVE, EITHER, REPLACE, Mechanism
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism
 from dproo.mechanisms.network import Family, Network
 from dproo.randomness import Source
 
@@ -81,7 +81,7 @@ class RowSampler:
         k = self.network.sizes[family.column]
         if self.neighbours == REPLACE and not family.parents:
             return self.sampler(epsilon=epsilon, k=k, n=self.n)
-        relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else EITHER
+        relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else BOTH
         return self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)
 
     @property
