@@ -42,6 +42,9 @@ INSIDE_MECHANISMS = [
     "balanced_table",
     "balanced_bounds",
     "balanced",
+    "network",
+    "network_choice",
+    "row",
 ]
 
 
