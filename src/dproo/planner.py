@@ -143,7 +143,7 @@ def planned(*, is_closed_form: bool = False) -> list[str]:
     return [
         name
         for name, sampler in _every_sampler()
-        if hasattr(sampler, "worst_alpha_at") and (sampler.is_closed_form or not is_closed_form)
+        if getattr(sampler, "is_planned", False) and (sampler.is_closed_form or not is_closed_form)
     ]
 
 

@@ -59,6 +59,8 @@ class BalancedRevealOrObscure(Mechanism):
 
     name = "bal-roo"
     relations = (REPLACE, ADD_REMOVE)
+    basis = "proven bound"
+    is_planned = False
 
     def weights(self, counts: Counts) -> Runs:
         """Return the balanced count of every letter."""

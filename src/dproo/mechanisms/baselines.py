@@ -89,6 +89,7 @@ class LaplaceSampler(Baseline):
     name = "laplace"
     basis: ClassVar[str] = "proven bound of Raskhodnikova et al.; usually better in practice"
     is_closed_form: ClassVar[bool] = True
+    is_planned: ClassVar[bool] = True
 
     projection: str = EUCLIDEAN
 

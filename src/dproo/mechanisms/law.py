@@ -64,6 +64,8 @@ class Mechanism(ABC):
     """What stands behind the worst case of the accuracy, in a few words."""
     is_closed_form: ClassVar[bool] = False
     """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
+    is_planned: ClassVar[bool] = True
+    """Whether ``plan`` asks it; not where its worst case takes too long to compute."""
 
     epsilon: Fraction
     n: int = 0
