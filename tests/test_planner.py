@@ -67,7 +67,7 @@ def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
     assert 0 <= least / Fraction(epsilon) - 1 < Fraction(1, 10**4)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", [name for name in planned() if name in SAMPLERS])
 def test_the_planner_and_the_sampler_agree(sampler):
     """The planner's figure is never below that of the integers drawn from, and barely above."""
     fixed = [(1, 2, "1"), (50, 2, "0.1"), (1000, 9, "0.1"), (77, 200, "2"), (10**6, 2, "0.002")]

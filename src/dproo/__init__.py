@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dproo.alphabet import Alphabet
     from dproo.audit import Audit, audit
     from dproo.bound import Limit, limit
+    from dproo.codebook import CodeBook
     from dproo.composition import Composition, compose
     from dproo.counts import Counts
     from dproo.engines import ReleaseError
@@ -38,6 +39,7 @@ __all__ = [
     "Alphabet",
     "Audit",
     "Certificate",
+    "CodeBook",
     "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
@@ -73,6 +75,7 @@ _HOMES = {
         "alphabet": ("Alphabet",),
         "audit": ("Audit", "audit"),
         "bound": ("Limit", "limit"),
+        "codebook": ("CodeBook",),
         "composition": ("Composition", "compose"),
         "counts": ("Counts",),
         "engines": ("ReleaseError",),

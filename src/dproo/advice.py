@@ -17,7 +17,7 @@ from dproo.comparison import FLOOR
 from dproo.distributions import SHAPES, Distribution, shape
 from dproo.exact import Number, parse_epsilon
 from dproo.mechanisms import DEFAULT, SAMPLERS, LaplaceSampler
-from dproo.planner import Plan, plan
+from dproo.planner import Plan, plan, planned
 
 _TRIALS = 2_000
 _WORST_SHAPE = "all records having the same letter"
@@ -59,7 +59,8 @@ def recommend(
     'If the guess is wrong, its accuracy is 0.3 at worst.'
     """
     if p is None:
-        return _in_the_worst_case(plan(n=n, k=k, epsilon=epsilon, samplers=SAMPLERS))
+        asked = [name for name in planned() if name in SAMPLERS]
+        return _in_the_worst_case(plan(n=n, k=k, epsilon=epsilon, samplers=asked))
     guess = shape(p, k=k) if isinstance(p, str) else Distribution.of(p)
     exact = parse_epsilon(epsilon)
     laws = {name: sampler(n=n, k=k, epsilon=exact) for name, sampler in SAMPLERS.items()}
