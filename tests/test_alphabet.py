@@ -256,7 +256,7 @@ def test_ready_counts_are_taken_as_they_are() -> None:
         0,
         4,
     ]
-    with pytest.raises(ValueError, match="counts must have 4 letters, got 2"):
+    with pytest.raises(ValueError, match="counts must have 4 letters, as the alphabet has"):
         engines.prepare(Counts.of([1, 2]), alphabet=alphabet)
     with pytest.raises(ValueError, match="counts must be at least 0, got -1"):
         engines.prepare({"a": -1}, alphabet=alphabet)
