@@ -217,7 +217,7 @@ MUTANTS = {
         "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
     ),
     "both relations get the table of one": (
-        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return self._envelope", "if self.neighbours != REPLACE:\n            return self._envelope", CHANGES,
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours != REPLACE:\n            return tables", CHANGES,
     ),
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
@@ -277,7 +277,7 @@ MUTANTS = {
         "mechanisms/allocation.py", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
     ),
     "the bound on the spread forgets later records": (
-        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few)", "(1 / pseudo), few)", BOUNDS,
+        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few, bits", "(1 / pseudo), few, bits", BOUNDS,
     ),
     "the joint way forgets the person": (
         "composition.py", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
@@ -325,7 +325,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
-        "mechanisms/data_specific.py", "(over - under) * (self.n - self.k * m)", "(over - under) * (self.n + 1 - self.k * m)", DS,
+        "mechanisms/data_specific.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
         "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
@@ -340,7 +340,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
     ),
     "the total is taken for constant": (
-        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:", "if self.neighbours:", LS,
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours:\n            return tables", LS,
     ),
     "the worst total is the largest": (
         "mechanisms/letter_table.py", "            if gap > 0:\n", "            if gap < 0:\n", LS,
@@ -394,7 +394,7 @@ MUTANTS = {
         "mechanisms/smoothing.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
     ),
     "the table's least total is taken for its largest": (
-        "mechanisms/letter_specific.py", "self.table.least(self.n, self.k)", "self.table.most(self.n, self.k)", f"{DOMINATES}[ls-roo]",
+        "mechanisms/letter_specific.py", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
     ),
     "the step of q is left out of the distance": (
         "mechanisms/data_specific.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
