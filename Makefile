@@ -1,4 +1,4 @@
-.PHONY: demo test lint bench docs soak coverage requirements
+.PHONY: demo test lint bench docs proofs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -22,6 +22,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/plan.py
 
 soak: .venv/ready-dev .venv/ready-system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
@@ -47,6 +48,17 @@ docs: .venv/ready-dev .venv/ready-system
 	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
 	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
 	@echo "The site is docs/_build/html/index.html."
+
+# The proofs that a machine checks, from scratch; Coq is taken from Debian where that is allowed.
+proofs:
+	@if command -v coqc >/dev/null && [ -d "$$(coqc -where)/user-contrib/mathcomp/zify" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			coq libcoq-mathcomp-algebra libcoq-mathcomp-zify >/dev/null; \
+	else echo "Coq is missing; install coq, libcoq-mathcomp-algebra and" \
+		"libcoq-mathcomp-zify."; exit 1; fi
+	$(PYTHON) proofs/check_proofs.py
 
 # Every file that is fetched must have the hash that the requirements name, also what builds the
 # package: that comes from the environment itself.

@@ -150,9 +150,9 @@ def test_the_printed_table_can_be_studied_too():
 
 
 def test_an_unstructured_sampler_is_enumerated_if_small_and_simulated_if_it_adds_noise():
-    from dproo.limit import limit  # noqa: PLC0415 - a sampler given by its whole table
+    from dproo.minimax import minimax  # noqa: PLC0415 - a sampler given by its whole table
 
-    best = limit(n=6, k=3, epsilon=1, grid=3).sampler
+    best = minimax(n=6, k=3, epsilon=1, grid=3).sampler
     assert dproo.accuracy(best, [1, 0, 0]).method == ENUMERATION
     laplace = dproo.mechanism("laplace", epsilon=1, n=6, k=3)
     assert dproo.accuracy(laplace, [1, 0, 0]).method == MONTE_CARLO

@@ -89,8 +89,9 @@ def neighbours(one, n, relation, records):
         changes = [b - a for a, b in zip(one, other, strict=True)]
         gained = sum(change for change in changes if change > 0)
         lost = gained - sum(changes)
-        is_one_way = gained == lost if relation == "replace" else min(gained, lost) == 0
-        if is_one_way and max(gained, lost) <= records:
+        kinds = {"replace": gained == lost, "add-remove": min(gained, lost) == 0}
+        is_one_change = kinds.get(relation, any(kinds.values()))
+        if is_one_change and max(gained, lost) <= records:
             found.append(position)
     return found
 

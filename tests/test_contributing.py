@@ -88,6 +88,15 @@ def test_a_release_and_the_command_line_know_it(tmp_path):
     assert CliRunner().invoke(cli, [*asked, "--no-ledger", "--quiet"]).output.strip()
 
 
+def test_the_planner_asks_it():
+    """Its worst case never falls, and the planner says so rather than guess."""
+    answer = dproo.plan(n=20, k=3, epsilon=1)
+    assert answer["seen-or-not"] == dproo.mechanism("seen-or-not", n=20, k=3, epsilon=1).worst_alpha
+    (row,) = dproo.plan(k=3, epsilon=1, alpha="0.1", samplers=["seen-or-not"]).rows
+    assert row.n is None
+    assert row.reason == "none was found for which its proven bound is small enough"
+
+
 def test_it_is_compared_and_audited():
     assert "seen-or-not" in compare(n=20, k=3, epsilon=1, p=["0.5", "0.3", "0.2"])
     sampler = dproo.mechanism("seen-or-not", epsilon=1, n=3, k=3)

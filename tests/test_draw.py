@@ -13,7 +13,7 @@ from walk import law
 import dproo
 from dproo import Counts, sampling
 from dproo.counts import Runs
-from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, letter_specific
+from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, envelope
 from dproo.randomness import Source
 
 
@@ -21,7 +21,7 @@ from dproo.randomness import Source
 def coarse(monkeypatch):
     """Build the same samplers from coarse integers, so that every unit can be walked."""
     monkeypatch.setattr(data_specific, "BITS", 3)
-    monkeypatch.setattr(letter_specific, "BITS", 2)
+    monkeypatch.setattr(envelope, "BITS", 2)
     monkeypatch.setattr(dproo.Mechanism, "growth", property(lambda _: Fraction(5, 2)))
 
 
@@ -34,7 +34,7 @@ SMALL = [
 
 
 @pytest.mark.usefixtures("coarse")
-@pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo", "als-roo", "subrr"])
+@pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"])
 def test_the_law_of_the_draw_is_the_pmf(name):
     """73 datasets for each of five samplers."""
     for counts in SMALL:
@@ -207,7 +207,7 @@ def test_a_fork_does_not_repeat_the_parents_draws():
 
 def test_a_million_letters_and_huge_counts_draw_at_once():
     counts = Counts.sparse({7: 2**63 - 1, 10**12 - 1: 2**62}, k=10**12)
-    for name in ("roo", "ds-roo", "ls-roo", "als-roo", "subrr"):
+    for name in ("roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"):
         sampler = dproo.mechanism(name, epsilon="0.1", n=counts.n, k=counts.k)
         assert sampler.draw(counts)[0] < 10**12
         assert len(sampler.draw_many(counts, 5_000)) == 5_000

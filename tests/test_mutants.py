@@ -28,6 +28,11 @@ QUOTIENT = "test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabil
 TOGETHER = "test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+LIMIT = "test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
+AGREE = "test_planner.py::test_the_planner_and_the_sampler_agree"
+HELD = "test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
+BEYOND = "test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
+POWER = "test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
 CLOSE = "test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
 ENUMERATED = (
     "test_privacy.py::test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified"
@@ -62,6 +67,13 @@ EVERY_CELL = "test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
 ADAPTIVE = "test_adaptive.py::test_the_bound_is_close_to_what_leaks"
 PROVEN = "test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
 SPAN = "test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
+STEPS = "test_balanced.py::test_every_step_of_the_proof_holds_for_every_small_dataset[4-12-1]"
+LARGE_STEPS = "test_balanced.py::test_every_step_of_the_proof_holds_wherever_some_letters_are"
+HIGHEST = "test_balanced.py::test_the_level_is_the_highest_that_fits"
+UNCOUNTED = "test_balanced.py::test_hidden_letters_that_are_counted_nowhere_leak_and_are_refused"
+HALF_SURPLUS = "test_balanced.py::test_too_small_a_surplus_leaks_and_is_refused"
+NOT_PROVEN = "test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
+CHANGES = "test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "test_scale.py::test_equal_keys_of_different_types_are_different_cells"
 SUBSET = "test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "test_audit.py::test_the_bound_on_odds_covers_them_exactly"
@@ -117,7 +129,30 @@ MAP = "test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
 GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
+CONDITION = "test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+FAILED_CONDITION = "test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
+ASSUMED = "test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
+SEARCHED = "test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
+
 MUTANTS = {
+    "a condition that fails is ignored": (
+        "mechanisms/law.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+    ),
+    "a hypothesis is dropped": (
+        "mechanisms/letter_specific.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,
+    ),
+    "the last step may be larger than the slope": (
+        "mechanisms/conditions.py", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
+    ),
+    "a table of zeros is positive": (
+        "mechanisms/conditions.py", "min(table.values) > 0", "min(table.values) >= 0", CONDITION,
+    ),
+    "the search takes the largest total where the total falls": (
+        "mechanisms/conditions.py", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
+    ),
+    "the search leaves out a half": (
+        "mechanisms/conditions.py", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
+    ),
     "a group is drawn from the units of the one before it": (
         "sampling.py", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),
@@ -144,6 +179,45 @@ MUTANTS = {
     ),
     "the least total is taken where most is at risk": (
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
+    ),
+    "a letter's own gift moves its level": (
+        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - limit", "self.total(level) - limit", STEPS,
+    ),
+    "a loss is forgotten at once": (
+        "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
+    ),
+    "letters on the slope are not counted": (
+        "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
+    ),
+    "the level is one too high": (
+        "mechanisms/balanced_table.py", "                low, below = middle, value\n        return low", "                low, below = middle, value\n        return high", HIGHEST,
+    ),
+    "the surplus is halved": (
+        "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
+    ),
+    "the slope is four times as steep as what was proven": (
+        "mechanisms/balanced_table.py", "over, under = table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", "over, under = 4 * table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", LARGE_STEPS,
+    ),
+    "hidden letters may be counted nowhere": (
+        "mechanisms/balanced_bounds.py", "table.plateau >= least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
+    ),
+    "any surplus will do": (
+        "mechanisms/balanced_bounds.py", "table.surplus >= flat", "table.surplus > 0", HALF_SURPLUS,
+    ),
+    "levels never drift": (
+        "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+    ),
+    "the level has no cap": (
+        "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
+    ),
+    "a table is used whether proven or not": (
+        "mechanisms/balanced.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
+    ),
+    "a group of unknown size has all records": (
+        "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
+    ),
+    "both relations get the table of one": (
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours != REPLACE:\n            return tables", CHANGES,
     ),
     "the lower bound on exp is the upper one": (
         "exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
@@ -200,10 +274,10 @@ MUTANTS = {
         "mechanisms/urn.py", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
     ),
     "the bound on many factors takes the last one": (
-        "mechanisms/allocation.py", "power_upper(ends, few // 2) * middle", "power_upper(ends, few // 2 - 1) * middle", BOUNDS,
+        "mechanisms/allocation.py", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
     ),
     "the bound on the spread forgets later records": (
-        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few)", "(1 / pseudo), few)", BOUNDS,
+        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few, bits", "(1 / pseudo), few, bits", BOUNDS,
     ),
     "the joint way forgets the person": (
         "composition.py", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
@@ -251,7 +325,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
-        "mechanisms/data_specific.py", "(over - under) * (self.n - self.k * m)", "(over - under) * (self.n + 1 - self.k * m)", DS,
+        "mechanisms/data_specific.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
         "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
@@ -266,7 +340,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
     ),
     "the total is taken for constant": (
-        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:", "if self.neighbours:", LS,
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours:\n            return tables", LS,
     ),
     "the worst total is the largest": (
         "mechanisms/letter_table.py", "            if gap > 0:\n", "            if gap < 0:\n", LS,
@@ -320,7 +394,7 @@ MUTANTS = {
         "mechanisms/smoothing.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
     ),
     "the table's least total is taken for its largest": (
-        "mechanisms/letter_specific.py", "self.table.least(self.n, self.k)", "self.table.most(self.n, self.k)", f"{DOMINATES}[ls-roo]",
+        "mechanisms/letter_specific.py", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
     ),
     "the step of q is left out of the distance": (
         "mechanisms/data_specific.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
@@ -417,6 +491,39 @@ MUTANTS = {
     ),
     "a random float is rounded to its lower multiple": (
         "law_audit.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "the planner forgets that a table's entries are rounded up": (
+        "mechanisms/envelope.py", "+ 3 + ceil_div(self.unit, rate)", "", f"{AGREE}[ls-roo]",
+    ),
+    "the planner forgets that DS-ROO's entries are rounded up": (
+        "mechanisms/data_specific.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+    ),
+    "a rough answer is one that fails": (
+        "search.py", "    return found\n", "    return failed or found\n", HELD,
+    ),
+    "the least epsilon of the limit is rounded up": (
+        "planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+    ),
+    "e^epsilon of the limit is rounded down": (
+        "bound.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+    ),
+    "the limit of few records rounds e^epsilon down": (
+        "bound.py", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+    ),
+    "the limit is rounded up": (
+        "bound.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
+    ),
+    "the power in the limit is rounded down": (
+        "bound.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
+    ),
+    "an upper power is squared downwards": (
+        "exact.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+    ),
+    "the limit of adding a record is that of replacing one": (
+        "bound.py", "else 2 * epsilon", "else epsilon", LIMIT,
+    ),
+    "the limit counts a letter too many without probability": (
+        "bound.py", "(letters >= 2 and letters * share == 1)", "(letters >= 1)", LIMIT,
     ),
     "a name rebound to this machine opens the page": (
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,

@@ -8,7 +8,7 @@ from browsing import NARROW, ROOMS, seen, settled, visit
 
 import dproo
 from dproo.mechanisms import SAMPLERS, mechanism
-from dproo.planner import WORST_ALPHA
+from dproo.planner import planned
 
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 
@@ -29,7 +29,7 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
         assert cells(page, "ls-roo")[:2] == [f"{float(reached):.3g}", f"{needed:,}"]
         assert "at most a factor 1.649" in page.inner_text("#meaning")
         assert "--k 20 --epsilon 0.5 --alpha 0.05" in page.inner_text("#command")
-        assert page.locator("#accuracy .curve").count() == len(WORST_ALPHA)
+        assert page.locator("#accuracy .curve").count() == len(planned(is_closed_form=True))
         for text in ("better privacy", "better accuracy"):
             assert page.locator(f"#accuracy svg text:has-text('{text}')").count() == 1
         page.wait_for_selector("#accuracy .here")
@@ -58,7 +58,7 @@ def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, ad
         page.wait_for_selector("#accuracy .curve.chosen")
         page.hover("#accuracy svg", position={"x": 300, "y": 150})
         tip = page.inner_text("#accuracy .tip")
-        assert all(name in tip for name in WORST_ALPHA)
+        assert all(name in tip for name in planned(is_closed_form=True))
         page.click("#accuracy svg", position={"x": 300, "y": 150})
         taken = page.input_value("#epsilon")
         assert taken != "0.1"

@@ -27,16 +27,24 @@ EXACT = [
 ]
 INSIDE_MECHANISMS = [
     "law",
+    "letter_table",
+    "adaptive_table",
+    "conditions",
     "baselines",
     "allocation",
     "urn",
     "smoothing",
     "randomized_response",
     "data_specific",
-    "letter_table",
+    "envelope",
     "letter_specific",
-    "adaptive_table",
     "adaptive",
+    "balanced_table",
+    "balanced_bounds",
+    "balanced",
+    "network",
+    "network_choice",
+    "row",
 ]
 
 
@@ -137,6 +145,7 @@ def test_the_public_names_are_the_promised_ones():
         "certify",
         "sample",
         "plan",
+        "limit",
         "accuracy",
         "epsilon_of",
         "alpha_of",

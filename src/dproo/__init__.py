@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from dproo.accuracy import Accuracy, accuracy
     from dproo.alphabet import Alphabet
     from dproo.audit import Audit, audit
+    from dproo.bound import Limit, limit
+    from dproo.codebook import CodeBook
     from dproo.composition import Composition, compose
     from dproo.counts import Counts
     from dproo.engines import ReleaseError
@@ -37,11 +39,13 @@ __all__ = [
     "Alphabet",
     "Audit",
     "Certificate",
+    "CodeBook",
     "Composition",
     "Counts",
     "DataSpecificRevealOrObscure",
     "LawAudit",
     "LetterSpecificRevealOrObscure",
+    "Limit",
     "Mechanism",
     "Plan",
     "Release",
@@ -57,6 +61,7 @@ __all__ = [
     "compose",
     "epsilon_of",
     "exact_law",
+    "limit",
     "mechanism",
     "plan",
     "sample",
@@ -69,6 +74,8 @@ _HOMES = {
         "accuracy": ("Accuracy", "accuracy"),
         "alphabet": ("Alphabet",),
         "audit": ("Audit", "audit"),
+        "bound": ("Limit", "limit"),
+        "codebook": ("CodeBook",),
         "composition": ("Composition", "compose"),
         "counts": ("Counts",),
         "engines": ("ReleaseError",),

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 
 from dproo.accuracy import accuracy
 from dproo.comparison import FLOOR
 from dproo.distributions import SHAPES, Distribution, shape
 from dproo.exact import Number, parse_epsilon
 from dproo.mechanisms import DEFAULT, SAMPLERS, LaplaceSampler
-from dproo.planner import WORST_ALPHA, plan
+from dproo.planner import Plan, plan, planned
 
 _TRIALS = 2_000
 _WORST_SHAPE = "all records having the same letter"
@@ -58,10 +59,8 @@ def recommend(
     'If the guess is wrong, its accuracy is 0.3 at worst.'
     """
     if p is None:
-        answer = plan(n=n, k=k, epsilon=epsilon)
-        return _in_the_worst_case(
-            {name: float(answer[name] or 0) for name in SAMPLERS if name in WORST_ALPHA}
-        )
+        asked = [name for name in planned() if name in SAMPLERS]
+        return _in_the_worst_case(plan(n=n, k=k, epsilon=epsilon, samplers=asked))
     guess = shape(p, k=k) if isinstance(p, str) else Distribution.of(p)
     exact = parse_epsilon(epsilon)
     laws = {name: sampler(n=n, k=k, epsilon=exact) for name, sampler in SAMPLERS.items()}
@@ -80,10 +79,12 @@ def recommend(
     return Advice(chosen, alphas[chosen], alphas, tuple(reasons))
 
 
-def _in_the_worst_case(worst: dict[str, float]) -> Advice:
-    chosen, worst = _best(worst)
+def _in_the_worst_case(answer: Plan) -> Advice:
+    chosen, worst = _best({row.sampler: float(row.alpha or 0) for row in answer.rows})
+    times = ceil((answer.times_limit(chosen) or 1) * 10) / 10
     reasons = (
         _verdict("In the worst case over all shapes", chosen, worst),
+        f"That is at most {times} times the best that any private sampler could do.",
         f"The worst case is {_WORST_SHAPE}. Guess a shape to see how much better it gets.",
     )
     return Advice(chosen, worst[chosen], worst, reasons)

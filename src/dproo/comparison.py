@@ -26,7 +26,7 @@ from dproo.mechanisms import (
 
 """The sampler that a release uses unless told otherwise."""
 
-OURS = ("ls-roo", "als-roo")
+OURS = ("ls-roo", "als-roo", "bal-roo")
 """The samplers of this project; all others are peers."""
 
 FLOOR = 0.002

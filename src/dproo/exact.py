@@ -108,6 +108,37 @@ def log_upper(y: Fraction, *, bits: int = BITS) -> Fraction:
     return _log_bounds(y, bits)[1]
 
 
+def power_lower(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
+    """Return a rational just below ``base^exponent``, for ``base >= 1`` and ``exponent >= 0``."""
+    precision = _power_precision(exponent, bits)
+    square = (base.numerator << precision) // base.denominator
+    power = 1 << precision
+    while exponent:
+        if exponent & 1:
+            power = power * square >> precision
+        square = square * square >> precision
+        exponent >>= 1
+    return Fraction(power, 1 << precision)
+
+
+def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
+    """Return a rational just above ``base^exponent``, for ``base >= 1`` and ``exponent >= 0``."""
+    precision = _power_precision(exponent, bits)
+    square = ceil_div(base.numerator << precision, base.denominator)
+    power = 1 << precision
+    while exponent:
+        if exponent & 1:
+            power = ceil_div(power * square, 1 << precision)
+        square = ceil_div(square * square, 1 << precision)
+        exponent >>= 1
+    return Fraction(power, 1 << precision)
+
+
+def _power_precision(exponent: int, bits: int) -> int:
+    """Return the places at which fewer than ``4 exponent + 4`` roundings stay below the bits."""
+    return bits + exponent.bit_length() + 4
+
+
 def is_at_most_exp(y: Fraction, x: Fraction) -> bool:
     """Decide ``y <= e^x`` exactly, for ``x >= 0``.
 
@@ -146,19 +177,6 @@ def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
     if shift < 0:
         return Fraction(ceil_div(x.numerator, x.denominator << -shift) << -shift)
     return Fraction(ceil_div(x.numerator << shift, x.denominator), 1 << shift)
-
-
-def power_upper(x: Fraction, exponent: int) -> Fraction:
-    """Return a number just above ``x^exponent``, however large the exponent is.
-
-    Each of the ``2 log2(exponent)`` products is rounded up to 256 bits.
-    """
-    power = Fraction(1)
-    for bit in f"{exponent:b}":
-        power = rounded_up(power * power)
-        if bit == "1":
-            power = rounded_up(power * x)
-    return power
 
 
 def fraction_text(x: Fraction) -> str:

@@ -12,7 +12,7 @@ from dproo._check import one_of
 from dproo.counts import Counts
 from dproo.datasets import Dataset, every_dataset, falling_datasets
 from dproo.exact import is_at_most_exp, log_upper
-from dproo.mechanisms import REPLACE, Baseline, Mechanism, Transition
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
 
 EXTREMES = "extremes"
 ENUMERATE = "enumerate"
@@ -117,7 +117,8 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
 
 def _neighbours(dataset: Dataset, mechanism: Mechanism) -> set[Dataset]:
     """Return what one person's records can turn ``dataset`` into, itself included."""
-    steps = [(-1, 1)] if mechanism.neighbours == REPLACE else [(-1, 0), (0, 1)]
+    steps = [(-1, 1)] if mechanism.neighbours != ADD_REMOVE else []
+    steps += [(-1, 0), (0, 1)] if mechanism.neighbours != REPLACE else []
     found = {dataset}
     for lost, gained in steps:
         edge = {dataset}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from fractions import Fraction
 
 
 class Source:
@@ -40,3 +41,25 @@ class Source:
         while (value := self.bits(width)) >= bound:
             pass
         return value
+
+    def is_survived(self, rate: Fraction) -> bool:
+        """Return True with probability exactly ``exp(-rate)``, for ``rate >= 0``.
+
+        Of events with probabilities ``x/1, x/2, x/3, ...`` the first that fails is an odd one
+        with probability ``exp(-x)``, for ``x`` up to 1; a larger rate is survived piece by piece.
+
+        Reference: Canonne, Kamath and Steinke (2020), Algorithm 1.
+
+        >>> Source().is_survived(Fraction(0))
+        True
+        """
+        whole, rest = divmod(rate, 1)
+        return all(self._is_first_failure_odd(Fraction(1)) for _ in range(whole)) and (
+            self._is_first_failure_odd(rest)
+        )
+
+    def _is_first_failure_odd(self, x: Fraction) -> bool:
+        number = 1
+        while self.below(x.denominator * number) < x.numerator:
+            number += 1
+        return number % 2 == 1

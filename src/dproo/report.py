@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from dproo.exact import fraction_text
@@ -70,13 +71,44 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         {
             "sampler": row.sampler,
             answer.solved_for: number(answer[row.sampler]),
+            "times_limit": number(answer.times_limit(row.sampler)),
             "basis": row.basis,
             "reason": row.reason,
         }
         for row in answer.rows
     ]
     known = {name: value for name, value in given.items() if value is not None}
-    return {"solved_for": answer.solved_for, "given": known, "rows": rows}
+    return {
+        "solved_for": answer.solved_for,
+        "given": known,
+        "rows": rows,
+        "limit": number(answer.limit),
+        "sentence": limit_sentence(answer),
+    }
+
+
+def limit_sentence(answer: Plan) -> str:
+    """Return how the best answer compares with the best that any private sampler could give.
+
+    >>> from dproo.planner import plan
+    >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
+    'ls-roo: at most 2.2 times the best that any private sampler could do (alpha 0.0132).'
+    """
+    best = answer.best
+    times = best and answer.times_limit(best)
+    if not times or answer.limit is None:
+        return ""
+    bound = f"{answer.limit:,}" if isinstance(answer.limit, int) else f"{float(answer.limit):.3g}"
+    if answer.solved_for == "k":
+        more = f"no private sampler could take more than {_factor(times)} as many letters"
+        return f"{best}: {more} ({bound})."
+    what = f"{bound} records" if answer.solved_for == "n" else f"{answer.solved_for} {bound}"
+    return f"{best}: at most {_factor(times)} the best that any private sampler could do ({what})."
+
+
+def _factor(times: Fraction) -> str:
+    """Return "2.2 times", rounded up."""
+    return f"{ceil(times * 10) / 10} times" if times < 10 else f"{ceil(times):,} times"
 
 
 def certificate_object(certificate: Certificate) -> dict[str, Any]:

@@ -25,7 +25,7 @@ and one too small.
 
 from __future__ import annotations
 
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import pairwise
 from math import log
 from typing import Any
@@ -39,6 +39,7 @@ from dproo.distributions import Distribution
 from dproo.mechanisms import (
     CLIP,
     AdaptiveRevealOrObscure,
+    BalancedRevealOrObscure,
     ExponentialSampler,
     LaplaceSampler,
     Mechanism,
@@ -138,6 +139,67 @@ def _by_level(mechanism: AdaptiveRevealOrObscure, counts: Any, generator: Any) -
     weights = np.array([table(*divmod(pair, width)) / table.unit for pair in pairs.tolist()])
     laws = weights[places].reshape(counts.shape)
     return laws / laws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+@_laws.register(BalancedRevealOrObscure)
+def _by_balance(mechanism: BalancedRevealOrObscure, counts: Any, generator: Any) -> Array:
+    """Find the levels of many datasets at once.
+
+    The gifts of a level are straight lines between the levels at which a count changes its
+    part, so that they are known everywhere once they are known there.
+    """
+    if mechanism.plain:
+        return _by_weights(mechanism, counts, generator)
+    powers, levels, gifts, surplus, knee = _balance(mechanism)
+    clipped = np.minimum(counts, len(gifts) - 1)
+    rows = np.arange(len(counts))
+    cells = (rows[:, None] * len(gifts) + clipped).ravel()
+    sizes = np.bincount(cells, minlength=len(counts) * len(gifts)).reshape(-1, len(gifts))
+    totals = sizes @ gifts - surplus
+    pairs, places = np.unique(cells, return_inverse=True)
+    row, own = np.divmod(pairs, len(gifts))
+    low, high = np.zeros(len(pairs), int), np.full(len(pairs), len(levels) - 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        is_above = totals[row, middle] > gifts[own, middle]
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    below, above = (totals[row, end] - gifts[own, end] for end in (low, high))
+    share = np.where(above > 0, -below / np.where(above > below, above - below, 1), 1)
+    level = levels[low] + np.clip(share, 0, 1) * (levels[high] - levels[low])
+    lifted = powers[np.minimum(own, len(powers) - 1)] * level
+    laws = lifted[places].reshape(counts.shape)
+    laws = np.where(counts < knee, laws, np.minimum(counts, laws))
+    laws = np.where(counts < len(powers), laws, counts)
+    return laws / laws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4)
+def _balance(mechanism: BalancedRevealOrObscure) -> tuple[Array, Array, Array, float, int]:
+    """Return the powers, the levels where gifts bend, the gifts by count and level, in records."""
+    table = mechanism.table
+    unit, first, slope = table.unit, table.powers[0], float(table.slope)
+    plateau, surplus = table.plateau / unit, table.surplus / unit
+    powers = np.array([power / first for power in table.powers])
+    lowest, highest = table.low * first / unit, table.high * first / unit
+    bends = np.clip([unit / step * first / unit for step in table.steps], lowest, highest)
+    bends = np.unique([lowest, highest, *bends])
+    end = table.forgotten(table.starved(table.low)[1]) + 1
+    most = (np.arange(end + 1)[:, None] - plateau) * [1, slope / (1 + slope)]
+    losses = _losses(powers, bends)
+    inside = most[(most > losses.min()) & (most < losses.max())]
+    levels = np.unique([*bends, *np.interp(inside, losses[::-1], bends[::-1])])
+    losses = _losses(powers, levels)
+    counts = np.arange(end + 1.0)[:, None]
+    given = powers[np.minimum(np.arange(end + 1), len(powers) - 1)][:, None] * levels - counts
+    rising = slope * (counts - plateau) - (1 + slope) * losses
+    starved = counts >= (np.arange(len(powers))[:, None] - powers[:, None] * levels).argmax(axis=0)
+    gifts = np.where(starved, np.minimum(0, np.maximum(-losses, rising)), given)
+    return powers, levels, gifts, surplus, table.knee
+
+
+def _losses(powers: Array, levels: Array) -> Array:
+    """Return the most that a letter loses at each level."""
+    return (np.arange(len(powers))[:, None] - powers[:, None] * levels).max(axis=0)  # type: ignore[no-any-return]
 
 
 @_laws.register(LaplaceSampler)

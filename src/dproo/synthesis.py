@@ -23,6 +23,7 @@ from dproo.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.counts import Counts
 from dproo.domination import DominatingPair
 from dproo.exact import (
+    BITS,
     Number,
     decimal_text,
     fraction_text,
@@ -113,7 +114,7 @@ class Synthesis:
         if changes == 1:
             return law.dominating_pair
         return DominatingPair.of(
-            ratio=power_upper(law.largest_ratio, changes),
+            ratio=power_upper(law.largest_ratio, changes, bits=4 * BITS),
             distance=changes * law.neighbour_distance,
         )
 

@@ -13,7 +13,7 @@ from dproo.distributions import SHAPES, shape
 from dproo.mechanisms import mechanism
 from dproo.planner import plan
 from dproo.privacy import certify
-from dproo.report import VIOLATION, certificate_object, number, plan_object
+from dproo.report import VIOLATION, certificate_object, limit_sentence, number, plan_object
 
 
 @click.command("plan")
@@ -59,6 +59,8 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
         if isinstance(value, int):
             shown = f"{value:,}"
         echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
+    if sentence := limit_sentence(answer):
+        echo(f"\n{sentence}")
 
 
 @click.command("certify")

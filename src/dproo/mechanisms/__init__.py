@@ -8,6 +8,7 @@ from typing import Literal, overload
 from dproo._check import one_of
 from dproo.exact import Number
 from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
+from dproo.mechanisms.balanced import BalancedRevealOrObscure
 from dproo.mechanisms.baselines import (
     CLIP,
     EUCLIDEAN,
@@ -16,7 +17,7 @@ from dproo.mechanisms.baselines import (
     LaplaceSampler,
 )
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
-from dproo.mechanisms.law import ADD_REMOVE, RECORDS_MAX, REPLACE, Mechanism, Transition
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
 from dproo.mechanisms.smoothing import RevealOrObscure, alpha_of, epsilon_of
@@ -28,6 +29,7 @@ SAMPLERS: dict[str, type[Mechanism]] = {
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
         AdaptiveRevealOrObscure,
+        BalancedRevealOrObscure,
         SubsampledRandomizedResponse,
     )
 }
@@ -43,7 +45,7 @@ BASELINES: dict[str, type[Baseline]] = {
 
 @overload
 def mechanism(
-    name: Literal["roo", "ds-roo", "ls-roo", "als-roo", "subrr"],
+    name: Literal["roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"],
     *,
     k: int,
     epsilon: Number | None = None,
@@ -67,8 +69,8 @@ def mechanism(
     """Return the sampler called ``name``, certified unless it is a baseline.
 
     Args:
-        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"`` or ``"subrr"``;
-            ``"laplace"`` or ``"exponential"``, which no release accepts.
+        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"``, ``"bal-roo"`` or
+            ``"subrr"``; ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
         options: ``n`` (required under replace neighbours), ``neighbours``, and what the
@@ -99,12 +101,14 @@ def mechanism(
 __all__ = [
     "ADD_REMOVE",
     "BASELINES",
+    "BOTH",
     "CLIP",
     "EUCLIDEAN",
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
     "AdaptiveRevealOrObscure",
+    "BalancedRevealOrObscure",
     "Baseline",
     "DataSpecificRevealOrObscure",
     "ExponentialSampler",

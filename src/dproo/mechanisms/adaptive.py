@@ -14,6 +14,7 @@ from functools import cached_property
 from dproo._check import one_of
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, log_upper
+from dproo.mechanisms import conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -69,6 +70,7 @@ class AdaptiveRevealOrObscure(Mechanism):
 
     name = "als-roo"
     relations = (REPLACE, ADD_REMOVE)
+    basis = "proven bound; usually far better"
 
     guess: str = "any"
 
@@ -79,13 +81,41 @@ class AdaptiveRevealOrObscure(Mechanism):
     @cached_property
     def plain(self) -> LetterSpecificRevealOrObscure | None:
         """LS-ROO, where records are too few to adapt to or the table would be too long."""
-        is_long = min(self.n, _longest(self.growth, self.k)) > ENTRIES_MAX
         is_short_of_records = self.neighbours == REPLACE and self.n * self.epsilon <= ADAPTS_FROM
-        if not is_long and not is_short_of_records:
+        if not _is_long(self.n, self.k, self.growth) and not is_short_of_records:
             return None
         return LetterSpecificRevealOrObscure(
             epsilon=self.epsilon, n=self.n, k=self.k, neighbours=self.neighbours
         )
+
+    @property
+    def theorem(self) -> str | None:
+        """LS-ROO's where it is that; under replace a level that moves is proven on paper."""
+        if self.plain:
+            return self.plain.theorem
+        return "als_roo_add_remove" if self.neighbours == ADD_REMOVE else None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table."""
+        if self.plain:
+            return self.plain.conditions
+        if self.theorem is None:
+            return {}
+        table = self.table
+        return {
+            "growth_at_least_one": conditions.growth_at_least_one(table.growth),
+            "unit_positive": conditions.unit_positive(table),
+            "knee_positive": conditions.knee_positive(table),
+            "knee_grows_at_most": conditions.knee_grows_at_most(table),
+            "high_positive": conditions.high_positive(table),
+            "rise_nonnegative": conditions.rise_nonnegative(),
+            "offset_positive": conditions.offset_positive(table),
+            "level_grows_at_most": conditions.level_grows_at_most(table),
+            "powers_positive": conditions.powers_positive(table),
+            "powers_rising": conditions.powers_rising(table),
+            "powers_grow_at_most": conditions.powers_grow_at_most(table, n=self.n),
+        }
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""
@@ -150,11 +180,13 @@ class AdaptiveRevealOrObscure(Mechanism):
         tallest = TOP * real_knee / exp_upper(rate * real_knee)  # of an unseen letter
         unit = ceil_div(powers[0] * high * tallest.denominator, tallest.numerator)
         low = min(high, offset)
-        while len(powers) <= self.n:
-            last = len(powers) - 1
-            if last > knee and powers[last] * low >= last * unit:
+        over, under = growth.as_integer_ratio()
+        power = powers[0]
+        for last in range(self.n):
+            if last > knee and power * low >= last * unit:
                 break
-            powers.append(powers[last] * growth.numerator // growth.denominator)
+            power = power * over // under
+            powers.append(power)
         return AdaptiveTable(tuple(powers), growth, knee, unit, offset, high)
 
     @property
@@ -163,6 +195,13 @@ class AdaptiveRevealOrObscure(Mechanism):
         if self.plain:
             return self.plain.worst_alpha
         return self.table.largest_distance(self.n, self.k)
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return the bound of the sampler; LS-ROO finds its own."""
+        if n * epsilon <= ADAPTS_FROM or _is_long(n, k, exp_lower(epsilon)):
+            return LetterSpecificRevealOrObscure.worst_alpha_at(n=n, k=k, epsilon=epsilon)
+        return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -196,6 +235,7 @@ class AdaptiveRevealOrObscure(Mechanism):
                 )
 
 
-def _longest(growth: Fraction, k: int) -> int:
-    """Return more entries than a table with this growth has."""
-    return int(1 / (growth - 1) + 1) * (6 + k.bit_length())
+def _is_long(n: int, k: int, growth: Fraction) -> bool:
+    """Whether the table might have too many entries."""
+    longest = int(1 / (growth - 1) + 1) * (6 + k.bit_length())
+    return min(n, longest) > ENTRIES_MAX

@@ -114,15 +114,17 @@ class AdaptiveTable:
         and grows by one record while the level of all others falls. Where the least total is
         too small to bound anything there is no bound.
         """
-        largest, revealed = Fraction(1), Fraction(1)
+        largest = self.growth
+        slope = _SLOPES
         for span in self._spans(n, k):
-            bounds = span.ratios(span.total_with(_SLOPES))
-            if bounds is None or bounds[0] > largest or bounds[1] > revealed:
-                bounds = span.ratios(span.least_total)
-            if bounds is None:
+            ratio = span.ratio(span.total_with(slope))  # often as good as the best slope
+            if ratio is None or ratio > largest:
+                slope = span.best_slope
+                ratio = span.ratio(span.total_with(slope))
+            if ratio is None:
                 return None
-            largest, revealed = max(largest, bounds[0]), max(revealed, bounds[1])
-        return max(self.growth * largest, revealed)
+            largest = max(largest, ratio)
+        return largest
 
     @cached_property
     def shrinking(self) -> Fraction:
@@ -165,15 +167,15 @@ class _Span:
     first: int
     last: int
 
-    def ratios(self, total: Fraction) -> tuple[Fraction, Fraction] | None:
-        """Return both bounds, the first as a multiple of ``growth``, for at least this total."""
+    def ratio(self, total: Fraction) -> Fraction | None:
+        """Return the larger of both bounds, for at least this total."""
         one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)
         all_fall = total - 1 - self.fall * min(total, self.most_hidden)
         if one_step <= 0 or all_fall <= 0:
             return None
         x = self.last_crossing
         gain = 1 + Fraction(1, x) if x < self.n else Fraction(1)
-        return total / one_step, gain * total / all_fall
+        return max(self.table.growth * total / one_step, gain * total / all_fall)
 
     @cached_property
     def crossing(self) -> int:
@@ -216,7 +218,12 @@ class _Span:
         For any slope ``a`` there is a ``b`` with ``W(c, d) >= W(0, d) + a c + b min(c, knee)``
         for all counts; summed over the letters, ``Z >= k W(0, d) + a n + b (d + knee)``.
         """
-        return max(self.total_with(quarters) for quarters in range(_SLOPES + 1))
+        return self.total_with(self.best_slope)
+
+    @property
+    def best_slope(self) -> int:
+        """The slope, in quarters, that bounds the total best."""
+        return max(range(_SLOPES + 1), key=self.total_with)
 
     def total_with(self, quarters: int) -> Fraction:
         """Return the bound on the total that a slope of so many quarters gives."""

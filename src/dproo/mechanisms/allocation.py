@@ -160,7 +160,7 @@ def bound_on_one(pseudo: Fraction, few: int, many: int) -> Fraction:
     last = few - 1
     ends = 1 + many * (2 * pseudo + many + last) / (pseudo * (pseudo + last))
     middle = 1 + many / (pseudo + Fraction(last, 2)) if few % 2 else Fraction(1)
-    return power_upper(ends, few // 2) * middle
+    return power_upper(ends, few // 2, bits=4 * BITS) * middle
 
 
 def _enough_for_spread(epsilon: Fraction, few: int, many: int) -> Fraction:
@@ -171,7 +171,9 @@ def _enough_for_spread(epsilon: Fraction, few: int, many: int) -> Fraction:
 
 def bound_on_spread(pseudo: Fraction, few: int, many: int) -> Fraction:
     """Return a bound on what all letters rise by together, by the mean of the ``few`` factors."""
-    return power_upper(1 + Fraction(many, few) * (1 / pseudo + _harmonic(few - 1)), few)
+    return power_upper(
+        1 + Fraction(many, few) * (1 / pseudo + _harmonic(few - 1)), few, bits=4 * BITS
+    )
 
 
 def _harmonic(terms: int) -> Fraction:

@@ -87,8 +87,16 @@ class LaplaceSampler(Baseline):
     """
 
     name = "laplace"
+    basis: ClassVar[str] = "proven bound of Raskhodnikova et al.; usually better in practice"
+    is_closed_form: ClassVar[bool] = True
+    is_planned: ClassVar[bool] = True
 
     projection: str = EUCLIDEAN
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return ``2 k / (n epsilon)``, or 1 where that is larger."""
+        return min(2 * k / (n * epsilon), Fraction(1))
 
     def __post_init__(self) -> None:
         """Check every argument."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import ceil
 
 from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div
+from dproo.exact import BITS, ceil_div, exp_lower, power_lower
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 
@@ -45,6 +46,8 @@ class DataSpecificRevealOrObscure(Mechanism):
     """
 
     name = "ds-roo"
+    basis = "exact: a point mass leaves a letter unseen"
+    is_closed_form = True
 
     as_printed: bool = False
 
@@ -61,7 +64,7 @@ class DataSpecificRevealOrObscure(Mechanism):
     @cached_property
     def _unit(self) -> int:
         """Table entries are integers in units of ``1 / _unit``, fine against the least q_0."""
-        return 1 << (BITS + self.n.bit_length() + int(self.growth).bit_length())
+        return _unit(self.n, self.growth)
 
     @cached_property
     def table(self) -> tuple[int, ...]:
@@ -109,11 +112,7 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     def _same_minimum_bound(self, m: int) -> int:
         """Return the least ``q_m`` at which a rarest letter may gain a record, ``m`` staying."""
-        over, under = self.growth.as_integer_ratio()
-        return ceil_div(
-            self._unit * self.k * (under - m * (over - under)),
-            (over - under) * (self.n - self.k * m) + self.k * under,
-        )
+        return _same_minimum_bound(m, n=self.n, k=self.k, growth=self.growth)
 
     def _table_of_two_letters(self) -> tuple[int, ...]:
         """Return the least table for ``k = 2``, from its last useful entry down.
@@ -123,7 +122,7 @@ class DataSpecificRevealOrObscure(Mechanism):
         """
         over, under = self.growth.as_integer_ratio()
         n, unit = self.n, self._unit
-        last = min(ceil_div(under, over - under), n // 2, ENTRIES_MAX)
+        last = _last_of_two_letters(n, self.growth)
         entries = [max(0, self._same_minimum_bound(last))]
         for m in reversed(range(last)):
             following = 2 * (m + 1) * unit + entries[-1] * (n - 2 * (m + 1))
@@ -143,6 +142,28 @@ class DataSpecificRevealOrObscure(Mechanism):
     def worst_alpha(self) -> Fraction:
         """``q_0 (1 - 1/k)``: a point mass leaves a letter unseen, whatever ``n`` is."""
         return alpha_of(self.q(0), k=self.k)
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return ``q_0 (1 - 1/k)`` without the rest of the table; for two letters, barely more.
+
+        The weight ``W_m = 2 m + q_m (n - 2m)`` of the rarer of two letters is ``W_{m+1}``
+        divided by the growth, or ``2m`` if that is more, which it is at most at the last two
+        entries; and in integers every entry rounds up by at most ``n``.
+        """
+        growth = exp_lower(epsilon)
+        unit = _unit(n, growth)
+        if k > 2:
+            q = _same_minimum_bound(0, n=n, k=k, growth=growth)
+        else:
+            last = _last_of_two_letters(n, growth)
+            q_last = max(0, _same_minimum_bound(last, n=n, k=k, growth=growth))
+            weights = [(last, 2 * last * unit + q_last * (n - 2 * last))]
+            weights += [(last - 1, 2 * (last - 1) * unit)] if last else []
+            weight = max(weight / power_lower(growth, m, bits=2 * BITS) for m, weight in weights)
+            rounded = growth / (growth - 1) if last else 0
+            q = min(unit, ceil(weight / n + rounded))
+        return alpha_of(Fraction(q, unit), k=k)
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -196,3 +217,21 @@ class DataSpecificRevealOrObscure(Mechanism):
                 for i in range(2 if k == 2 else 3):
                     yield lower, upper, i
                     yield upper, lower, i
+
+
+def _unit(n: int, growth: Fraction) -> int:
+    return 1 << (BITS + n.bit_length() + int(growth).bit_length())
+
+
+def _same_minimum_bound(m: int, *, n: int, k: int, growth: Fraction) -> int:
+    over, under = growth.as_integer_ratio()
+    return ceil_div(
+        _unit(n, growth) * k * (under - m * (over - under)),
+        (over - under) * (n - k * m) + k * under,
+    )
+
+
+def _last_of_two_letters(n: int, growth: Fraction) -> int:
+    """Return the last useful entry of the table for two letters."""
+    over, under = growth.as_integer_ratio()
+    return min(ceil_div(under, over - under), n // 2, ENTRIES_MAX)

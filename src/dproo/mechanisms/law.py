@@ -22,9 +22,11 @@ from dproo.sampling import pick, pick_many
 
 REPLACE = "replace"
 ADD_REMOVE = "add-remove"
+BOTH = "both"
+"""One record is replaced, or added, or removed, and nobody need know how many there are."""
 
 RECORDS_MAX = 2**80
-"""Under add-remove ``n`` is private, so a law must hold for every dataset up to this size."""
+"""Where ``n`` is private, a law must hold for every dataset up to this size."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: the privacy parameter, exact.
-        n: the public number of records; under ``"add-remove"`` the most a dataset may have.
+        n: the public number of records under ``"replace"``, else the most a dataset may have.
         k: the number of letters of the public alphabet.
-        neighbours: ``"replace"`` or ``"add-remove"``: what one record may do.
+        neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: what one record may do.
 
     Guarantee: an instance that is for release satisfies epsilon-DP; its integers were
     certified when it was made, or it could not have been made.
@@ -58,6 +60,12 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     relations: ClassVar[tuple[str, ...]] = (REPLACE,)
+    basis: ClassVar[str] = "proven bound"
+    """What stands behind the worst case of the accuracy, in a few words."""
+    is_closed_form: ClassVar[bool] = False
+    """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
+    is_planned: ClassVar[bool] = True
+    """Whether ``plan`` asks it; not where its worst case takes too long to compute."""
 
     epsilon: Fraction
     n: int = 0
@@ -70,13 +78,26 @@ class Mechanism(ABC):
         self._check_parameters()
         if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+        for condition, holds in self.conditions.items():
+            if self.is_for_release and not holds:
+                raise ValueError(f"{self.name} did not certify: {condition} does not hold.")
+
+    @property
+    def theorem(self) -> str | None:
+        """The machine-checked theorem, in ``proofs/``, that this sampler rests on, if any."""
+        return None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """The hypotheses of the theorem, and whether the integers to draw from satisfy them."""
+        return {}
 
     def _check_sizes(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE, BOTH))
         if self.neighbours not in self.relations:
             condition = f"be {' or '.join(map(repr, self.relations))} for {self.name}"
             raise ValueError(refusal("neighbours", condition, self.neighbours))
-        if self.neighbours == ADD_REMOVE and self.n == 0:
+        if self.neighbours != REPLACE and self.n == 0:
             self._set(n=RECORDS_MAX)
         self._set(n=whole("n", self.n, at_least=1), k=whole("k", self.k, at_least=2))
 
@@ -130,6 +151,14 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return ``worst_alpha`` of the sampler with these parameters, one draw, replace.
+
+        A sampler that takes long to make may find it without making one.
+        """
+        return cls(n=n, k=k, epsilon=epsilon).worst_alpha
 
     @property
     def neighbour_distance(self) -> Fraction:

@@ -11,14 +11,20 @@ from fractions import Fraction
 from functools import cached_property
 
 from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
-from dproo.mechanisms.letter_table import LetterTable, worst_addition, worst_replacement
+from dproo.exact import exp_lower
+from dproo.mechanisms import conditions
+from dproo.mechanisms.envelope import Envelope, Search
+from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_table import (
+    LetterTable,
+    worst_addition,
+    worst_change,
+    worst_replacement,
+)
 from dproo.randomness import Source
 from dproo.sampling import pick_each
 
-ENTRIES_MAX = 1 << 14
-"""A longer table is cut to about this length by a constant pseudo-count on every letter."""
+_SHORT = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +34,12 @@ class LetterSpecificRevealOrObscure(Mechanism):
     ``f(c) = max_j (c + j) growth^-j`` is the smallest table above the identity whose step
     ratio is at most ``growth``: ``f(c) = c`` once ``(c+1)/c <= growth``, so a letter seen
     often is never obscured. Under replacement ``growth`` is a little below ``e^epsilon``,
-    the most that the certificate allows; under add-remove it is ``e^epsilon``.
+    the most that the certificate allows; under add-remove it is ``e^epsilon``. Under
+    ``"both"`` one epsilon covers a record that is replaced, added or removed, in a dataset
+    of unknown size: what one of several groups sees of a record that may move between them.
 
-    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed; on
-    every dataset the obscured mass is at most ROO's.
+    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed, or
+    both; on every dataset of a public size the obscured mass is at most ROO's.
     Proof: docs/proofs/letter_specific.md
     Reference: this project.
 
@@ -41,72 +49,56 @@ class LetterSpecificRevealOrObscure(Mechanism):
     """
 
     name = "ls-roo"
-    relations = (REPLACE, ADD_REMOVE)
+    relations = (REPLACE, ADD_REMOVE, BOTH)
+    basis = "exact: a point mass is worst"
+    is_closed_form = True
 
     @cached_property
     def table(self) -> LetterTable:
         """The lifted counts, in integers: the least table that certifies."""
+        tables = Envelope(self.growth, self.n, self.k)
         if self.neighbours == ADD_REMOVE:
-            return self._envelope(int((self.growth - 1) * self._step_unit))
-        return self._calibrated()
+            return tables.table(tables.largest_rate)
+        return tables.calibrated(self._search)
 
-    @cached_property
-    def _pseudo(self) -> int:
-        """The constant pseudo-count that keeps the table short: zero unless epsilon is tiny."""
-        if self.n <= ENTRIES_MAX:
-            return 0
-        return max(0, int(1 / (self.growth - 1)) - ENTRIES_MAX)
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return the worst case of the sampler, by its formula where the table is long."""
+        tables = Envelope(exp_lower(epsilon), n, k)
+        if tables.last(tables.likely_rate) <= _SHORT:
+            return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
+        return tables.worst_alpha()
 
-    @cached_property
-    def _step_unit(self) -> int:
-        """Growth rates are integers in units of ``1 / _step_unit``."""
-        return 1 << (2 * BITS + int(1 / (self.growth - 1)).bit_length())
+    @property
+    def theorem(self) -> str | None:
+        """By counts alone under add-remove; by a search under replace, which ``n`` bounds."""
+        names = {REPLACE: "ls_roo_search", ADD_REMOVE: "ls_roo_add_remove"}
+        return names.get(self.neighbours)
 
-    def _envelope(self, rate: int) -> LetterTable:
-        """Return the least convex table above ``c + pseudo`` with steps ``1 + rate/unit``."""
-        unit, pseudo = self._step_unit, self._pseudo
-        slope = 1 << (2 * BITS + int(self.growth).bit_length())
-        last = min(max(0, ceil_div(unit, rate) - pseudo), self.n)
-        values = [slope * (last + pseudo)]
-        step = slope
-        for _ in range(last):
-            above = values[-1]
-            value = max(ceil_div(above * unit, unit + rate), above - step)
-            step = above - value
-            values.append(value)
-        return LetterTable(tuple(reversed(values)), slope)
-
-    def _calibrated(self) -> LetterTable:
-        """Return the table of the largest rate that certifies, by false position.
-
-        The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the largest
-        rate is at most that of ``e^epsilon`` itself.
-        """
-        limit = self.growth
-        tolerance = (limit - 1) / 2**40
-
-        def excess(rate: int) -> tuple[LetterTable, Fraction]:
-            table = self._envelope(rate)
-            ratio, _ = worst_replacement(table, self.n, self.k)
-            return table, ratio - limit
-
-        high = int((limit - 1) * self._step_unit)
-        table, above = excess(high)
-        low, below = high, above
-        while below > 0:
-            low = int(low * (limit - 1) / (limit - 1 + 2 * below))
-            table, below = excess(low)
-        halve = False
-        while high - low > 1 and below < -tolerance:
-            share = Fraction(1, 2) if halve else -below / (above - below)
-            middle = low + min(max(int((high - low) * share), 1), high - low - 1)
-            candidate, value = excess(middle)
-            halve = not halve and abs(value) > abs(below) / 2
-            if value > 0:
-                high, above = middle, value
-            else:
-                low, below, table = middle, value, candidate
-        return table
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table, at the growth that epsilon allows."""
+        if self.theorem is None:
+            return {}
+        table, growth = self.table, self.growth
+        holds = {
+            "table_positive": conditions.table_positive(table),
+            "table_rising": conditions.table_rising(table),
+            "growth_at_least_one": conditions.growth_at_least_one(growth),
+        }
+        if self.neighbours == ADD_REMOVE:
+            grows = conditions.table_grows_at_most(table, growth, n=self.n)
+            return holds | {"table_grows_at_most": grows}
+        stop = conditions.search_stop(table, growth)
+        return holds | {
+            "table_convex": conditions.table_convex(table),
+            "table_straight": conditions.table_straight(table),
+            "search_ends": conditions.search_ends(table, stop),
+            "stop_grows_at_most": conditions.stop_grows_at_most(table, growth, stop),
+            "search_found_nothing": conditions.search_found_nothing(
+                table, growth, stop, n=self.n, k=self.k
+            ),
+        }
 
     def weights(self, counts: Counts) -> Runs:
         """Return the lifted count of every letter."""
@@ -132,13 +124,18 @@ class LetterSpecificRevealOrObscure(Mechanism):
     def neighbour_distance(self) -> Fraction:
         """One step of the table, over the least total that any dataset has."""
         step = self.table.slope
-        if self.neighbours == REPLACE:
-            return Fraction(step, self.table.least(self.n, self.k))
-        return Fraction(step, self.k * self.table(0) + step)
+        if self.neighbours == ADD_REMOVE:
+            return Fraction(step, self.k * self.table(0) + step)
+        fewest = self.n if self.neighbours == REPLACE else 1
+        return Fraction(step, self.table.least(fewest, self.k))
 
     @cached_property
     def worst(self) -> Transition:
         """The worst transition, found by a search that leaves out only what cannot be it."""
-        search = worst_replacement if self.neighbours == REPLACE else worst_addition
-        _, transition = search(self.table, self.n, self.k)
+        _, transition = self._search(self.table, self.n, self.k)
         return transition
+
+    @property
+    def _search(self) -> Search:
+        searches = {REPLACE: worst_replacement, ADD_REMOVE: worst_addition, BOTH: worst_change}
+        return searches[self.neighbours]

@@ -1,6 +1,6 @@
 """Tables that weigh a letter by its count alone, and the exact search for what they leak.
 
-Both searches return the largest probability ratio over *all* neighbouring datasets, with a
+All searches return the largest probability ratio over *all* neighbouring datasets, with a
 transition that has it. They rely on the table being positive, rising and convex and no step
 being larger than the slope, and on nothing else: not on how the table was made.
 
@@ -73,8 +73,10 @@ def _crowded(records: int, letters: int) -> list[tuple[int, int]]:
     return [(records, 1), (0, letters - 1)] if letters else []
 
 
-def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
-    """Return the largest ratio when one of ``n`` records changes its letter.
+def worst_replacement(
+    table: LetterTable, n: int, k: int, *, is_n_public: bool = True
+) -> tuple[Fraction, Transition]:
+    """Return the largest ratio when one of ``n`` records changes its letter, or of at most ``n``.
 
     The letter to watch is the one that gains, from a count ``x``: in a rising table no other
     letter grows by more. Its ratio depends on the count ``b`` of the letter that loses and on
@@ -86,12 +88,15 @@ def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Tra
         weight, step = table(x), table.step(x)
         if x > table.last and (weight + step) * under <= over * weight:
             break  # from here on the table's own step bounds the ratio, and it falls
-        ranges = [_losing_counts(table, n, k, x)]
+        ranges = [
+            _losing_counts(table, n, k, x) if is_n_public else (1, min(n - x, table.last + 1))
+        ]
         while ranges:
             low, high = ranges.pop()
             gap = table.step(high - 1) - step
             if gap > 0:
-                total = weight + table(low) + table.least(n - x - low, k - 2)
+                fewest = n - x - low if is_n_public else 0
+                total = weight + table(low) + table.least(fewest, k - 2)
             else:
                 total = weight + max(table(b) + table.most(n - x - b, k - 2) for b in (low, high))
             if (weight + step) * total * under <= over * weight * (total - gap):
@@ -101,7 +106,7 @@ def worst_replacement(table: LetterTable, n: int, k: int) -> tuple[Fraction, Tra
                 ranges += [(low, middle), (middle + 1, high)]
             else:
                 over, under = (weight + step) * total, weight * (total - gap)
-                others = (even if gap > 0 else _crowded)(n - x - low, k - 2)
+                others = even(fewest, k - 2) if gap > 0 else _crowded(n - x - low, k - 2)
                 worst = x, low, others
     x, b, others = worst
     before = Counts([(x, 1), (b, 1), *others])
@@ -131,14 +136,11 @@ def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transi
 
     A letter that goes from ``x`` to ``x + 1`` grows most where the total is largest, all
     other records being on one letter; when it goes back, every other letter grows, and most
-    where there are no other records. Neither beats the table's own step at ``x``, which falls
-    from the end of the table on.
+    where there are no other records. From the end of the table on both fall with ``x``.
     """
     over, under = 0, 1
-    for x in range(n):
+    for x in range(min(n, table.last + 1)):
         weight, step = table(x), table.step(x)
-        if x >= table.last and (weight + step) * under <= over * weight:
-            break
         crowd = n - 1 - x
         total = weight + table.most(crowd, k - 1)
         if (weight + step) * total * under > over * weight * (total + step):
@@ -150,3 +152,14 @@ def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transi
             worst = [(x + 1, 1), (0, k - 1)], [(x, 1), (0, k - 1)], 1
     before, after, letter = worst
     return Fraction(over, under), Transition(Counts(before), Counts(after), (letter,))
+
+
+def worst_change(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
+    """Return the largest ratio when a record is replaced, added or removed, up to ``n`` records.
+
+    A replacement is worse the smaller the rest is, if the total falls: there is none. If the
+    total does not fall, the rest is as large as it can be, as when ``n`` is public, and the
+    ratio falls with ``x`` from the end of the table on.
+    """
+    changes = worst_addition(table, n, k), worst_replacement(table, n, k, is_n_public=False)
+    return max(changes, key=lambda change: change[0])

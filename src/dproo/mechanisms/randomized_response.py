@@ -10,6 +10,7 @@ from math import comb, perm
 
 from dproo._check import whole
 from dproo.counts import Counts, Runs
+from dproo.mechanisms import conditions
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 from dproo.randomness import Source
@@ -33,6 +34,8 @@ class SubsampledRandomizedResponse(Mechanism):
     """
 
     name = "subrr"
+    basis = "exact: Theorem 12 of Cheu and Nayak"
+    is_closed_form = True
 
     draws: int = 1
 
@@ -45,11 +48,31 @@ class SubsampledRandomizedResponse(Mechanism):
         """The probability that an answer is a uniform letter."""
         return min(Fraction(1), self.k / (self.k - 1 + self.n * self.epsilon / self.draws))
 
+    @property
+    def theorem(self) -> str | None:
+        """One answer has the law of ROO; several are proven on paper."""
+        return "roo_replace" if self.draws == 1 else None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the pseudo-counts."""
+        if self.theorem is None:
+            return {}
+        base, unit = self._base_and_unit(self.n)
+        return {
+            "base_positive": conditions.base_positive(base),
+            "unit_nonnegative": conditions.unit_nonnegative(unit),
+            "base_covers_draws": conditions.base_covers_draws(base, unit, 1, self.epsilon),
+        }
+
     def weights(self, counts: Counts) -> Runs:
         """Return the law of one answer, ``q/k + (1-q) c/n``, in integers."""
-        base = self.q.numerator * counts.n
-        record = (self.q.denominator - self.q.numerator) * self.k
-        return counts.map(lambda count: base + record * count)
+        base, unit = self._base_and_unit(counts.n)
+        return counts.map(lambda count: base + unit * count)
+
+    def _base_and_unit(self, n: int) -> tuple[int, int]:
+        """Return what a letter weighs on ``n`` records that are not its own, and each record."""
+        return self.q.numerator * n, (self.q.denominator - self.q.numerator) * self.k
 
     @cached_property
     def worst(self) -> Transition:

@@ -16,6 +16,7 @@ from math import lcm, prod
 from dproo._check import refusal, whole
 from dproo.counts import Counts, Runs
 from dproo.exact import Number, exp_upper, log_upper, rational
+from dproo.mechanisms import conditions
 from dproo.mechanisms.allocation import LETTERS_MAX, least_pseudo, risen
 from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.urn import Urn
@@ -85,6 +86,8 @@ class RevealOrObscure(Mechanism):
 
     name = "roo"
     relations = (REPLACE, ADD_REMOVE)
+    basis = "exact: Theorem 1 of Tasnim et al."
+    is_closed_form = True
 
     epsilon: Fraction = Fraction(0)
     draws: int = 1
@@ -118,6 +121,27 @@ class RevealOrObscure(Mechanism):
     def is_symmetric(self) -> bool:
         """Whether the prior is uniform."""
         return self.prior is None
+
+    @property
+    def theorem(self) -> str | None:
+        """One draw of a person's records, or several draws of one; both are proven on paper."""
+        relation = "replace" if self.neighbours == REPLACE else "add_remove"
+        if self.records_per_person == 1:
+            return f"roo_{relation}"
+        return f"roo_one_draw_{relation}" if self.draws == 1 else None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the pseudo-counts."""
+        if self.theorem is None:
+            return {}
+        base, unit, people = min(self._base.sizes), self._record, self.records_per_person
+        covers = conditions.base_covers_draws if people == 1 else conditions.base_covers_records
+        return {
+            "base_positive": conditions.base_positive(base),
+            "unit_nonnegative": conditions.unit_nonnegative(unit),
+            covers.__name__: covers(base, unit, self.draws * min(people, self.n), self.epsilon),
+        }
 
     @cached_property
     def _pseudo(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo._check import refusal
 from dproo.exact import parse_epsilon
-from dproo.planner import plan
+from dproo.planner import plan, planned
 from dproo.report import plan_object
 
 _PER_DECADE = 8
@@ -40,7 +40,10 @@ def _curve(low: int, high: int, known: tuple[tuple[str, Any], ...]) -> dict[str,
     steps = range(low * _PER_DECADE, high * _PER_DECADE + 1)
     epsilons = [Fraction(f"{10 ** (step / _PER_DECADE):.3g}") for step in steps]
     given = dict(known)
-    answers = [plan_object(plan(epsilon=epsilon, **given), given) for epsilon in epsilons]
+    asked = planned(is_closed_form=True)  # a curve has many points
+    answers = [
+        plan_object(plan(epsilon=epsilon, samplers=asked, **given), given) for epsilon in epsilons
+    ]
     solved_for = answers[0]["solved_for"]
     samplers = [row["sampler"] for row in answers[0]["rows"]]
     return {
@@ -51,4 +54,5 @@ def _curve(low: int, high: int, known: tuple[tuple[str, Any], ...]) -> dict[str,
             sampler: [answer["rows"][i][solved_for] for answer in answers]
             for i, sampler in enumerate(samplers)
         },
+        "limit": [answer["limit"] for answer in answers],
     }

@@ -1,4 +1,4 @@
-r"""The limit: the best accuracy that any epsilon-DP sampler can have, by linear programming.
+r"""The best worst-case accuracy of all epsilon-DP samplers, by linear programming, for small n, k.
 
 A sampler that treats all letters alike is a table ``x[h, c]``: on a dataset with the counts
 ``h``, in falling order, a letter with count ``c`` is released with probability ``x[h, c]``.
@@ -11,7 +11,8 @@ its largest distance over a set of ``P`` closed under relabelling, so such table
 
 With more ``P`` the optimum can only rise, so on a grid it is a lower bound on the worst case
 of every private sampler; on one ``P`` it is a lower bound on that ``P``, for every sampler
-that treats all letters alike.
+that treats all letters alike. The grid is joined by the distributions that prove
+:func:`dproo.limit`, so the optimum is never below that bound.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from dproo._check import refusal, whole
+from dproo.bound import limit
 from dproo.counts import Counts, Runs
 from dproo.datasets import Dataset, falling_datasets
 from dproo.distributions import Distribution
@@ -72,8 +74,8 @@ class OptimalSampler(Mechanism):
 
 
 @dataclass(frozen=True)
-class Limit:
-    """What no private sampler can beat.
+class Minimax:
+    """The least worst case of all private samplers, and a sampler that has it.
 
     Attributes:
         alpha: the optimum of the linear program.
@@ -88,29 +90,30 @@ class Limit:
     sampler: OptimalSampler
 
 
-def limit(
+def minimax(
     *, n: int, k: int, epsilon: Number, p: Iterable[object] | None = None, grid: int = 12
-) -> Limit:
+) -> Minimax:
     """Return the best accuracy of all epsilon-DP samplers, and a sampler that has it.
 
     Args:
         n: the number of records.
         k: the number of letters.
         epsilon: the privacy parameter.
-        p: one distribution; without it the worst of a grid counts.
+        p: one distribution; without it the worst of a grid and of at most two more counts.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
     these distributions is below ``bound``.
 
-    >>> round(limit(n=6, k=2, epsilon=1, grid=6).alpha, 3)
+    >>> round(minimax(n=6, k=2, epsilon=1, grid=6).alpha, 3)
     0.034
     """
     n, k = whole("n", n, at_least=1), whole("k", k, at_least=2)
     epsilon = parse_epsilon(epsilon)
     if p is None:
         parts = falling_datasets(whole("grid", grid, at_least=1), k)
-        chosen = tuple(Distribution(tuple(Fraction(c, grid) for c in part)) for part in parts)
+        even = [tuple(Fraction(c, grid) for c in part) for part in parts]
+        chosen = tuple(map(Distribution, dict.fromkeys([*even, *_hard(n, k, epsilon)])))
     else:
         chosen = (Distribution.of(p),)
         if chosen[0].k != k:
@@ -118,7 +121,24 @@ def limit(
     program = _Program(n, k, exp(epsilon), chosen)
     solution, bound = program.solve()
     sampler = _rounded(program, solution, epsilon)
-    return Limit(float(solution[-1]), bound, chosen, sampler)
+    return Minimax(float(solution[-1]), bound, chosen, sampler)
+
+
+def _hard(n: int, k: int, epsilon: Fraction) -> Iterator[tuple[Fraction, ...]]:
+    """Yield the distributions that the proof of the closed-form limit rests on."""
+    yield _falling(k, Fraction(1))
+    pair = limit(n=n, k=k, epsilon=epsilon).pair
+    if pair is None:
+        return
+    letters, share = pair
+    rest = 1 - letters * share
+    yield _falling(k, *[share] * letters, rest)
+    if share < 1:
+        yield _falling(k, *[share / (1 - share)] * (letters - 1), rest / (1 - share))
+
+
+def _falling(k: int, *shares: Fraction) -> tuple[Fraction, ...]:
+    return tuple(sorted([*filter(None, shares), *[Fraction(0)] * k], reverse=True)[:k])
 
 
 class _Program:

@@ -1,0 +1,205 @@
+r"""BAL-ROO: unseen letters get what well-seen letters give.
+
+LS-ROO only lifts. A letter that is lifted takes its share from all others; here it takes it
+from the letters that can spare it, and no more than they give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from dproo.counts import Counts, Runs
+from dproo.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
+from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
+from dproo.mechanisms.balanced_table import BalancedTable
+from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
+from dproo.mechanisms.letter_table import even
+
+SLOPE = Fraction(1, 10)
+"""How fast a loss is forgotten, over ``rate / (growth - 1)``."""
+
+TOP = Fraction(19, 20)
+"""The height of the level, as a share of what would lift every letter above its count."""
+
+RATE = Fraction(1, 2)
+"""The least share of epsilon to be left for the growth."""
+
+SURPLUSES = tuple(2**doublings for doublings in range(12))
+"""Over ``1 / (growth - 1)``; the first that leaves ``RATE`` is taken."""
+
+ATTEMPTS = 6
+ENTRIES_MAX = 1 << 17
+
+_MARGIN = 1 + Fraction(1, 2**40)
+_SLOPE_STEPS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class BalancedRevealOrObscure(Mechanism):
+    r"""Draw a letter in proportion to its count, lifted and lowered in balance.
+
+    A letter with count ``c`` weighs ``level growth^c``, and ``c`` once that is more, from
+    ``1 / (growth - 1)`` records on. Its level is where what the *other* letters get above
+    their counts is what they give below them, and a little more. Letters seen often give
+    nothing and count for nothing. The constants were chosen once, on a public family of
+    shapes, by ``benchmarks/balance.py``.
+
+    Guarantee: epsilon-DP when one record is replaced, or when one is added or removed.
+    Proof: docs/proofs/balanced.md
+    Reference: this project.
+
+    >>> bal = BalancedRevealOrObscure(epsilon=1, n=100, k=6)
+    >>> [round(float(p), 4) for p in bal.pmf([70, 30, 0, 0, 0, 0])]
+    [0.6932, 0.2971, 0.0024, 0.0024, 0.0024, 0.0024]
+    """
+
+    name = "bal-roo"
+    relations = (REPLACE, ADD_REMOVE)
+    basis = "proven bound"
+    is_planned = False
+
+    def weights(self, counts: Counts) -> Runs:
+        """Return the balanced count of every letter."""
+        return (self.plain or self.table).weights(counts)
+
+    @cached_property
+    def plain(self) -> LetterSpecificRevealOrObscure | None:
+        """LS-ROO, where the letters or records are too few, or the table would be too long."""
+        if self._certified:
+            return None
+        return LetterSpecificRevealOrObscure(
+            epsilon=self.epsilon, n=self.n, k=self.k, neighbours=self.neighbours
+        )
+
+    @property
+    def table(self) -> BalancedTable:
+        """The integers: those of the largest rate, nearly, that certifies."""
+        return self.bounds.table
+
+    @property
+    def bounds(self) -> BalancedBounds:
+        """What is proven of the table."""
+        if self._certified is None:
+            raise AttributeError(f"{self.name} is ls-roo here, and has no levels.")
+        return self._certified[0]
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """A bound on the largest probability ratio, and the ratio itself where it is LS-ROO."""
+        if self._certified:
+            return self._certified[1]
+        return self.ratio(self.worst)
+
+    @cached_property
+    def _certified(self) -> tuple[BalancedBounds, Fraction] | None:
+        """The table with its bounds, and the bound on its ratio; none where it is LS-ROO.
+
+        A table of which a condition of the proof does not hold is not taken.
+        """
+        if _longest(self.growth, self.k) <= ENTRIES_MAX:
+            for surplus in SURPLUSES:
+                found = self._calibrated(surplus)
+                if found and all(found[0].conditions.values()):
+                    return found
+        return None
+
+    def _calibrated(self, surplus: int) -> tuple[BalancedBounds, Fraction] | None:
+        """Return the table that certifies with nearly all of epsilon spent.
+
+        What is added to the rate, by levels that drift and by a total that falls, hardly
+        depends on it, so the rate is lowered by what is too much, or raised by what is left.
+        """
+        least = RATE * self.epsilon
+        rate = self._rounded(self.epsilon / (1 + SLOPE / 2))
+        found, attempts = None, 0
+        while rate >= least and attempts < ATTEMPTS:
+            attempts += 1
+            table = self._table_of(rate, surplus)
+            if table is None:
+                return None
+            bounds = BalancedBounds(table, self.n, self.k)
+            ratio = bounds.added if self.neighbours == ADD_REMOVE else bounds.replaced
+            excess = self.epsilon if ratio is None else log_upper(ratio) - self.epsilon
+            if ratio is not None and excess <= 0:
+                found = bounds, ratio
+                if -excess <= self.epsilon / 1000:
+                    break
+            rate = self._rounded(max(rate - excess * Fraction(129, 128), rate / 2))
+        return found
+
+    def _rounded(self, rate: Fraction) -> Fraction:
+        return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)
+
+    def _table_of(self, rate: Fraction, surplus: int) -> BalancedTable | None:
+        """Return the table with ``growth = e^rate``, rounded down; none if no level can move."""
+        growth = exp_lower(rate)
+        real_knee = 1 / (growth - 1)
+        knee = ceil_div(real_knee.numerator, real_knee.denominator)
+        powers = [1 << (BITS + 2 * knee.bit_length())]
+        unit = (powers[0] * self.k << BITS) * (int(growth) + 1)
+
+        def grow() -> None:
+            powers.append(powers[-1] * growth.numerator // growth.denominator)
+
+        for _ in range(knee):
+            grow()
+        flat = int(real_knee * _MARGIN * unit) + 1
+        high = int(TOP * knee * unit / powers[knee])
+        low = surplus * flat // ((self.k - 1) * powers[0])
+        if low >= high:
+            return None
+        while powers[-1] * low < (len(powers) - 1) * unit:
+            grow()
+        slope = SLOPE * log_lower(growth) * real_knee
+        slope = Fraction(_SLOPE_STEPS, int(_SLOPE_STEPS / slope))
+        plateau = int((1 + slope) * (unit + flat)) + 1
+        table = BalancedTable(
+            tuple(powers), growth, knee, unit, slope, plateau, surplus * flat, low, high
+        )
+        return replace(table, plateau=max(plateau, least_plateau(table)))
+
+    @property
+    def worst_alpha(self) -> Fraction:
+        """A bound on the distance from any dataset."""
+        return self.plain.worst_alpha if self.plain else self.bounds.largest_distance
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """LS-ROO's where it is that; none is proven for levels that move."""
+        return self.plain.neighbour_distance if self.plain else super().neighbour_distance
+
+    @cached_property
+    def worst(self) -> Transition:
+        """The transition with the largest ratio of those that were found to be bad."""
+        return self.plain.worst if self.plain else max(self._candidates(), key=self.ratio)
+
+    def _candidates(self) -> Iterator[Transition]:
+        """Yield transitions in which one letter gains and another falls.
+
+        The one that falls is at its crossing, and weighs much, or has a single record, and
+        takes the levels of all with it.
+        """
+        n, k = self.n, self.k
+        if self.neighbours == ADD_REMOVE:
+            others = [(n - 1, 1), (0, k - 2)]
+            yield Transition(Counts([(0, 1), *others]), Counts([(1, 1), *others]))
+            return
+        crossing = self.table.crossing(self.table.low)
+        for letters in {1, max(1, k // 4), k - 2}:
+            for loses in {1, crossing}:
+                if loses > n:
+                    continue
+                others = [*even(n - loses, letters), (0, k - 2 - letters)]
+                yield Transition(
+                    Counts([(0, 1), (loses, 1), *others]),
+                    Counts([(1, 1), (loses - 1, 1), *others]),
+                )
+
+
+def _longest(growth: Fraction, k: int) -> int:
+    """Return more entries than a table with this growth has."""
+    return int(1 / (growth - 1) + 1) * (6 + k.bit_length())

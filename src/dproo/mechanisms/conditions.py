@@ -1,0 +1,195 @@
+"""What the machine-checked theorems assume of the integers that are drawn from.
+
+Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them.
+A table of integers has an end, from which on it is a straight line, so each of them is decided
+by finitely many comparisons.
+
+Proof: docs/proofs/machine_checked.md
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+from dproo.exact import ceil_div, is_at_most_exp
+from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
+from dproo.mechanisms.letter_table import LetterTable
+
+
+def table_positive(table: LetterTable) -> bool:
+    """No letter has weight zero."""
+    return min(table.values) > 0 and table.slope >= 0
+
+
+def table_rising(table: LetterTable) -> bool:
+    """A record more never lowers a letter's weight."""
+    return table.slope >= 0 and all(low <= high for low, high in pairwise(table.values))
+
+
+def table_convex(table: LetterTable) -> bool:
+    """No step is larger than the one after it."""
+    steps = [high - low for low, high in pairwise(table.values)]
+    return all(step <= following for step, following in pairwise([*steps, table.slope]))
+
+
+def table_straight(table: LetterTable) -> bool:
+    """From the last entry on all steps are the slope."""
+    return table.step(table.last) == table.step(table.last + 1) == table.slope
+
+
+def table_grows_at_most(table: LetterTable, growth: Fraction, *, n: int) -> bool:
+    """One record more, of ``n``, multiplies a letter's weight by at most ``growth``.
+
+    From the last entry on the step is the slope and the weight rises, so that entry decides.
+    """
+    over, under = growth.as_integer_ratio()
+    values = (*table.values, table(table.last + 1))[: n + 1]
+    return all(high * under <= low * over for low, high in pairwise(values))
+
+
+def growth_at_least_one(growth: Fraction) -> bool:
+    """No ratio below one is asked for."""
+    return growth >= 1
+
+
+def search_stop(table: LetterTable, growth: Fraction) -> int:
+    """Return the first count from the table's end on whose step is within ``growth``."""
+    over, under = (growth - 1).as_integer_ratio()
+    if over <= 0 or table.slope <= 0:
+        return table.last
+    short = ceil_div(table.slope * under, over) - table.values[-1]
+    return table.last + max(0, ceil_div(short, table.slope))
+
+
+def search_ends(table: LetterTable, stop: int) -> bool:
+    """The search goes at least to the end of the table."""
+    return table.last <= stop
+
+
+def stop_grows_at_most(table: LetterTable, growth: Fraction, stop: int) -> bool:
+    """Where the search stops, the table itself grows by at most ``growth``."""
+    return table(stop + 1) * growth.denominator <= table(stop) * growth.numerator
+
+
+def search_found_nothing(
+    table: LetterTable, growth: Fraction, stop: int, *, n: int, k: int
+) -> bool:
+    """No record that moves to a letter with fewer than ``stop`` raises it by more than ``growth``.
+
+    A range of counts that the losing letter keeps fits, if its largest gap fits with its worst
+    total; otherwise both of its halves must.
+    """
+    for x in range(min(n, stop)):
+        ranges = [_counts_to_search(table, x, n=n, k=k)]
+        while ranges:
+            low, high = ranges.pop()
+            if _range_fits(table, growth, x, low, high, n=n, k=k):
+                continue
+            if low >= high:
+                return False
+            middle = (low + high) // 2
+            ranges += [(low, middle), (middle + 1, high)]
+    return True
+
+
+def _counts_to_search(table: LetterTable, x: int, *, n: int, k: int) -> tuple[int, int]:
+    """Return the first and the final count that a losing letter may keep in a worst move."""
+    most = n - 1 - x
+    if k <= 2:
+        return most, most
+    first = max((n - x) // (k - 1) - 1, 0) if table.step(most) > table.step(x) else 0
+    return first, max(first, min(most, table.last))
+
+
+def _range_fits(
+    table: LetterTable, growth: Fraction, x: int, low: int, high: int, *, n: int, k: int
+) -> bool:
+    gap = table.step(high) - table.step(x)
+
+    def others(kept: int) -> int:
+        spread = table.least if gap > 0 else table.most
+        return table(kept + 1) + spread(n - 1 - x - kept, k - 2)
+
+    total = table(x) + (others(low) if gap > 0 else max(others(low), others(high)))
+    over, under = growth.as_integer_ratio()
+    return table(x + 1) * total * under <= over * table(x) * (total - gap)
+
+
+def base_positive(base: int) -> bool:
+    """The least pseudo-count of a letter is positive."""
+    return base > 0
+
+
+def unit_nonnegative(unit: int) -> bool:
+    """A record does not lower its letter's weight."""
+    return unit >= 0
+
+
+def base_covers_draws(base: int, unit: int, draws: int, epsilon: Fraction) -> bool:
+    """A letter that gains a record and is always drawn gains a factor of at most e^epsilon."""
+    return base > 0 and is_at_most_exp(1 + Fraction(unit * draws, base), epsilon)
+
+
+def base_covers_records(base: int, unit: int, records: int, epsilon: Fraction) -> bool:
+    """A letter that gains a person's records gains a factor of at most e^epsilon."""
+    return base > 0 and is_at_most_exp(1 + Fraction(unit * records, base), epsilon)
+
+
+def unit_positive(table: AdaptiveTable) -> bool:
+    """A revealed record has a weight."""
+    return table.unit > 0
+
+
+def knee_positive(table: AdaptiveTable) -> bool:
+    """A letter is at risk up to one record at least."""
+    return table.knee > 0
+
+
+def knee_grows_at_most(table: AdaptiveTable) -> bool:
+    """From the knee on one record more multiplies a count by at most the growth."""
+    return table.knee + 1 <= table.growth * table.knee
+
+
+def high_positive(table: AdaptiveTable) -> bool:
+    """The highest level is positive."""
+    return table.high > 0
+
+
+def rise_nonnegative() -> bool:
+    """A record at risk does not lower the level."""
+    return LEVEL_STEP >= 0
+
+
+def offset_positive(table: AdaptiveTable) -> bool:
+    """The level of a letter without fellows is positive."""
+    return table.offset > 0
+
+
+def level_grows_at_most(table: AdaptiveTable) -> bool:
+    """A record at risk multiplies the level by at most the growth."""
+    return table.offset + LEVEL_STEP <= table.growth * table.offset
+
+
+def powers_positive(table: AdaptiveTable) -> bool:
+    """No letter has weight zero."""
+    return min(table.powers) > 0
+
+
+def powers_rising(table: AdaptiveTable) -> bool:
+    """A record more never lowers a letter's power."""
+    return all(low <= high for low, high in pairwise(table.powers))
+
+
+def powers_grow_at_most(table: AdaptiveTable, *, n: int) -> bool:
+    """One record more, of ``n``, multiplies a letter's power by at most the growth.
+
+    If the table ends before ``n``, it goes on by the growth, unseen: from its end on, which is
+    the knee or later, letters are revealed as they are at every level.
+    """
+    over, under = table.growth.as_integer_ratio()
+    last = len(table.powers) - 1
+    is_revealed = table.powers[-1] * table.level(0) >= last * table.unit
+    return all(high * under <= low * over for low, high in pairwise(table.powers)) and (
+        last >= n or (last >= table.knee and is_revealed)
+    )

@@ -1,0 +1,130 @@
+"""Networks of columns: which earlier columns each column of a row depends on.
+
+A network is public. It is declared, or chosen by a private choice among public candidates,
+which :mod:`dproo.mechanisms.network_choice` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt, prod
+
+from dproo._check import refusal
+
+CELLS_MAX = 1 << 40
+"""A family of more cells than this is refused: no number of records could fill it."""
+
+_PRECISION = 64
+
+
+@dataclass(frozen=True)
+class Family:
+    """A column and its parents, by their places among the columns.
+
+    Attributes:
+        column: the column that is drawn.
+        parents: the columns it depends on, all drawn before it.
+    """
+
+    column: int
+    parents: tuple[int, ...] = ()
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The parents, then the column."""
+        return (*self.parents, self.column)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Every column once, in the order of drawing, each with parents among the earlier ones.
+
+    Attributes:
+        families: one for each column.
+        sizes: how many letters each column has, by its place.
+
+    >>> tree = Network.of({"sex": (), "age": (), "work": ("sex", "age")}, [2, 4, 3])
+    >>> [family.columns for family in tree.families], tree.cells
+    ([(0,), (1,), (0, 1, 2)], (2, 4, 24))
+    """
+
+    families: tuple[Family, ...]
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        drawn: set[int] = set()
+        for family in self.families:
+            if not drawn.issuperset(family.parents) or family.column in drawn:
+                raise ValueError("network must draw every column once, after its parents.")
+            drawn.add(family.column)
+        if drawn != set(range(len(self.sizes))):
+            raise ValueError("network must draw every column once, after its parents.")
+        if not min(self.sizes) >= 2:
+            raise ValueError("network must have at least 2 letters in every column.")
+
+    @classmethod
+    def of(cls, parents: Mapping[str, Sequence[str]], sizes: Sequence[int]) -> Network:
+        """Return the network of named columns, put in an order that respects the parents.
+
+        Args:
+            parents: the parents of every column, by name.
+            sizes: how many letters each column has, in the same order.
+
+        Raises:
+            ValueError: a parent is not a column or stands twice, parents form a circle, or a
+                family has more than 2^40 cells.
+        """
+        names = list(parents)
+        for name, found in parents.items():
+            for parent in found:
+                if parent not in parents or parent == name:
+                    raise ValueError(refusal("parents", f"of {name!r} be other columns", parent))
+            if len(set(found)) < len(found):
+                raise ValueError(refusal("parents", f"of {name!r} differ", list(found)))
+            cells = prod(sizes[names.index(column)] for column in (*found, name))
+            if cells > CELLS_MAX:
+                raise ValueError(
+                    f"parents of {name!r} must leave at most 2^40 cells, got {cells}."
+                    " Give it fewer parents or fewer letters."
+                )
+        families: list[Family] = []
+        waiting = list(names)
+        while waiting:
+            drawn = {names[family.column] for family in families}
+            ready = next((name for name in waiting if drawn.issuperset(parents[name])), None)
+            if ready is None:
+                raise ValueError(refusal("parents", "not form a circle", waiting))
+            waiting.remove(ready)
+            places = tuple(names.index(parent) for parent in parents[ready])
+            families.append(Family(names.index(ready), places))
+        return cls(tuple(families), tuple(sizes))
+
+    @cached_property
+    def cells(self) -> tuple[int, ...]:
+        """The number of cells of each family."""
+        return tuple(
+            prod(self.sizes[column] for column in family.columns) for family in self.families
+        )
+
+    @cached_property
+    def shares(self) -> tuple[int, ...]:
+        """What each step's epsilon is in proportion to: the root of its family's cells.
+
+        The worst-case distance of a row is at most a sum of cells over epsilons, which is
+        least for epsilons in proportion to the roots of the cells.
+        """
+        return tuple(isqrt(cells << (2 * _PRECISION)) for cells in self.cells)
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the parents of every column are part of one earlier family.
+
+        Then the law that the network says of them is the one that the records have.
+        """
+        return all(
+            not family.parents
+            or any(set(family.parents) <= set(earlier.columns) for earlier in self.families[:place])
+            for place, family in enumerate(self.families)
+        )

@@ -1,0 +1,154 @@
+"""The search for the first integer at which a curve meets a target, in few evaluations.
+
+A curve is a worst-case accuracy as a function of one integer. Its logarithm of odds is
+nearly a straight line over the logarithm of that integer, so secants lead close to the
+answer. ``least`` and ``most`` then settle it to the integer; where an evaluation takes long,
+``roughly`` stops at an integer that meets the target and is a few percent too cautious.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp, inf, log, log1p
+
+LARGEST = 10**18
+
+_SECANTS = 20
+_TRIES = 6
+_CLOSE = 0.05
+_CAUTION = 0.01
+_LEAP = log(100)
+_USELESS = 0.9
+
+
+@dataclass
+class Curve:
+    """A curve, the target, and what was evaluated so far.
+
+    Attributes:
+        at: the curve.
+        target: what it should be at most, above 0 and below 1.
+        low: the least integer to look at.
+        falls: whether the curve falls, so that the target is met from some integer on.
+    """
+
+    at: Callable[[int], Fraction]
+    target: Fraction
+    low: int
+    falls: bool
+    _seen: dict[int, Fraction] = field(default_factory=dict)
+
+    def __call__(self, x: int) -> Fraction:
+        """Return the curve at ``x``, evaluated once."""
+        if x not in self._seen:
+            self._seen[x] = self.at(x)
+        return self._seen[x]
+
+    def holds(self, x: int) -> bool:
+        """Whether the target is met."""
+        return self(x) <= self.target
+
+    def gap(self, x: int) -> float:
+        """Return by how much the logarithm of the odds is above the target's."""
+        return _log_odds(self(x)) - _log_odds(self.target)
+
+    def within(self, x: float | Fraction) -> int:
+        """Return the nearest integer to look at."""
+        return min(max(self.low, round(min(x, LARGEST))), LARGEST)
+
+    def near(self, guess: float | Fraction) -> int:
+        """Return an integer at which the curve is close to the target, by secants."""
+        slope = -1.0 if self.falls else 1.0
+        x = self.within(guess)
+        gap = self.gap(x)
+        for _ in range(_SECANTS):
+            if gap == 0 or abs(gap) == inf:
+                break
+            y = self.within(x * exp(min(max(-gap / slope, -_LEAP), _LEAP)))
+            if y == x:
+                break
+            before, gap = gap, self.gap(y)
+            if before != gap and abs(gap) != inf:
+                slope = (gap - before) / log1p((y - x) / x)
+            x = y
+        return x
+
+
+def least(curve: Curve, guess: float | Fraction) -> int | None:
+    """Return the least integer at which a falling curve meets the target, if there is one."""
+    return _first(curve.holds, curve.low, curve.near(guess))
+
+
+def most(curve: Curve, guess: float | Fraction) -> int:
+    """Return the largest integer at which a rising curve meets the target.
+
+    If there is none it is one below the least looked at; if all do it is the largest.
+    """
+    first = _first(lambda x: not curve.holds(x), curve.low, curve.near(guess))
+    return LARGEST if first is None else first - 1
+
+
+def roughly(curve: Curve, guess: float | Fraction) -> int | None:
+    """Return an integer that meets the target and is nearly the best, if one is found.
+
+    It relies on nothing: whatever the curve does, the target is met where it says so.
+    """
+    towards = 1 if curve.falls else -1
+    found: int | None = None
+    failed: int | None = None
+    leap = log(2)
+    x = curve.within(guess)
+    for _ in range(_TRIES):
+        gap = _log(curve(x)) - _log(curve.target)
+        if curve.holds(x):
+            found = x
+            if gap > -_CLOSE:
+                break
+        else:
+            failed = x
+        if curve(x) > _USELESS:  # nearly 1: how far away the target is does not show
+            gap, leap = max(gap, leap), 2 * leap
+        y = curve.within(x * exp(towards * min(max(gap + _CAUTION, -_LEAP), _LEAP)))
+        if found is not None and failed is not None:
+            if abs(log(found / failed)) <= _CLOSE or abs(found - failed) == 1:
+                break
+            if not min(found, failed) < y < max(found, failed):
+                y = curve.within((found * failed) ** 0.5)
+        if y == x:
+            break
+        x = y
+    return found
+
+
+def _log_odds(alpha: Fraction) -> float:
+    """Return ``log(alpha / (1 - alpha))``, nearly ``log(k / (n epsilon))`` but for a constant."""
+    return _log(alpha / (1 - alpha)) if alpha < 1 else inf
+
+
+def _log(x: Fraction) -> float:
+    """Return the logarithm, also of what no float can hold."""
+    return log(x.numerator) - log(x.denominator) if x else -inf
+
+
+def _first(holds: Callable[[int], bool], low: int, guess: int) -> int | None:
+    """Return the least integer from ``low`` on at which ``holds``, searching out from a guess.
+
+    ``holds`` must stay true once it is; past the largest value looked at there is none.
+    """
+
+    def is_true(x: int) -> bool:
+        return x > LARGEST or holds(x)
+
+    high, step = guess, 1
+    while not is_true(high):
+        low, high, step = high + 1, high + step, 2 * step
+    floor, step = low, 1
+    while high - step >= floor and is_true(high - step):
+        high, step = high - step, 2 * step
+    low = max(floor, high - step + 1)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_true(middle) else (middle + 1, high)
+    return high if high <= LARGEST else None
