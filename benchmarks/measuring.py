@@ -85,7 +85,7 @@ def peak_memory() -> int:
 
     ``ru_maxrss`` would also hold what the process had before it became this program.
     """
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").open())
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(status["VmHWM"].split()[0]) // 1024
 
 
