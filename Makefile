@@ -29,7 +29,7 @@ soak: .venv/ready-dev .venv/ready-system
 
 # Branch coverage: of the exact core, which must be complete, and of the whole package. Tests that
 # are marked as untraced are left out; pyproject.toml says why.
-CORE := src/dproo/exact.py,src/dproo/counts.py,src/dproo/randomness.py,src/dproo/sampling.py,src/dproo/splitting.py,src/dproo/privacy.py,src/dproo/mechanisms/*.py
+CORE := src/dproo/core/*.py,src/dproo/analysis/certificate.py,src/dproo/mechanisms/*.py
 
 coverage: .venv/ready-dev .venv/ready-system
 	$(BIN)/coverage erase
@@ -46,7 +46,7 @@ docs: .venv/ready-dev .venv/ready-system
 	$(BIN)/dproo figures --out docs/_build/figures >/dev/null
 	cp docs/_build/figures/*.svg docs/images/
 	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
-	$(BIN)/pytest tests/test_documentation.py tests/test_site.py
+	$(BIN)/pytest tests/project/test_documentation.py tests/project/test_site.py
 	@echo "The site is docs/_build/html/index.html."
 
 # The proofs that a machine checks, from scratch; Coq is taken from Debian where that is allowed.

@@ -17,8 +17,8 @@ import constants
 import numpy as np
 from constants import SETTINGS, Case, family, mean
 
+from dproo.analysis.simulation import _laws
 from dproo.mechanisms import balanced, mechanism
-from dproo.simulation import _laws
 
 SLOPES = ("1/16", "1/12", "1/10", "1/8", "1/4")
 TOPS = ("9/10", "99/100")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dproo.comparison import FLOOR
+from dproo.analysis.comparison import FLOOR
 from dproo.mechanisms import adaptive, mechanism
 from dproo.mechanisms.adaptive_table import LEVEL_STEP
 

@@ -18,7 +18,7 @@ from measuring import measured, peak_memory, write
 from ratios import CODE, LETTERS, ROWS, written
 
 import dproo
-from dproo import choice
+from dproo.releases import sample_request
 
 ROUNDS = 3
 LARGEST = 2  # points that the exponent is fitted to: below them fixed costs are all there is
@@ -78,7 +78,7 @@ def main() -> None:
                 release()
                 taken = []
                 for _ in range(ROUNDS):
-                    choice._certified.cache_clear()  # noqa: SLF001 - what one release costs
+                    sample_request._certified.cache_clear()  # noqa: SLF001 - what one release costs
                     taken.append(measured(release)[1])
                 points.append((size, statistics.median(taken)))
                 rows.append(

@@ -11,8 +11,8 @@ from math import exp, expm1, log1p
 
 import numpy as np
 
+from dproo.analysis.simulation import _laws
 from dproo.mechanisms import BalancedRevealOrObscure, mechanism
-from dproo.simulation import _laws
 
 SETTINGS = (
     (10_000, 100, "0.1"),

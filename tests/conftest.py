@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from serving import Served, admissions, served
+from support.serving import Served, admissions, served
 
 from dproo.ledger import Ledger
 

@@ -1,24 +1,29 @@
 """Release one representative record of a sensitive dataset under pure differential privacy.
 
-A public name is imported when it is first used, so that a command line starts at once.
+A public name is imported when it is first used, so that the command line starts at once.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dproo.accuracy import Accuracy, accuracy
     from dproo.alphabet import Alphabet
-    from dproo.audit import Audit, audit
-    from dproo.bound import Limit, limit
-    from dproo.codebook import CodeBook
-    from dproo.composition import Composition, compose
-    from dproo.counts import Counts
-    from dproo.engines import ReleaseError
-    from dproo.law_audit import LawAudit, audit_law, exact_law
+    from dproo.alphabet.codebook import CodeBook
+    from dproo.analysis.accuracy import Accuracy, accuracy
+    from dproo.analysis.advice import recommend
+    from dproo.analysis.certificate import Certificate, certify
+    from dproo.analysis.comparison import compare
+    from dproo.analysis.composition import Composition, compose
+    from dproo.analysis.limit import Limit, limit
+    from dproo.analysis.planner import Plan, plan
+    from dproo.auditing.exact_law import LawAudit, audit_law, exact_law
+    from dproo.auditing.trials import Audit, audit
+    from dproo.core.counts import Counts
+    from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
+    from dproo.ledger import Ledger
     from dproo.mechanisms import (
+        AdaptiveRevealOrObscure,
+        BalancedRevealOrObscure,
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
         Mechanism,
@@ -29,21 +34,25 @@ if TYPE_CHECKING:
         epsilon_of,
         mechanism,
     )
-    from dproo.planner import Plan, plan
-    from dproo.privacy import Certificate, certify
-    from dproo.release import Release, sample
-    from dproo.synthesis import synthesize
+    from dproo.releases.execute import Release, sample
+    from dproo.releases.synthesis import synthesize
 
 __all__ = [
     "Accuracy",
+    "AdaptiveRevealOrObscure",
     "Alphabet",
     "Audit",
+    "BalancedRevealOrObscure",
+    "BudgetRefused",
     "Certificate",
     "CodeBook",
     "Composition",
+    "CorruptLedgerError",
     "Counts",
     "DataSpecificRevealOrObscure",
     "LawAudit",
+    "Ledger",
+    "LedgerError",
     "LetterSpecificRevealOrObscure",
     "Limit",
     "Mechanism",
@@ -53,69 +62,66 @@ __all__ = [
     "RevealOrObscure",
     "SubsampledRandomizedResponse",
     "Transition",
+    "__version__",
     "accuracy",
     "alpha_of",
     "audit",
     "audit_law",
     "certify",
+    "compare",
     "compose",
     "epsilon_of",
     "exact_law",
     "limit",
     "mechanism",
     "plan",
+    "recommend",
     "sample",
     "synthesize",
 ]
 
 _HOMES = {
-    name: home
-    for home, names in {
-        "accuracy": ("Accuracy", "accuracy"),
-        "alphabet": ("Alphabet",),
-        "audit": ("Audit", "audit"),
-        "bound": ("Limit", "limit"),
-        "codebook": ("CodeBook",),
-        "composition": ("Composition", "compose"),
-        "counts": ("Counts",),
-        "engines": ("ReleaseError",),
-        "law_audit": ("LawAudit", "audit_law", "exact_law"),
-        "mechanisms": (
-            "DataSpecificRevealOrObscure",
-            "LetterSpecificRevealOrObscure",
-            "Mechanism",
-            "RevealOrObscure",
-            "SubsampledRandomizedResponse",
-            "Transition",
-            "alpha_of",
-            "epsilon_of",
-            "mechanism",
-        ),
-        "planner": ("Plan", "plan"),
-        "privacy": ("Certificate", "certify"),
-        "release": ("Release", "sample"),
-        "synthesis": ("synthesize",),
-    }.items()
-    for name in names
+    "alphabet": ("Alphabet",),
+    "alphabet.codebook": ("CodeBook",),
+    "analysis.accuracy": ("Accuracy", "accuracy"),
+    "analysis.advice": ("recommend",),
+    "analysis.certificate": ("Certificate", "certify"),
+    "analysis.comparison": ("compare",),
+    "analysis.composition": ("Composition", "compose"),
+    "analysis.limit": ("Limit", "limit"),
+    "analysis.planner": ("Plan", "plan"),
+    "auditing.exact_law": ("LawAudit", "audit_law", "exact_law"),
+    "auditing.trials": ("Audit", "audit"),
+    "core.counts": ("Counts",),
+    "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
+    "ledger": ("Ledger",),
+    "mechanisms": (
+        "AdaptiveRevealOrObscure",
+        "BalancedRevealOrObscure",
+        "DataSpecificRevealOrObscure",
+        "LetterSpecificRevealOrObscure",
+        "Mechanism",
+        "RevealOrObscure",
+        "SubsampledRandomizedResponse",
+        "Transition",
+        "alpha_of",
+        "epsilon_of",
+        "mechanism",
+    ),
+    "releases.execute": ("Release", "sample"),
+    "releases.synthesis": ("synthesize",),
 }
 
 
-class _Package(ModuleType):
-    """A package in which a public name is never taken by the module of the same name."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        setattr(self, name, value)
-        return value
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("dproo")
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"dproo.{home}"), name)
+            return value
+    raise AttributeError(f"module 'dproo' has no attribute {name!r}")
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

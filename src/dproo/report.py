@@ -7,10 +7,10 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from dproo.exact import fraction_text
+from dproo.analysis.certificate import Certificate
+from dproo.analysis.planner import Plan
+from dproo.core.exact import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
-from dproo.planner import Plan
-from dproo.privacy import Certificate
 
 if TYPE_CHECKING:
     from dproo.ledger import Account
@@ -32,9 +32,12 @@ def verdict(error: BaseException) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
-    from dproo.engines import ReleaseError  # noqa: PLC0415 - loaded when something went wrong
-    from dproo.ledger import BudgetRefused, LedgerError  # noqa: PLC0415
-    from dproo.ledger.errors import ChargedError  # noqa: PLC0415
+    from dproo.exceptions import (  # noqa: PLC0415
+        BudgetRefused,
+        ChargedError,
+        LedgerError,
+        ReleaseError,
+    )
 
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
@@ -54,7 +57,7 @@ def _stopped(error: BaseException | None) -> str | None:
 
     Whoever presses Ctrl-C twice interrupts the first interrupt, which is then its context.
     """
-    from dproo.request import Stopped  # noqa: PLC0415 - loaded when something went wrong
+    from dproo.releases.request import Stopped  # noqa: PLC0415 - loaded when something went wrong
 
     while error is not None:
         if isinstance(error, Stopped):
@@ -90,7 +93,7 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
 def limit_sentence(answer: Plan) -> str:
     """Return how the best answer compares with the best that any private sampler could give.
 
-    >>> from dproo.planner import plan
+    >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
     'ls-roo: at most 2.2 times the best that any private sampler could do (alpha 0.0132).'
     """

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from dproo.analysis.certificate import certify
+from dproo.analysis.distributions import SHAPES, shape
+from dproo.analysis.planner import plan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
-from dproo.counts import Counts
-from dproo.distributions import SHAPES, shape
+from dproo.core.counts import Counts
 from dproo.mechanisms import mechanism
-from dproo.planner import plan
-from dproo.privacy import certify
 from dproo.report import VIOLATION, certificate_object, limit_sentence, number, plan_object
 
 
@@ -144,8 +144,8 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
       dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
       dproo compare --k 3 --n 500 --epsilon 0.1 --p 0.5,0.3,0.2
     """
-    from dproo.advice import recommend  # noqa: PLC0415 - NumPy is an extra
-    from dproo.comparison import compare  # noqa: PLC0415
+    from dproo.analysis.advice import recommend  # noqa: PLC0415 - NumPy is an extra
+    from dproo.analysis.comparison import compare  # noqa: PLC0415
 
     p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
     found = compare(p=p, **options)
@@ -179,7 +179,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 def figures_command(out: str, trials: int) -> None:
     """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
     try:
-        from dproo.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
+        from dproo.figures.paper import write_all  # noqa: PLC0415 - matplotlib is an extra
     except ModuleNotFoundError:
         raise ValueError(
             "matplotlib must be installed for this: pip install 'dproo[figures]'."

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from dproo._check import refusal
-from dproo.audit import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
+from dproo.analysis.certificate import certify
+from dproo.auditing.program import Command
+from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
 from dproo.cli.output import echo, is_terminal, json_option, neighbours_option, print_json
-from dproo.command import Command
-from dproo.exact import rational
+from dproo.core.arguments import refusal
+from dproo.core.exact import rational
 from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
-from dproo.privacy import certify
 from dproo.report import VIOLATION
 
 _SENTENCES = {

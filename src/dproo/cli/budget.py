@@ -9,7 +9,7 @@ import click
 from dproo.cli.charging import book_of
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
 from dproo.ledger import Ledger, accept_restore, in_delta, in_epsilon
-from dproo.naming import dataset_name
+from dproo.releases.budget_name import dataset_name
 from dproo.report import accounts_object
 
 path_option = click.option(

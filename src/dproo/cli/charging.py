@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.axis import Letters
-from dproo.engines import ReleaseError
+from dproo.alphabet.axis import Letters
+from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Ledger, LedgerError, default_path
-from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
-from dproo.naming import dataset_name, remedy, reprint
-from dproo.release import STOPPED
-from dproo.request import Stopped
+from dproo.releases.budget_name import dataset_name, remedy, reprint
+from dproo.releases.execute import STOPPED
+from dproo.releases.request import Stopped
 
 
 @contextmanager

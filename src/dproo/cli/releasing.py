@@ -20,7 +20,7 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.ledger import in_epsilon
-from dproo.release import sample
+from dproo.releases.execute import sample
 
 _SOURCE_OPTIONS = (
     click.argument("data"),

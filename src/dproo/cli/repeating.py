@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from dproo.analysis.composition import BASIC, JOINT, Way, compose, ways_within
 from dproo.cli.output import echo, print_json
-from dproo.composition import BASIC, JOINT, Way, compose, ways_within
-from dproo.exact import float_upper, parse_delta, parse_epsilon
+from dproo.core.exact import float_upper, parse_delta, parse_epsilon
 from dproo.mechanisms import DEFAULT, SAMPLERS, Mechanism
 
 EACH, TOGETHER = "each", "together"

@@ -10,8 +10,8 @@ import click
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
 from dproo.cli.releasing import facts, letters, source_options
-from dproo.synthesis import synthesize
-from dproo.writing import write_csv
+from dproo.releases.synthesis import synthesize
+from dproo.releases.tables import write_csv
 
 
 @click.command("synthesize")

@@ -13,20 +13,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, cast
 
-from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
-from dproo.counts import Counts
+from dproo.core.arguments import one_of, refusal
+from dproo.core.counts import Counts
+from dproo.core.randomness import Source
 from dproo.engines.boundary import attempt
 from dproo.engines.tally import Tally
-from dproo.randomness import Source
+from dproo.exceptions import ReleaseError
 
-__all__ = ["ReleaseError", "Scan", "Tally", "count", "prepare"]
+__all__ = ["Scan", "Tally", "count", "prepare"]
 
 FAILED = "the data could not be counted; no detail is shown, it could quote the data."
-
-
-class ReleaseError(RuntimeError):
-    """The release failed after data was touched; the message says nothing of the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,9 +162,9 @@ def _path(
     columns: tuple[str, ...],
     table: str | tuple[str, ...] | None,
 ) -> Scan:
-    from dproo.engines import conninfo, file_scan, files  # noqa: PLC0415
+    from dproo.engines import file_scan, files, postgresql_url  # noqa: PLC0415
 
-    if conninfo.is_url(data):
+    if postgresql_url.is_url(data):
         return _connection(data, alphabet, columns, table)
     found = files.open_files(files.find_files(data), columns=columns, table=table)
     return Scan(engine="files", _read=lambda: file_scan.count_files(found, alphabet=alphabet))
@@ -203,13 +200,15 @@ def _connection(
     columns: tuple[str, ...],
     table: str | tuple[str, ...] | None,
 ) -> Scan:
-    from dproo.engines import sql, statement  # noqa: PLC0415
+    from dproo.engines import postgresql, query  # noqa: PLC0415
 
-    if isinstance(data, str) or sql.is_connection(data):
-        found = sql.open_table(data, table=table, columns=columns, alphabet=alphabet)
-        return Scan(engine="postgresql", _read=lambda: sql.count_table(found, alphabet=alphabet))
+    if isinstance(data, str) or postgresql.is_connection(data):
+        found = postgresql.open_table(data, table=table, columns=columns, alphabet=alphabet)
+        return Scan(
+            engine="postgresql", _read=lambda: postgresql.count_table(found, alphabet=alphabet)
+        )
     if type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}:
-        name = statement.table_name(table)
+        name = query.table_name(table)
         relation = attempt(lambda: data.sql(f"FROM {name}"))
         if relation is None:
             raise ValueError(refusal("table", "be a table of the connection", table))

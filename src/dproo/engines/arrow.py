@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.axis import Letters
+from dproo.alphabet.axis import Letters
 from dproo.engines.cleaning import repaired
 from dproo.engines.tally import Tally
 

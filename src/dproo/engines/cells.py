@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Any
 
-from dproo._check import whole
 from dproo.alphabet import Alphabet
-from dproo.engines.statement import refuse_type
+from dproo.core.arguments import whole
+from dproo.engines.query import refuse_type
 from dproo.engines.tally import Tally
 
 _CHUNK = 1 << 16

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
-from dproo._check import refusal
+from dproo.core.arguments import refusal
 
 BLOCK = 1 << 16
 

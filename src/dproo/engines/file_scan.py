@@ -11,11 +11,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
-from dproo.axis import Letters
-from dproo.engines import statement as sql
+from dproo.alphabet.axis import Letters
+from dproo.engines import query as sql
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Opened, Pipe
-from dproo.engines.embedded import DIALECT, engine_for, literal
+from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
 from dproo.engines.files import CSV, DUCKDB, FILES, JSON, LONGEST_LINE, Files
 from dproo.engines.tally import Tally
 

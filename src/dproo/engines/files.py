@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dproo._check import one_of, refusal
-from dproo.engines import statement as sql
+from dproo.core.arguments import one_of, refusal
+from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Opened
-from dproo.engines.embedded import by_bytes, engine_for, kind_of, literal
+from dproo.engines.duckdb_dialect import by_bytes, engine_for, kind_of, literal
 
 if TYPE_CHECKING:
     import duckdb

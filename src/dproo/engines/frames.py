@@ -12,14 +12,14 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
-from dproo._check import refusal
 from dproo.alphabet import Alphabet
-from dproo.axis import Axis, Bins, IntegerRange, Letters
-from dproo.cell import EXACT_FLOAT, INTEGER_FOREIGN, INTEGER_TEXT, NUMBER_FOREIGN, NUMBER_TEXT
+from dproo.alphabet.axis import Letters
+from dproo.core.arguments import refusal
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
+from dproo.engines.frame_cells import key_of, text_of
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
 from dproo.engines.spark_quiet import quiet
@@ -114,8 +114,8 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
     for column, axis in zip(columns, alphabet.axes, strict=True):
         cell, is_known = nw.col(column), None
         if is_spark and isinstance(axis, Letters):
-            frame, is_known = spark_groups.joined(frame, _text(cell, schema[column]), axis)
-        keys.append(_key(cell, schema[column], axis, is_known))
+            frame, is_known = spark_groups.joined(frame, text_of(cell, schema[column]), axis)
+        keys.append(key_of(cell, schema[column], axis, is_known))
     names = [f"key{i}" for i in range(len(keys))]
     closed = [
         is_letter
@@ -200,100 +200,3 @@ def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> 
     cells = [selected[column].to_list() for column in columns]
     rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
     return count_cells(rows, alphabet=alphabet)
-
-
-def _key(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any, str | float]:
-    """Return a cell's key, whether it is a letter, and the key of all that is none.
-
-    Args:
-        column: the cells.
-        dtype: their type.
-        axis: the letters of the column.
-        is_known: whether a cell is of a list of letters, where that was already looked up.
-    """
-    import narwhals as nw
-
-    if isinstance(axis, Bins):
-        number, is_number = _number(column, dtype)
-        low, high = axis.edges[0], axis.edges[-1]
-        is_letter = is_number & number.is_between(low, high, closed="left")
-        # A plain number: some engines read a long one as a decimal, and round the edges to it.
-        outside = min(2 * low - 1, -1.0) if axis.is_open else low
-        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
-    text = _text(column, dtype)
-    if isinstance(axis, IntegerRange):
-        is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
-        integer = nw.when(is_integer).then(text).otherwise(nw.lit("0")).cast(nw.Int64)
-        is_letter = is_integer & integer.is_between(axis.start, axis.stop - 1)
-    else:
-        assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
-        is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
-    return text, is_letter.fill_null(value=False), ""
-
-
-def _text(column: Any, dtype: Any) -> Any:
-    """Return the canonical text of a cell, empty where it has none; never null."""
-    import narwhals as nw
-
-    nothing = nw.lit("")
-    if dtype == nw.String or dtype.is_integer():
-        return column.cast(nw.String).fill_null("")
-    if dtype.is_float():
-        number, is_number = _number(column, dtype)
-        is_exact = is_number & number.is_between(-EXACT_FLOAT, EXACT_FLOAT)
-        is_exact = is_exact.fill_null(value=False)
-        # Half is no integer; it keeps NaN and infinities out of what follows.
-        number = nw.when(is_exact).then(number).otherwise(nw.lit(0.5))
-        is_whole = (number.round(0) == number).fill_null(value=False)
-        whole = nw.when(is_whole).then(number).otherwise(nw.lit(0.0)).cast(nw.Int64)
-        return nw.when(is_whole).then(whole.cast(nw.String)).otherwise(nothing)
-    if dtype.is_decimal():
-        text = column.cast(nw.String).fill_null("").str.replace_all("^0E-[0-9]+$", "0")
-        text = text.str.replace_all("[.]0+$", "")
-        return nw.when(text.str.contains(INTEGER_FOREIGN)).then(nothing).otherwise(text)
-    if dtype == nw.Boolean:
-        text = nw.when(column.fill_null(value=False)).then(nw.lit("true"))
-        return nw.when(column.is_null()).then(nothing).otherwise(text.otherwise(nw.lit("false")))
-    if dtype == nw.Date:
-        text = column.cast(nw.String).fill_null("")
-        # Years before 1 and after 9999 are longer or shorter.
-        return nw.when(text.str.len_chars() == len("YYYY-MM-DD")).then(text).otherwise(nothing)
-    return nw.when(column.is_null()).then(nothing).otherwise(nothing)
-
-
-def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
-    """Return the double nearest to a cell, and whether the cell is a number."""
-    import narwhals as nw
-
-    if dtype.is_float():
-        number = column.cast(nw.Float64)
-        # DuckDB drops comparisons that hold for all values of a file but NaN.
-        return number, ~column.is_null() & ~number.is_nan()
-    if dtype.is_numeric():
-        # By its text, which is rounded once and never refused.
-        return column.cast(nw.String).fill_null("0").cast(nw.Float64), ~column.is_null()
-    if dtype != nw.String:
-        return nw.when(column.is_null()).then(nw.lit(0.0)).otherwise(nw.lit(0.0)), nw.lit(
-            value=False
-        )
-    text = column.cast(nw.String).fill_null("")
-    is_number = _is_like(text, NUMBER_TEXT, NUMBER_FOREIGN)
-    return nw.when(is_number).then(text).otherwise(nw.lit("0")).cast(nw.Float64), is_number
-
-
-def _is_like(text: Any, pattern: str, foreign: str) -> Any:
-    # Pandas warns of groups that are captured.
-    return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
-
-
-def _lower_edge(number: Any, edges: Sequence[float]) -> Any:
-    """Return the greatest edge not above a number, by halving."""
-    import narwhals as nw
-
-    if len(edges) <= 2:
-        return nw.lit(edges[0])
-    middle = len(edges) // 2
-    below = _lower_edge(number, edges[: middle + 1])
-    return (
-        nw.when(number < edges[middle]).then(below).otherwise(_lower_edge(number, edges[middle:]))
-    )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
-from dproo.axis import LONGEST, Axis, Bins, Letters
+from dproo.alphabet.axis import LONGEST, Axis, Bins, Letters
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from dproo._check import refusal
+from dproo.core.arguments import refusal
 
 LOCAL = "local[*]"
 

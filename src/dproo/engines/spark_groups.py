@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dproo.axis import Letters
+from dproo.alphabet.axis import Letters
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -11,9 +11,9 @@ from operator import itemgetter
 from typing import Any, cast
 
 from dproo.alphabet import OTHER, Alphabet
-from dproo.axis import Axis
-from dproo.counts import Counts
-from dproo.randomness import Source
+from dproo.alphabet.axis import Axis
+from dproo.core.counts import Counts
+from dproo.core.randomness import Source
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64

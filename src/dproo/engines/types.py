@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from dproo.axis import Axis, Bins
+from dproo.alphabet.axis import Axis, Bins
 from dproo.engines import arrow
-from dproo.engines.embedded import by_bytes, kind_of
-from dproo.engines.statement import quoted, refuse_type
+from dproo.engines.duckdb_dialect import by_bytes, kind_of
+from dproo.engines.query import quoted, refuse_type
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from dproo._check import refusal, whole
-from dproo.composition import RELEASES_MAX
+from dproo.analysis.composition import RELEASES_MAX
+from dproo.core.arguments import refusal, whole
 from dproo.mechanisms import Mechanism
 
 GRID = 1e-4

@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any
 
 from dproo import engines
-from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet, Record
-from dproo.engines import ReleaseError
-from dproo.exact import Number, float_upper, parse_epsilon
+from dproo.core.arguments import one_of, refusal
+from dproo.core.exact import Number, float_upper, parse_epsilon
+from dproo.exceptions import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
 
 _RELATIONS = {

@@ -1,11 +1,11 @@
 """The privacy budget: durable, append-only, in one SQLite file."""
 
+from dproo.core.amounts import in_delta, in_epsilon
+from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError
 from dproo.ledger.accounts import Account, Line, Verification
-from dproo.ledger.amounts import in_delta, in_epsilon
-from dproo.ledger.book import Entry, Ledger
-from dproo.ledger.errors import BudgetRefused, CorruptLedgerError, LedgerError
+from dproo.ledger.ledger import Entry, Ledger
 from dproo.ledger.restoring import Loss, accept_restore
-from dproo.ledger.store import default_path
+from dproo.ledger.sqlite import default_path
 
 __all__ = [
     "Account",

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.ledger.amounts import budget_of, charge_of, delta_budget_of
+from dproo.core.amounts import budget_of, charge_of, delta_budget_of
+from dproo.exceptions import CorruptLedgerError
 from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
-from dproo.ledger.errors import CorruptLedgerError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from dproo._check import refusal
-from dproo.ledger.amounts import delta_charge_of
-from dproo.ledger.errors import UnknownDatasetError, UnknownEntryError
+from dproo.core.amounts import delta_charge_of
+from dproo.core.arguments import refusal
+from dproo.exceptions import UnknownDatasetError, UnknownEntryError
 
 DECLARED, RESERVED, RECORDED, RESTORED = "declared", "reserved", "recorded", "restored"
 NO_EVENT = "0" * 64

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dproo.ledger.chain import events
-from dproo.ledger.errors import (
+from dproo.exceptions import (
     ChargedError,
     CorruptLedgerError,
     RolledBackError,
     UnusableWitnessError,
 )
+from dproo.ledger.chain import events
 from dproo.ledger.witness import Note, Witness
 
 _HASH = re.compile("[0-9a-f]{64}")

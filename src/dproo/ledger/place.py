@@ -12,7 +12,7 @@ import stat
 from functools import cache
 from pathlib import Path
 
-from dproo.ledger.errors import UnsafePlaceError
+from dproo.exceptions import UnsafePlaceError
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dproo.ledger.amounts import ATTO
-from dproo.ledger.book import PATIENCE
+from dproo.core.amounts import ATTO
 from dproo.ledger.chain import RESTORED, append, events, now
+from dproo.ledger.ledger import PATIENCE
 from dproo.ledger.memory import Memory, named_witness, tell
-from dproo.ledger.store import transaction
+from dproo.ledger.sqlite import transaction
 from dproo.ledger.witness import Note
 
 

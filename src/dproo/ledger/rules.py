@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dproo._check import may_hold_secret, one_of, refusal, whole
-from dproo.exact import parse_delta
-from dproo.ledger.amounts import delta_budget_of, in_delta
+from dproo.core.amounts import delta_budget_of, in_delta
+from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
+from dproo.core.exact import parse_delta
+from dproo.exceptions import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.ledger.chain import Event, canonical
-from dproo.ledger.errors import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
 
 _LONGEST_NAME = 200

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from dproo.exceptions import UnusableWitnessError
 from dproo.ledger.chain import Event
-from dproo.ledger.errors import UnusableWitnessError
 from dproo.ledger.place import make_folder, sync_folder
 
 _TAIL = 1 << 12  # the newest note is nearly always in here

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Literal, overload
 
-from dproo._check import one_of
-from dproo.exact import Number
+from dproo.core.arguments import one_of
+from dproo.core.exact import Number
 from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.balanced import BalancedRevealOrObscure
+from dproo.mechanisms.base import ADD_REMOVE, BOTH, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.baselines import (
     CLIP,
     EUCLIDEAN,
@@ -17,10 +18,9 @@ from dproo.mechanisms.baselines import (
     LaplaceSampler,
 )
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
-from dproo.mechanisms.law import ADD_REMOVE, BOTH, RECORDS_MAX, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
-from dproo.mechanisms.smoothing import RevealOrObscure, alpha_of, epsilon_of
+from dproo.mechanisms.reveal_or_obscure import RevealOrObscure, alpha_of, epsilon_of
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler

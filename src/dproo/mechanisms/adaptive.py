@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dproo._check import one_of
-from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div, exp_lower, exp_upper, log_upper
+from dproo.core.arguments import one_of
+from dproo.core.counts import Counts, Runs
+from dproo.core.exact import BITS, ceil_div, exp_lower, exp_upper, log_upper
 from dproo.mechanisms import conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
 

@@ -21,8 +21,8 @@ from functools import cached_property
 from itertools import pairwise
 from operator import gt
 
-from dproo.counts import Counts, Runs
-from dproo.exact import ceil_div
+from dproo.core.counts import Counts, Runs
+from dproo.core.exact import ceil_div
 
 LEVEL_STEP = 1 << 32
 """What one record at risk adds to the level."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, prod
 
-from dproo.exact import BITS, ceil_div, exp_lower, power_upper
+from dproo.core.exact import BITS, ceil_div, exp_lower, power_upper
 
 FACTORS_MAX = 64
 """Products of more factors are bounded and not multiplied out."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
+from dproo.core.counts import Counts, Runs
+from dproo.core.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
 from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
 from dproo.mechanisms.balanced_table import BalancedTable
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
 

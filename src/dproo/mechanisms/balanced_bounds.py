@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from dproo.exact import BITS, ceil_div, exp_upper, log_upper
+from dproo.core.exact import BITS, ceil_div, exp_upper, log_upper
 from dproo.mechanisms.balanced_table import BalancedTable
 
 _FINENESS = 32

@@ -23,8 +23,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from math import isqrt
 
-from dproo.counts import Counts, Runs
-from dproo.exact import ceil_div
+from dproo.core.counts import Counts, Runs
+from dproo.core.exact import ceil_div
 
 
 @dataclass(frozen=True)

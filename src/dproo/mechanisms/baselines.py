@@ -15,12 +15,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-from dproo._check import one_of, refusal, whole
-from dproo.counts import Counts, Runs
-from dproo.exact import parse_epsilon
-from dproo.mechanisms.law import REPLACE
-from dproo.randomness import Source
-from dproo.sampling import pick
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.counts import Counts, Runs
+from dproo.core.draw import pick
+from dproo.core.exact import parse_epsilon
+from dproo.core.randomness import Source
+from dproo.mechanisms.base import REPLACE
 
 CLIP = "clip"
 EUCLIDEAN = "euclidean"

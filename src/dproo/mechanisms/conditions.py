@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from dproo.exact import ceil_div, is_at_most_exp
+from dproo.core.exact import ceil_div, is_at_most_exp
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_table import LetterTable
 

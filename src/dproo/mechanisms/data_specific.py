@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
-from dproo.counts import Counts, Runs
-from dproo.exact import BITS, ceil_div, exp_lower, power_lower
-from dproo.mechanisms.law import Mechanism, Transition
-from dproo.mechanisms.smoothing import alpha_of
+from dproo.core.counts import Counts, Runs
+from dproo.core.exact import BITS, ceil_div, exp_lower, power_lower
+from dproo.mechanisms.base import Mechanism, Transition
+from dproo.mechanisms.reveal_or_obscure import alpha_of
 
 ENTRIES_MAX = 1 << 14
 """A longer table is cut here, and its last entry serves every larger minimum."""

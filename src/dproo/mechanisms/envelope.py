@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dproo.exact import BITS, ceil_div, power_lower
-from dproo.mechanisms.law import Transition
+from dproo.core.exact import BITS, ceil_div, power_lower
+from dproo.mechanisms.base import Transition
 from dproo.mechanisms.letter_table import LetterTable, even, worst_replacement
 
 ENTRIES_MAX = 1 << 14

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dproo.counts import Counts, Runs
-from dproo.exact import exp_lower
+from dproo.core.counts import Counts, Runs
+from dproo.core.draw import pick_each
+from dproo.core.exact import exp_lower
+from dproo.core.randomness import Source
 from dproo.mechanisms import conditions
+from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
 from dproo.mechanisms.envelope import Envelope, Search
-from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_table import (
     LetterTable,
     worst_addition,
     worst_change,
     worst_replacement,
 )
-from dproo.randomness import Source
-from dproo.sampling import pick_each
 
 _SHORT = 8
 

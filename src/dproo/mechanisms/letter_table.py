@@ -14,8 +14,8 @@ from fractions import Fraction
 from itertools import pairwise
 from operator import gt
 
-from dproo.counts import Counts
-from dproo.mechanisms.law import Transition
+from dproo.core.counts import Counts
+from dproo.mechanisms.base import Transition
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
 
-from dproo._check import refusal
+from dproo.core.arguments import refusal
 
 CELLS_MAX = 1 << 40
 """A family of more cells than this is refused: no number of records could fill it."""

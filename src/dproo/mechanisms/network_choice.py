@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from dproo.counts import Counts
-from dproo.mechanisms.law import ADD_REMOVE, REPLACE
+from dproo.core.counts import Counts
+from dproo.core.randomness import Source
+from dproo.mechanisms.base import ADD_REMOVE, REPLACE
 from dproo.mechanisms.network import Family, Network
-from dproo.randomness import Source
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
 """What one record changes a score by is below this."""

@@ -8,14 +8,14 @@ from fractions import Fraction
 from functools import cached_property
 from math import comb, perm
 
-from dproo._check import whole
-from dproo.counts import Counts, Runs
+from dproo.core.arguments import whole
+from dproo.core.counts import Counts, Runs
+from dproo.core.draw import pick_many
+from dproo.core.randomness import Source
+from dproo.core.splitting import without_replacement
 from dproo.mechanisms import conditions
-from dproo.mechanisms.law import Mechanism, Transition
-from dproo.mechanisms.smoothing import alpha_of
-from dproo.randomness import Source
-from dproo.sampling import pick_many
-from dproo.splitting import without_replacement
+from dproo.mechanisms.base import Mechanism, Transition
+from dproo.mechanisms.reveal_or_obscure import alpha_of
 
 
 @dataclass(frozen=True, kw_only=True)

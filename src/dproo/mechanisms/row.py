@@ -14,12 +14,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 
-from dproo._check import refusal
-from dproo.counts import Counts
-from dproo.exact import is_at_most_exp, parse_epsilon, rational
-from dproo.mechanisms.law import ADD_REMOVE, BOTH, REPLACE, Mechanism
+from dproo.core.arguments import refusal
+from dproo.core.counts import Counts
+from dproo.core.exact import is_at_most_exp, parse_epsilon, rational
+from dproo.core.randomness import Source
+from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism
 from dproo.mechanisms.network import Family, Network
-from dproo.randomness import Source
 
 Row = tuple[int, ...]
 

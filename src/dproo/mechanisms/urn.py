@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from dproo.counts import Counts, Runs
+from dproo.core.counts import Counts, Runs
 from dproo.mechanisms.allocation import (
     CELLS_MAX,
     FACTORS_MAX,
@@ -21,7 +21,7 @@ from dproo.mechanisms.allocation import (
     risen,
     worst_allocations,
 )
-from dproo.mechanisms.law import Transition
+from dproo.mechanisms.base import Transition
 
 _DATASETS_MAX = 20_000
 

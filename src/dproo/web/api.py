@@ -14,14 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dproo._check import one_of, refusal, whole
-from dproo.distributions import shape
+from dproo.analysis.certificate import certify
+from dproo.analysis.distributions import shape
+from dproo.analysis.planner import plan
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.exact import parse_epsilon
 from dproo.engines.files import SUFFIXES
-from dproo.exact import parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
-from dproo.planner import plan
-from dproo.privacy import certify
 from dproo.report import (
     BUG,
     FAILED,

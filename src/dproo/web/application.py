@@ -12,10 +12,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
-from dproo.choice import ADAPTIVE
-from dproo.distributions import SHAPES
+from dproo.analysis.distributions import SHAPES
 from dproo.mechanisms import DEFAULT, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
+from dproo.releases.sample_request import ADAPTIVE
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
 from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder

@@ -7,9 +7,9 @@ from functools import lru_cache
 from math import ceil, floor, log10
 from typing import Any
 
-from dproo._check import refusal
-from dproo.exact import parse_epsilon
-from dproo.planner import plan, planned
+from dproo.analysis.planner import plan, planned
+from dproo.core.arguments import refusal
+from dproo.core.exact import parse_epsilon
 from dproo.report import plan_object
 
 _PER_DECADE = 8

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dproo._check import one_of, refusal
 from dproo.alphabet import Alphabet
-from dproo.choice import Choice
-from dproo.engines import conninfo
-from dproo.engines.statement import table_parts
-from dproo.exact import parse_epsilon
+from dproo.core.amounts import charge_of
+from dproo.core.arguments import one_of, refusal
+from dproo.core.exact import parse_epsilon
+from dproo.engines import postgresql_url
+from dproo.engines.query import table_parts
+from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
-from dproo.ledger.amounts import charge_of
-from dproo.ledger.errors import MissingLedgerError, UnknownDatasetError
 from dproo.mechanisms import REPLACE
-from dproo.naming import dataset_name, remedy
-from dproo.release import Release, sample
+from dproo.releases.budget_name import dataset_name, remedy
+from dproo.releases.execute import Release, sample
+from dproo.releases.sample_request import Choice
 from dproo.web.folder import Folder
 
 FILE, DATABASE = "file", "database"
@@ -224,9 +224,9 @@ def _texts(request: object) -> dict[str, str]:
 
 
 def _url(text: str) -> str:
-    if not conninfo.is_url(text):
+    if not postgresql_url.is_url(text):
         raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
-    conninfo.parsed(text)
+    postgresql_url.parsed(text)
     return text
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvicorn
 
-from dproo._check import refusal, whole
+from dproo.core.arguments import refusal, whole
 from dproo.web.application import application
 from dproo.web.connection import Connection
 from dproo.web.door import Door

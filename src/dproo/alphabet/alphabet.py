@@ -1,0 +1,241 @@
+"""The alphabet: the public letters a record can have, and what becomes of every other cell."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.core.arguments import one_of, refusal
+from dproo.core.public_file import read_public
+
+__all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
+
+UNIFORM = "uniform"
+
+Record = Letter | dict[str, Letter]
+
+LINES_MAX = 5 * 10**6
+
+_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alphabet:
+    """The public letters, in order, and the policy for every cell outside them.
+
+    It is never learned from the data: which letters occur is itself private. With the policy
+    ``"other"`` an extra letter of that name stands for every cell outside; with
+    ``"uniform"`` each such cell becomes a fresh uniform letter before anything is drawn.
+
+    Guarantee: every record is exactly one letter, whatever it holds.
+
+    Attributes:
+        axes: the letters of each column.
+        columns: their names where there are several; a record inside is then a dict.
+        policy: ``"other"`` or ``"uniform"``.
+
+    >>> colours = Alphabet.of(["red", "green"])
+    >>> colours.k, colours[0], colours[2]
+    (3, 'red', 'other')
+    >>> cells = Alphabet.of({"sex": ["f", "m"], "age": range(120)}, policy="uniform")
+    >>> cells.k, cells[121], cells.index(("m", 1))
+    (240, {'sex': 'm', 'age': 1}, 121)
+    """
+
+    axes: tuple[Axis, ...]
+    columns: tuple[str, ...] = ()
+    policy: str = OTHER
+
+    def __post_init__(self) -> None:
+        one_of("policy", self.policy, (OTHER, UNIFORM))
+        if self.policy == OTHER and not self.columns and self.axes[0].index(OTHER) is not None:
+            raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
+
+    @classmethod
+    def of(cls, letters: Any, *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of these letters.
+
+        Args:
+            letters: a list of letters; a ``range``; the path of a text file with one letter a
+                line; bins; a dict of columns and their letters; or an alphabet as it is.
+            policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
+
+        Raises:
+            TypeError: a letter is no text, integer, boolean or date.
+            ValueError: there are none, two are equal, or they are asked to be inferred.
+        """
+        match letters:
+            case Alphabet():
+                return letters
+            case Axis():
+                return cls(axes=(letters,), policy=policy)
+            case None | "auto" | "infer":
+                raise ValueError(
+                    "alphabet must be given, it is never inferred: which letters occur in the"
+                    " data is private. List every letter that could occur, from a code book."
+                )
+            case str() | Path():
+                return cls.read(letters, policy=policy)
+            case range() if letters.step == 1:
+                return cls.integers(letters.start, letters.stop, policy=policy)
+            case Mapping():
+                return cls.product(letters, policy=policy)
+        return cls(axes=(Letters.of(letters),), policy=policy)
+
+    @classmethod
+    def read(cls, path: str | Path, *, column: str | None = None, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet in a text file, one letter a line, or in a column of a CSV file.
+
+        Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
+        """
+        text = read_public("alphabet", path)
+        if text.count("\n") > LINES_MAX:
+            raise ValueError(
+                refusal("alphabet", f"have at most {LINES_MAX:,} lines", str(path))
+                + " Give integers or bins by their ends."
+            )
+        if column is None:
+            lines = [line.removesuffix("\r") for line in text.split("\n")]
+        else:
+            lines = _column(text, column, path)
+        return cls(axes=(Letters.of(line for line in lines if line),), policy=policy)
+
+    @classmethod
+    def integers(cls, start: int, stop: int, *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of the integers from ``start`` up to, not including, ``stop``."""
+        return cls(axes=(IntegerRange.of(start, stop),), policy=policy)
+
+    @classmethod
+    def bins(cls, edges: Iterable[float], *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of the half-open bins between increasing edges."""
+        return cls(axes=(Bins.of(edges),), policy=policy)
+
+    @classmethod
+    def product(cls, columns: Mapping[str, Any], *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet of all combinations of the letters of several columns.
+
+        It is never written out: its size may be 10^12 and more.
+
+        Args:
+            columns: for each column anything that :meth:`of` takes for one column.
+            policy: what becomes of a record with any cell outside.
+        """
+        if not columns or not all(isinstance(name, str) and name for name in columns):
+            raise ValueError("alphabet must name each of its columns by a text, got none.")
+        axes: list[Axis] = []
+        for letters in columns.values():
+            # Only the policy of the whole decides, so that "other" is a letter like any here.
+            part = cls.of(letters, policy=UNIFORM)
+            if part.columns:
+                raise ValueError("alphabet must not nest a product of columns in another.")
+            axes.append(part.axes[0])
+        return cls(axes=tuple(axes), columns=tuple(columns), policy=policy)
+
+    @classmethod
+    def parse(cls, text: str, *, policy: str = OTHER) -> Alphabet:
+        """Return the alphabet that a text on a command line stands for.
+
+        ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
+        stop is left out, and ``bins:0,18,65`` bins.
+
+        >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
+        (121, '[18, 65)')
+        """
+        spelled = cls.spelled(text, policy=policy)
+        if spelled is not None:
+            return spelled
+        path, colon, column = text.rpartition(":")
+        if colon and not Path(text).exists() and Path(path).exists():
+            return cls.read(path, column=column, policy=policy)
+        return cls.of(text, policy=policy)
+
+    @classmethod
+    def spelled(cls, text: str, *, policy: str = OTHER) -> Alphabet | None:
+        """Return the alphabet that a text spells out, or nothing if it can only name a file."""
+        if ends := _RANGE.fullmatch(text):
+            return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
+        if text.startswith("bins:"):
+            try:
+                edges = [float(edge) for edge in text.removeprefix("bins:").split(",")]
+            except ValueError:
+                raise ValueError(refusal("edges", "be numbers with commas", text)) from None
+            return cls.bins(edges, policy=policy)
+        return None
+
+    @cached_property
+    def size(self) -> int:
+        """The number of letters that a cell can be, the extra one not included."""
+        return prod(axis.size for axis in self.axes)
+
+    @property
+    def k(self) -> int:
+        """The number of letters, the extra one included."""
+        return self.size + (self.policy == OTHER)
+
+    def __getitem__(self, index: int) -> Record:
+        if not 0 <= index < self.k:
+            raise IndexError(refusal("index", f"be below {self.k}", index))
+        if index == self.size:
+            return OTHER
+        letters: list[Letter] = []
+        for axis in reversed(self.axes):
+            index, place = divmod(index, axis.size)
+            letters.append(axis[place])
+        letters.reverse()
+        return dict(zip(self.columns, letters, strict=True)) if self.columns else letters[0]
+
+    def records(self, indices: Sequence[int]) -> list[Record]:
+        """Return the letters at these places, each looked up once.
+
+        >>> Alphabet.of(["red", "green"]).records([1, 1, 2])
+        ['green', 'green', 'other']
+        """
+        letters = {index: self[index] for index in set(indices)}
+        return [letters[index] for index in indices]
+
+    def index(self, cells: Sequence[object]) -> int | None:
+        """Return the place of the letter that a record is, or nothing if it is outside.
+
+        Args:
+            cells: one cell for each column.
+        """
+        index = 0
+        for axis, cell in zip(self.axes, cells, strict=True):
+            place = axis.index(cell)
+            if place is None:
+                return None
+            index = index * axis.size + place
+        return index
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of the canonical letters, their order and the policy."""
+        content = {
+            "axes": [axis.content | {"is_open": axis.is_open} for axis in self.axes],
+            "columns": list(self.columns),
+            "policy": self.policy,
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _column(text: str, column: str, path: str | Path) -> list[str]:
+    """Return the cells of one column of CSV text."""
+    try:
+        # newline="" keeps every line break inside a letter as it is written.
+        header, *rows = list(csv.reader(StringIO(text, newline=""), strict=True)) or [[]]
+    except csv.Error:
+        raise ValueError(refusal("alphabet", "be a readable CSV file", str(path))) from None
+    if header.count(column) != 1:
+        raise ValueError(refusal("column", "be in the header of the alphabet once", column))
+    place = header.index(column)
+    return [row[place] if place < len(row) else "" for row in rows]

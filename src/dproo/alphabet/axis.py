@@ -1,0 +1,263 @@
+"""The letters of one column: a list, a range of integers, or bins of a number."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from dproo.alphabet.cell import EXACT_FLOAT, number_of, plain, text_of
+from dproo.core.arguments import refusal, whole
+
+Letter = str | int | bool
+
+OTHER = "other"
+
+RANGE_LIMIT = 10**18
+LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
+
+
+@dataclass(frozen=True)
+class Axis(ABC):
+    """The public letters of one column, in order.
+
+    Attributes:
+        is_open: whether every cell outside is one more letter, the last one, ``other``.
+    """
+
+    is_open: bool = field(default=False, kw_only=True)
+
+    @property
+    @abstractmethod
+    def listed(self) -> int:
+        """The number of letters, ``other`` not included."""
+
+    @property
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """What the digest is taken of: the canonical content, JSON-able."""
+
+    @abstractmethod
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+
+    @abstractmethod
+    def place(self, cell: object) -> int | None:
+        """Return the place of the letter that a cell is, or nothing if it is outside."""
+
+    @property
+    def size(self) -> int:
+        """The number of letters."""
+        return self.listed + self.is_open
+
+    def __getitem__(self, index: int) -> Letter:
+        return OTHER if index == self.listed else self.letter(index)
+
+    def index(self, cell: object) -> int | None:
+        """Return the place of a cell, which an open axis has for every cell."""
+        place = self.place(cell)
+        return self.listed if place is None and self.is_open else place
+
+
+@dataclass(frozen=True)
+class Letters(Axis):
+    """A list of letters; a cell is the letter with the same canonical text.
+
+    >>> codes = Letters.of(["A01", 7, True])
+    >>> codes.index("7"), codes.index(7.0), codes.index("true"), codes.index("a01")
+    (1, 1, 2, None)
+    """
+
+    letters: tuple[Letter, ...]
+
+    @classmethod
+    def of(cls, letters: Iterable[object]) -> Letters:
+        """Return the list of these letters; a date becomes its text.
+
+        Raises:
+            TypeError: a letter is no text, integer, boolean or date.
+            ValueError: there are none, one stands twice, two are equal across types, or one
+                is empty.
+        """
+        # A set has no order of its own, and the order is part of what is public.
+        is_unordered = isinstance(letters, str | bytes | set | frozenset)
+        if is_unordered or not isinstance(letters, Iterable):
+            raise TypeError(refusal("alphabet", "be a list of letters", letters))
+        cleaned = tuple(_letter(letter) for letter in letters)
+        if not cleaned:
+            raise ValueError("alphabet must have at least one letter, got none.")
+        repeated, times = Counter(map(text_of, cleaned)).most_common(1)[0]
+        if times > 1:
+            equal = sorted({repr(letter) for letter in cleaned if text_of(letter) == repeated})
+            raise ValueError(
+                f"letters must all differ as text, got {' and '.join(equal)} {times} times."
+            )
+        # 1 and True differ as text, but are one key wherever Python keeps them.
+        if len(set(cleaned)) < len(cleaned):
+            raise ValueError("letters must all differ, got a boolean and an equal integer.")
+        return cls(cleaned)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each letter, by its canonical text."""
+        return {str(text_of(letter)): place for place, letter in enumerate(self.letters)}
+
+    @property
+    def listed(self) -> int:
+        """The number of letters."""
+        return len(self.letters)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The canonical texts."""
+        return {"letters": list(self.places)}
+
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return self.letters[place]
+
+    def place(self, cell: object) -> int | None:
+        """Return the place of the letter with the cell's canonical text."""
+        text = text_of(cell)
+        return None if text is None else self.places.get(text)
+
+
+def _letter(letter: object) -> Letter:
+    letter = plain(letter)
+    if isinstance(letter, date) and not isinstance(letter, datetime):
+        return letter.isoformat()
+    if isinstance(letter, float):
+        raise TypeError(
+            refusal("letter", "be text, an integer, a boolean or a date", letter)
+            + " Give bins of a numeric column by their edges."
+        )
+    if not isinstance(letter, Letter):
+        raise TypeError(refusal("letter", "be text, an integer, a boolean or a date", letter))
+    if letter == "":
+        raise ValueError("letter must not be empty: an empty cell counts as missing.")
+    if isinstance(letter, str):
+        try:
+            letter.encode()
+        except UnicodeEncodeError:
+            raise ValueError(refusal("letter", "be valid Unicode text", letter)) from None
+        return str(letter)
+    if text_of(letter) is None:
+        raise ValueError(refusal("letter", "have at most 1000 digits", letter))
+    return letter
+
+
+@dataclass(frozen=True)
+class IntegerRange(Axis):
+    """The integers from ``start`` up to, not including, ``stop``; never written out.
+
+    >>> ages = IntegerRange.of(0, 120)
+    >>> ages.size, ages.index("37"), ages.index("037"), ages.index(120)
+    (120, 37, None, None)
+    """
+
+    start: int
+    stop: int
+
+    @classmethod
+    def of(cls, start: int, stop: int) -> IntegerRange:
+        """Return the range; both ends have at most 18 digits.
+
+        Raises:
+            TypeError, ValueError: an end is no integer or out of bounds, or there is none
+                between them.
+        """
+        start = whole("start", start, at_least=1 - RANGE_LIMIT, at_most=RANGE_LIMIT)
+        return cls(start, whole("stop", stop, at_least=start + 1, at_most=RANGE_LIMIT))
+
+    @property
+    def listed(self) -> int:
+        """The number of letters."""
+        return self.stop - self.start
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The two ends."""
+        return {"start": self.start, "stop": self.stop}
+
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return self.start + place
+
+    def place(self, cell: object) -> int | None:
+        """Return the place of the integer whose decimal digits the cell's text is."""
+        text = text_of(cell)
+        if text is None or len(text) > LONGEST:
+            return None
+        try:
+            number = int(text)
+        except ValueError:
+            return None
+        is_letter = str(number) == text and self.start <= number < self.stop
+        return number - self.start if is_letter else None
+
+
+@dataclass(frozen=True)
+class Bins(Axis):
+    """Half-open intervals of a number between public edges.
+
+    A cell is compared as the double nearest to it. The letter is its text, ``[18, 65)``.
+
+    >>> ages = Bins.of([0, 18, 65, 120])
+    >>> ages[1], ages.index(18), ages.index("17.9"), ages.index(120)
+    ('[18, 65)', 1, 0, None)
+    """
+
+    edges: tuple[float, ...]
+
+    @classmethod
+    def of(cls, edges: Iterable[float]) -> Bins:
+        """Return the bins between these edges.
+
+        Raises:
+            TypeError: an edge is no number.
+            ValueError: there are fewer than two, or they are not finite and increasing.
+        """
+        if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+            raise TypeError(refusal("edges", "be a list of numbers", edges))
+        edges = tuple(plain(edge) for edge in edges)
+        for edge in edges:
+            if isinstance(edge, bool) or not isinstance(edge, int | float):
+                raise TypeError(refusal("edge", "be a number", edge))
+            if not (math.isfinite(edge) and (isinstance(edge, float) or abs(edge) <= EXACT_FLOAT)):
+                raise ValueError(refusal("edge", "be finite and at most 2^53 if whole", edge))
+        exact = tuple(float(edge) + 0.0 for edge in edges)
+        if len(exact) < 2 or any(low >= high for low, high in pairwise(exact)):
+            raise ValueError(refusal("edges", "be two or more increasing numbers", edges))
+        return cls(exact)
+
+    @property
+    def listed(self) -> int:
+        """The number of bins."""
+        return len(self.edges) - 1
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The edges."""
+        return {"edges": [_edge(edge) for edge in self.edges]}
+
+    def letter(self, place: int) -> Letter:
+        """Return the letter at this place."""
+        return f"[{_edge(self.edges[place])}, {_edge(self.edges[place + 1])})"
+
+    def place(self, cell: object) -> int | None:
+        """Return the place of the bin that the cell's number is in."""
+        number = number_of(cell)
+        if number is None or not self.edges[0] <= number < self.edges[-1]:
+            return None
+        return bisect_right(self.edges, number) - 1
+
+
+def _edge(edge: float) -> str:
+    return str(int(edge)) if edge.is_integer() and abs(edge) <= EXACT_FLOAT else repr(edge)

@@ -1,0 +1,259 @@
+"""The code book: the public description of every column, in the Data Package standard.
+
+It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
+``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
+booleans, or, as an addition of ours, the ``bins`` between public edges. Two more additions:
+``parents`` names the columns that a column depends on, and ``other`` is the name of the letter
+that stands for every cell outside. Unknown keys are kept and ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.core.arguments import refusal
+
+_BYTES_MAX = 16 << 20
+_TYPES = ("string", "integer", "number", "boolean", "date")
+_DOMAINS = "categories, constraints.enum, an integer minimum and maximum, or bins"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One column of the code book.
+
+    Attributes:
+        name: the column's name in the data.
+        axis: its letters; every cell outside is one more, the last one.
+        parents: the columns it depends on, or None where the code book does not say.
+        other: what the letter for every cell outside is called.
+    """
+
+    name: str
+    axis: Axis
+    parents: tuple[str, ...] | None = None
+    other: str = OTHER
+
+    def __getitem__(self, place: int) -> Letter:
+        return self.other if place == self.axis.listed else self.axis.letter(place)
+
+
+@dataclass(frozen=True)
+class CodeBook:
+    """The public columns of a table and their letters; never learned from the data.
+
+    Attributes:
+        fields: the columns.
+        descriptor: the whole descriptor as it was given.
+
+    >>> book = CodeBook.of({"schema": {"fields": [
+    ...     {"name": "sex", "type": "string", "categories": ["F", "M"]},
+    ...     {"name": "age", "type": "integer", "bins": [0, 18, 65], "parents": ["sex"]},
+    ... ]}})
+    >>> book.columns, [field.axis.size for field in book.fields], book.row((0, 2))
+    (('sex', 'age'), [3, 3], {'sex': 'F', 'age': 'other'})
+    """
+
+    fields: tuple[Field, ...]
+    descriptor: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, book: Any) -> CodeBook:
+        """Return the code book of a descriptor, of the path of its JSON file, or as it is.
+
+        Raises:
+            TypeError: it is neither.
+            ValueError: the file cannot be read, or a part of the descriptor is wrong; the
+                message names the place.
+        """
+        if isinstance(book, CodeBook):
+            return book
+        if isinstance(book, str | os.PathLike):
+            book = _read(Path(book))
+        if not isinstance(book, Mapping):
+            raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
+        if book.get("draft"):
+            raise ValueError(
+                "codebook must be confirmed: read it, complete it and remove the key 'draft'."
+            )
+        schema = _part(book, "schema", Mapping, "an object")
+        missing = _missing(schema, "schema")
+        listed = _part(schema, "fields", Sequence, "a list", "schema.")
+        fields = tuple(
+            _field(field, f"schema.fields[{i}]", missing) for i, field in enumerate(listed)
+        )
+        if not fields:
+            raise ValueError("schema.fields must list at least one column, got none.")
+        names = [field.name for field in fields]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise _wrong("schema.fields", "name every column once", min(repeated))
+        return cls(fields, dict(book))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many letters each column has."""
+        return tuple(field.axis.size for field in self.fields)
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]] | None:
+        """The parents of every column, or nothing where the code book names none at all."""
+        if all(field.parents is None for field in self.fields):
+            return None
+        return {field.name: field.parents or () for field in self.fields}
+
+    def row(self, places: Sequence[int]) -> dict[str, Letter]:
+        """Return the row whose letters stand at these places."""
+        return {field.name: field[at] for field, at in zip(self.fields, places, strict=True)}
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all that a release depends on."""
+        content = [
+            [field.name, field.axis.content, field.parents, field.other] for field in self.fields
+        ]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _wrong(place: str, condition: str, value: object) -> ValueError:
+    return ValueError(refusal(place, condition, value))
+
+
+def _read(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_BYTES_MAX + 1)
+        if len(content) > _BYTES_MAX:
+            raise _wrong("codebook", "have at most 16 MiB", str(path))
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise _wrong("codebook", "be a readable JSON file", str(path)) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("codebook must not give a key twice in one object.")
+    return found
+
+
+def _part(whole: Mapping[str, Any], key: str, kind: Any, name: str, place: str = "") -> Any:
+    value = whole.get(key)
+    if not isinstance(value, kind) or isinstance(value, str):
+        raise _wrong(f"{place}{key}", f"be {name}", value)
+    return value
+
+
+def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
+    if not isinstance(field, Mapping):
+        raise _wrong(place, "be an object", field)
+    name = field.get("name")
+    if not isinstance(name, str) or not name:
+        raise _wrong(f"{place}.name", "be a text", name)
+    kind = field.get("type")
+    if kind not in _TYPES:
+        raise _wrong(f"{place}.type", f"be one of {', '.join(_TYPES)}", kind)
+    axis = _axis(field, kind, place)
+    if "missingValues" in field:
+        missing = _missing(field, place)
+    if isinstance(axis, Letters) and (both := missing & set(axis.places)):
+        raise _wrong(f"{place}.categories", "not be missing values too", min(both))
+    other = field.get("other", OTHER)
+    if not isinstance(other, str) or not other or axis.place(other) is not None:
+        raise ValueError(
+            refusal(f"{place}.other", "be a text that is not a letter of the column", other)
+            + " It names the letter for every cell outside."
+        )
+    parents = field.get("parents")
+    if parents is not None:
+        is_list = isinstance(parents, Sequence) and not isinstance(parents, str)
+        if not is_list or not all(isinstance(parent, str) for parent in parents):
+            raise _wrong(f"{place}.parents", "be a list of columns", parents)
+        parents = tuple(parents)
+    return Field(name=name, axis=axis, parents=parents, other=other)
+
+
+def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
+    """Return the letters that a field declares, in one way only."""
+    constraints = field.get("constraints", {})
+    if not isinstance(constraints, Mapping):
+        raise _wrong(f"{place}.constraints", "be an object", constraints)
+    bounds = {"minimum", "maximum"} & set(constraints)
+    ways = [way for way in ("categories", "bins") if way in field]
+    ways += ["enum"] if "enum" in constraints else []
+    if not ways and kind == "boolean":
+        return Letters((False, True), is_open=True)
+    if not ways and kind == "integer" and len(bounds) == 2:
+        low, high = constraints["minimum"], constraints["maximum"]
+        return _declared(f"{place}.constraints", lambda: _open_range(low, high))
+    if len(ways) != 1:
+        raise ValueError(
+            f"{place} must declare its letters in one way, got {' and '.join(ways) or 'none'}."
+            f" Ways are {_DOMAINS}; a column is never described by its data."
+        )
+    (way,) = ways
+    if way == "bins":
+        if kind not in {"integer", "number"}:
+            raise _wrong(f"{place}.bins", "stand with type integer or number", kind)
+        edges = field["bins"]
+        return _declared(f"{place}.bins", lambda: Bins(Bins.of(edges).edges, is_open=True))
+    values = field["categories"] if way == "categories" else constraints["enum"]
+    where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise _wrong(where, "be a list", values)
+    letters = [_value(value, kind, where) for value in values]
+    return _declared(where, lambda: Letters(Letters.of(letters).letters, is_open=True))
+
+
+def _open_range(low: Any, high: Any) -> IntegerRange:
+    if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
+        raise ValueError("minimum and maximum must be integers.")
+    spread = IntegerRange.of(low, high + 1)
+    return IntegerRange(spread.start, spread.stop, is_open=True)
+
+
+def _value(value: Any, kind: str, place: str) -> Letter:
+    """Return the letter of a category, which may carry a label."""
+    letter: Any = value.get("value") if isinstance(value, Mapping) else value
+    wanted: Any = {"string": str, "date": str, "integer": int, "boolean": bool}.get(kind)
+    if wanted is None:
+        raise _wrong(place, "stand with another type than number: give bins", kind)
+    if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
+        raise _wrong(place, f"have values of type {kind}", letter)
+    found: Letter = letter
+    return found
+
+
+def _declared(place: str, make: Any) -> Axis:
+    """Return what ``make`` makes; what it refuses is told with its place."""
+    try:
+        axis: Axis = make()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}: {error}") from None
+    return axis
+
+
+def _missing(schema: Mapping[str, Any], place: str) -> frozenset[str]:
+    """Return the texts that stand for a missing cell."""
+    values = schema.get("missingValues", [""])
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise _wrong(f"{place}.missingValues", "be a list", values)
+    texts: list[Any] = [
+        value.get("value") if isinstance(value, Mapping) else value for value in values
+    ]
+    for text in texts:
+        if not isinstance(text, str):
+            raise _wrong(f"{place}.missingValues", "be texts", text)
+    return frozenset(texts)

@@ -1,0 +1,141 @@
+"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import comb
+
+from dproo.analysis.enumeration import Dataset, every_dataset, falling_datasets
+from dproo.core.arguments import one_of
+from dproo.core.counts import Counts
+from dproo.core.exact import is_at_most_exp, log_upper
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
+
+EXTREMES = "extremes"
+ENUMERATE = "enumerate"
+
+_MOST_DATASETS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The worst probability ratio of a sampler, and the neighbours that have it.
+
+    Attributes:
+        mechanism: the sampler.
+        ratio: the largest ratio of an output's probabilities on two neighbours, or a proven
+            bound on it; an exact number either way.
+        witness: two neighbours and an output with that ratio; below a bound, nearly.
+        method: ``"extremes"`` or ``"enumerate"``.
+    """
+
+    mechanism: Mechanism
+    ratio: Fraction
+    witness: Transition
+    method: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the ratio is at most ``e^epsilon``; decided exactly."""
+        return is_at_most_exp(self.ratio, self.mechanism.epsilon)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss ``log(ratio)``: the least float that is not below it.
+
+        The bound is far nearer to the loss than floats are to each other, so the float
+        nearest to it is the least, or the one before.
+        """
+        nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
+        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
+        return nearest if is_enough else math.nextafter(nearest, math.inf)
+
+
+def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
+    """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
+
+    Args:
+        mechanism: any sampler, also one for study only.
+        method: ``"extremes"`` looks at the transitions that are proven to hold the worst, in
+            time that depends on the sampler's table and not on ``n``; ``"enumerate"`` tries
+            every pair of neighbours and every output, for small ``n`` and ``k``.
+
+    Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
+    methods return the same ratio; ``als-roo``, and ``roo`` with many draws of many records,
+    have a bound.
+    Proof: docs/proofs/, the page of each sampler.
+
+    >>> from dproo.mechanisms import mechanism
+    >>> leak = certify(mechanism("ds-roo", epsilon="0.01", n=10001, k=10000, as_printed=True))
+    >>> leak.holds, round(leak.epsilon, 3)
+    (False, 0.693)
+
+    Raises:
+        TypeError: the sampler adds noise and has no weights.
+    """
+    if isinstance(mechanism, Baseline):
+        raise TypeError(
+            f"mechanism must map counts to weights to be certified, got {mechanism.name}: "
+            "its privacy rests on the proof of its noise."
+        )
+    if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
+        return Certificate(mechanism, mechanism.largest_ratio, mechanism.worst, method)
+    worst = _worst_of_all(mechanism)
+    return Certificate(mechanism, mechanism.ratio(worst), worst, method)
+
+
+def _worst_of_all(mechanism: Mechanism) -> Transition:
+    """Try every pair of neighbours and every output; of symmetric laws, one of each orbit."""
+    n, k = mechanism.n, mechanism.k
+    sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
+    if comb(n + k, k) > _MOST_DATASETS:
+        raise ValueError(f"method must be 'extremes' for so many datasets (n = {n}, k = {k}).")
+    outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
+    laws: dict[Dataset, list[Fraction]] = {}
+
+    def law(dataset: Dataset) -> list[Fraction]:
+        if dataset not in laws:
+            counts = Counts.of(dataset)
+            laws[dataset] = [mechanism.probability(counts, letters) for letters in outcomes]
+        return laws[dataset]
+
+    datasets = falling_datasets if mechanism.is_symmetric else every_dataset
+    largest = Fraction(0)
+    for size in sizes:
+        for before in datasets(size, k):
+            for after in _neighbours(before, mechanism):
+                for letters, p, changed in zip(outcomes, law(before), law(after), strict=True):
+                    if changed > largest * p:
+                        largest = changed / p
+                        worst = before, after, letters
+    before, after, letters = worst
+    return Transition(Counts.of(before), Counts.of(after), letters)
+
+
+def _neighbours(dataset: Dataset, mechanism: Mechanism) -> set[Dataset]:
+    """Return what one person's records can turn ``dataset`` into, itself included."""
+    steps = [(-1, 1)] if mechanism.neighbours != ADD_REMOVE else []
+    steps += [(-1, 0), (0, 1)] if mechanism.neighbours != REPLACE else []
+    found = {dataset}
+    for lost, gained in steps:
+        edge = {dataset}
+        for _ in range(mechanism.records_per_person):
+            edge = {
+                moved
+                for counts in edge
+                for loser, gainer in product(range(mechanism.k), repeat=2)
+                if min(moved := _moved(counts, loser, lost, gainer, gained)) >= 0
+                and sum(moved) <= mechanism.n
+            }
+            found |= edge
+    return found
+
+
+def _moved(counts: Dataset, loser: int, lost: int, gainer: int, gained: int) -> Dataset:
+    moved = list(counts)
+    moved[loser] += lost
+    moved[gainer] += gained
+    return tuple(moved)

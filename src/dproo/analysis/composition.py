@@ -1,0 +1,195 @@
+r"""Many releases from the same data: what they cost together, and what a budget buys.
+
+Three ways to release ``s`` records:
+
+* *basic*: ``s`` releases cost the sum of their epsilons, and no delta;
+* *joint*: ROO's Polya urn draws all ``s`` for one epsilon, and smooths more for it;
+* *composed*: ``s`` independent releases, accounted for by their privacy loss distribution,
+  cost far less than the sum, and a delta.
+
+Nothing here reads data: every choice follows from public parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dproo.analysis.losses import Losses
+from dproo.core.arguments import refusal, whole
+from dproo.core.dominating_pair import DominatingPair
+from dproo.core.exact import Number, ceil_div, log_upper, parse_delta
+from dproo.mechanisms import Mechanism, RevealOrObscure
+
+BASIC, JOINT, COMPOSED = "basic", "joint", "composed"
+
+RELEASES_MAX = 10**6
+
+_NANO = 10**9
+_REFINEMENTS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to release several records.
+
+    Attributes:
+        name: ``"basic"``, ``"joint"`` or ``"composed"``.
+        law: the sampler that each record, or with ``"joint"`` all of them, is drawn by.
+        epsilon: what all records together cost.
+        delta: the other part of the cost.
+    """
+
+    name: str
+    law: Mechanism
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def alpha(self) -> Fraction:
+        """The worst-case accuracy of each record."""
+        return self.law.worst_alpha
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What several releases cost, each way.
+
+    Attributes:
+        releases: how many.
+        basic: the sum of the epsilons.
+        joint: ROO's urn, which draws as many for the epsilon of one.
+        composed: by the privacy loss distribution.
+    """
+
+    releases: int
+    basic: Way
+    joint: Way
+    composed: Way
+
+
+def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Composition:
+    """Return what so many releases by ``mechanism`` from the same data cost together.
+
+    Guarantee: the releases are (epsilon, delta)-DP for the epsilon and delta of each way.
+    Proof: docs/proofs/dominating_pair.md
+
+    Args:
+        mechanism: the sampler of one release.
+        releases: how many independent ones.
+        delta: the probability that the composed epsilon may fail; 0 leaves it at the sum.
+
+    >>> from dproo.mechanisms import mechanism
+    >>> cost = compose(mechanism("roo", epsilon=1, n=1000, k=20), releases=100, delta="1e-6")
+    >>> float(cost.basic.epsilon), round(float(cost.composed.epsilon), 2)
+    (100.0, 3.97)
+    """
+    if not isinstance(mechanism, Mechanism) or not mechanism.is_for_release:
+        raise TypeError(refusal("mechanism", "be a certified sampler", mechanism))
+    releases = whole("releases", releases, at_least=1, at_most=RELEASES_MAX)
+    allowed = parse_delta(delta)
+    basic = releases * mechanism.epsilon
+    composed = composed_epsilon(mechanism.dominating_pair, releases, allowed)
+    urn = RevealOrObscure(
+        epsilon=mechanism.epsilon,
+        n=mechanism.n,
+        k=mechanism.k,
+        neighbours=mechanism.neighbours,
+        draws=releases * mechanism.draws,
+        records_per_person=mechanism.records_per_person,
+        prior=mechanism.prior if isinstance(mechanism, RevealOrObscure) else None,
+    )
+    pure = Fraction(0)
+    return Composition(
+        releases,
+        Way(name=BASIC, law=mechanism, epsilon=basic, delta=pure),
+        Way(name=JOINT, law=urn, epsilon=mechanism.epsilon, delta=pure),
+        Way(name=COMPOSED, law=mechanism, epsilon=min(basic, composed), delta=allowed),
+    )
+
+
+def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fraction:
+    """Return the least epsilon, in nano-epsilon rounded up, that ``delta`` allows."""
+    losses = Losses.of(pair, releases)
+    basic = releases * log_upper(pair.high / pair.low)
+    low, high = 0, ceil_div(basic.numerator * _NANO, basic.denominator)
+    while low < high:
+        middle = (low + high) // 2
+        if losses.delta(Fraction(middle, _NANO)) <= delta:
+            high = middle
+        else:
+            low = middle + 1
+    return Fraction(high, _NANO)
+
+
+def ways_within(
+    law: Callable[[Fraction], Mechanism],
+    urn: Mechanism,
+    pair: Callable[[Mechanism], DominatingPair],
+    *,
+    releases: int,
+    epsilon: Fraction,
+    delta: Fraction,
+) -> list[Way]:
+    """Return the ways to release so many records within a budget, the most accurate first.
+
+    Where releases can be composed, equal shares of epsilon are worse and not listed.
+
+    Args:
+        law: the sampler of one release, by its epsilon.
+        urn: the sampler of all of them jointly.
+        pair: a pair that dominates a sampler of one release.
+        releases: how many.
+        epsilon: the budget.
+        delta: its other part.
+    """
+    ways = [Way(name=JOINT, law=urn, epsilon=epsilon, delta=Fraction(0))]
+    each = calibrated(law, pair, releases=releases, epsilon=epsilon, delta=delta)
+    if each is None:
+        share = law(epsilon / releases)
+        ways.append(Way(name=BASIC, law=share, epsilon=epsilon, delta=Fraction(0)))
+    else:
+        spent = min(composed_epsilon(pair(each), releases, delta), epsilon)
+        ways.append(Way(name=COMPOSED, law=each, epsilon=spent, delta=delta))
+    return sorted(ways, key=lambda way: way.alpha)
+
+
+def calibrated(
+    law: Callable[[Fraction], Mechanism],
+    pair: Callable[[Mechanism], DominatingPair],
+    *,
+    releases: int,
+    epsilon: Fraction,
+    delta: Fraction,
+) -> Mechanism | None:
+    """Return the sampler of the largest epsilon whose releases together stay within a budget.
+
+    Its epsilon is never above the whole budget, so that no single record costs more than all
+    may. There is none if it would not be above an equal share, which needs no delta.
+
+    Args:
+        law: the sampler of one release, by its epsilon.
+        pair: a pair that dominates it.
+        releases: how many.
+        epsilon: the budget.
+        delta: its other part.
+    """
+    share = epsilon / releases
+
+    def is_within(candidate: Mechanism) -> bool:
+        return Losses.of(pair(candidate), releases).delta(epsilon) <= delta
+
+    best, low, high = None, epsilon, epsilon
+    while low > share and delta:
+        if is_within(candidate := law(low)):
+            best = candidate
+            break
+        low, high = max(low / 2, share), low
+    for _ in range(_REFINEMENTS if low < high and delta else 0):
+        middle = (low + high) / 2
+        if is_within(candidate := law(middle)):
+            best, low = candidate, middle
+        else:
+            high = middle
+    return best

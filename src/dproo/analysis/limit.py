@@ -1,0 +1,195 @@
+r"""The limit: a worst-case accuracy that no private sampler can beat, in closed form.
+
+However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` records over
+``k`` letters for which the law of its release is at least this far from ``P``:
+
+    ``alpha >= j u / (1 + j/(k-j) (1 + u (e^epsilon - 1))^n)``,    ``1 <= j < k``, ``0 < u <= 1/j``,
+    ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
+
+where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
+larger one where there are few records. Every ``j`` and ``u`` give a true bound, so floats may
+choose among all of these, at the cost of sharpness only; the bound is then evaluated in
+integers and rounded down.
+
+Proof: docs/proofs/limit.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, expm1, log, log1p
+from typing import NamedTuple
+
+from dproo.core.arguments import one_of, whole
+from dproo.core.exact import BITS, Number, exp_upper, parse_epsilon, power_upper
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
+
+_BITS = 3 * BITS
+_TINY = 1e-9
+_STEPS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """A bound on the worst-case accuracy of every private sampler, and where it comes from.
+
+    Attributes:
+        n: the number of records.
+        k: the number of letters.
+        epsilon: the privacy parameter.
+        neighbours: ``"replace"`` or ``"add-remove"``: what one record may do.
+        lower: the bound, rounded down. No private sampler has a smaller worst-case distance.
+        pair: ``(j, u)`` of the first bound, or None where the second one is larger.
+    """
+
+    n: int
+    k: int
+    epsilon: Fraction
+    neighbours: str
+    lower: Fraction
+    pair: tuple[int, Fraction] | None
+
+
+def limit(*, n: int, k: int, epsilon: Number, neighbours: str = REPLACE) -> Limit:
+    """Return a worst-case accuracy that no epsilon-DP sampler can beat.
+
+    A sampler that is private when a record is added or removed is private at twice epsilon
+    when one is replaced, so under ``"add-remove"`` the bound is that of twice epsilon.
+
+    Guarantee: ``lower`` is at most the largest distance from ``P`` over all ``P`` of every
+    sampler that is epsilon-DP on ``n`` records of ``k`` letters.
+    Proof: docs/proofs/limit.md
+    Reference: this project.
+
+    >>> found = limit(n=1000, k=9, epsilon="0.1")
+    >>> letters, share = found.pair
+    >>> round(float(found.lower), 4), letters, round(float(share), 4)
+    (0.0132, 3, 0.0139)
+
+    Raises:
+        ValueError: an argument is out of its range.
+    """
+    n, k = whole("n", n, at_least=1, at_most=RECORDS_MAX), whole("k", k, at_least=2)
+    epsilon = parse_epsilon(epsilon)
+    one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE))
+    loss = epsilon if neighbours == REPLACE else 2 * epsilon
+    hardest = _hardest(n, k, float(loss))
+    bound, pair = (
+        _theorem_1(n, k, loss, hardest)
+        if hardest.log_bound > _log_theorem_2(n, k, float(loss))
+        else (_theorem_2(n, k, loss), None)
+    )
+    lower = _rounded_down(bound)
+    return Limit(n=n, k=k, epsilon=epsilon, neighbours=neighbours, lower=lower, pair=pair)
+
+
+class _Hardest(NamedTuple):
+    """The best pair at a number of letters, as floats find it.
+
+    Attributes:
+        log_bound: the logarithm of the bound.
+        letters: ``j``.
+        excess: ``u (e^epsilon - 1)``, or None for the largest ``u``.
+    """
+
+    log_bound: float
+    letters: int
+    excess: float | None
+
+
+def _theorem_1(
+    n: int, k: int, epsilon: Fraction, hardest: _Hardest
+) -> tuple[Fraction, tuple[int, Fraction]]:
+    """Return the first bound, not above its true value, and the pair ``(j, u)`` it belongs to."""
+    letters = hardest.letters
+    growth = exp_upper(epsilon) - 1
+    most = growth / letters
+    excess = most if hardest.excess is None else min(Fraction(hardest.excess), most)
+    share = excess / growth
+    spare = k - letters + (letters >= 2 and letters * share == 1)
+    odds = Fraction(letters, spare) * power_upper(1 + excess, n, bits=_BITS)
+    return letters * share / (1 + odds), (letters, share)
+
+
+def _theorem_2(n: int, k: int, epsilon: Fraction) -> Fraction:
+    """Return the second bound, not above its true value."""
+    half, odd = divmod(n, 2)
+    return (k - 1) / ((k - 1 + exp_upper(odd * epsilon)) * exp_upper(half * epsilon))
+
+
+def _log_theorem_2(n: int, k: int, epsilon: float) -> float:
+    half, odd = divmod(n, 2)
+    return -half * epsilon - _softplus(odd * epsilon - log(k - 1))
+
+
+def _softplus(x: float) -> float:
+    """Return ``log(1 + e^x)``."""
+    return max(x, 0.0) + log1p(exp(-abs(x)))
+
+
+def _rounded_down(value: Fraction) -> Fraction:
+    """Return the first bits of a positive number."""
+    places = _BITS + value.denominator.bit_length() - value.numerator.bit_length()
+    return Fraction((value.numerator << places) // value.denominator, 1 << places)
+
+
+def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
+    """Return the best pair."""
+    growth = epsilon + log(-expm1(-epsilon))  # log(e^epsilon - 1), also where e^epsilon is inf
+    return max(
+        _peak(lambda letters: _at(n, k, growth, letters), 1, k - 1),
+        _peak(lambda letters: _evenly(n, k, growth, letters), 2, k),
+        key=_log_bound,
+    )
+
+
+def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
+    """Return the best of all ``j``: the bound rises and then falls, so thirds are cut off."""
+    while high - low > 2:
+        third = (high - low) // 3
+        left, right = low + third, high - third
+        if found(left).log_bound < found(right).log_bound:
+            low = left
+        else:
+            high = right
+    return max(map(found, range(low, high + 1)), key=_log_bound)
+
+
+def _log_bound(found: _Hardest) -> float:
+    return found.log_bound
+
+
+def _evenly(n: int, k: int, growth: float, letters: int) -> _Hardest:
+    """Return what ``u = 1/j`` gives, for two letters or more."""
+    odds = log(letters) - log(k - letters + 1)
+    return _Hardest(-_softplus(odds + n * _softplus(growth - log(letters))), letters, None)
+
+
+def _at(n: int, k: int, growth: float, letters: int) -> _Hardest:
+    """Return the best ``u`` for this ``j``.
+
+    With ``t = u (e^epsilon - 1)`` and ``s = n t / (1 + t) - 1`` the bound is largest where
+    ``log(j / (k-j)) + n log(1 + t) + log s = 0``: an increasing convex function of ``log s``,
+    whose zero Newton's method finds from the right. Where that ``u`` would be above ``1/j``,
+    ``1/j`` itself is best; one letter then has all of the probability.
+    """
+    records = float(n)
+    odds = log(letters) - log(k - letters)
+    largest = growth - log(letters)
+    if n > 1:
+        y = log(max(1.0, -odds)) if odds < 0 else -odds
+        end = log(records - 1) - _TINY
+        for _ in range(_STEPS):
+            y = min(y, end)
+            s = exp(y)
+            slope = 1 + s * records / (records - 1 - s)
+            y -= (odds - records * log1p(-(1 + s) / records) + y) / slope
+            if abs(y - log(s)) < _TINY:
+                break
+        t = (1 + s) / (records - 1 - s)
+        if log(t) < largest:
+            return _Hardest(log(letters) + log(t) - growth - log1p(1 / s), letters, t)
+    log_power = records * _softplus(largest)
+    return _Hardest(-_softplus(odds + log_power), letters, None)

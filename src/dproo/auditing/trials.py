@@ -1,0 +1,241 @@
+r"""The audit: a lower bound on the epsilon of any sampler, seen from outside.
+
+A trial tosses a fair coin for one of two neighbouring datasets and draws a letter on it. If
+the sampler is epsilon-DP, then whatever event ``S`` was fixed beforehand, among the trials
+whose letter is in ``S`` the likelier dataset had at most the share
+
+    ``p / (p + p') <= e^epsilon / (1 + e^epsilon)``,
+
+and how often it was that dataset is binomial. So one Clopper-Pearson bound on that share
+bounds epsilon from below. The first trials order the letters by their likelihood ratio, the
+next choose a threshold and a direction, and only the others are measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import asin, sin, sqrt
+from operator import itemgetter
+from typing import Any
+
+from dproo.auditing.clopper_pearson import TRIALS_MAX, log_odds_lower
+from dproo.auditing.independence import Repetition
+from dproo.core.arguments import refusal, whole
+from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.randomness import Source
+
+VIOLATED = "violated"
+DEPENDENT = "dependent"
+NOT_REFUTED = "not refuted"
+
+SIDES = ("dataset", "neighbour")
+
+_ROUNDS, _ORDERING, _CHOOSING = 40, 4, 4
+_INDEPENDENCE = Fraction(1, 10)
+
+_Tallies = tuple[Counter[Hashable], Counter[Hashable]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """What the trials showed.
+
+    Attributes:
+        epsilon_lower: the sampler's epsilon is at least this, with the confidence stated.
+        event: the letters that were watched.
+        likelier_on: ``"dataset"`` or ``"neighbour"``: where the event was expected more often.
+        counts: how many measured trials had the event, on each of the two.
+        measured: how many trials were measured, on each of the two.
+        letters: how many different letters were seen, on each of the two.
+        are_independent: whether neither neighbouring nor distant trials repeat each other.
+        trials: the trials for each dataset, on average, those that chose the event included.
+        confidence: of all statements here together.
+        distance: in how many records the two datasets differ.
+        epsilon: what is claimed, exact, if anything is.
+    """
+
+    epsilon_lower: float
+    event: frozenset[Hashable]
+    likelier_on: str
+    counts: tuple[int, int]
+    measured: tuple[int, int]
+    letters: tuple[int, int]
+    are_independent: bool
+    trials: int
+    confidence: float
+    distance: int
+    epsilon: Fraction | None
+
+    @property
+    def verdict(self) -> str | None:
+        """``"violated"``, ``"not refuted"``, or ``"dependent"``, where a bound would be void.
+
+        None if no epsilon was claimed. An audit never proves privacy.
+        """
+        if not self.are_independent:
+            return DEPENDENT
+        if self.epsilon is None:
+            return None
+        return VIOLATED if Fraction(self.epsilon_lower) > self.epsilon else NOT_REFUTED
+
+
+def audit(
+    draw: Callable[..., Any],
+    dataset: Any,
+    neighbour: Any,
+    *,
+    trials: int = 100_000,
+    confidence: Number = "0.999",
+    epsilon: Number | None = None,
+    distance: int = 1,
+    event: Collection[Hashable] | None = None,
+    is_batched: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Audit:
+    """Bound the epsilon of a sampler from below, by drawing on two neighbouring datasets.
+
+    Guarantee: if the trials are independent, ``epsilon_lower`` exceeds the sampler's true
+    epsilon, or independence is denied, with probability at most ``1 - confidence``.
+    Proof: docs/proofs/audit.md
+
+    Args:
+        draw: maps a dataset to a letter, anything hashable.
+        dataset: whatever ``draw`` takes.
+        neighbour: the same with one record changed.
+        trials: how often to draw on each of the two, on average.
+        confidence: between 0 and 1.
+        epsilon: what the sampler claims, for the verdict.
+        distance: in how many records the two differ; the bound is shared among them.
+        event: letters to watch, if they are known beforehand.
+        is_batched: ``draw(dataset, size)`` returns ``size`` letters in the order drawn.
+        progress: called with a number of trials whenever so many more are done.
+
+    >>> from dproo import mechanism
+    >>> roo = mechanism("roo", epsilon=1, n=10, k=3)
+    >>> pair = [0, 10, 0], [1, 9, 0]
+    >>> found = audit(roo.draw_many, *pair, epsilon=1, confidence="0.999999", is_batched=True)
+    >>> found.verdict, found.event, found.likelier_on, found.epsilon_lower > 0.8
+    ('not refuted', frozenset({0}), 'neighbour', True)
+
+    Raises:
+        TypeError: an argument or a letter is of a type that cannot be used.
+        ValueError: an argument is out of its range, or a batch has another size than asked.
+    """
+    trials = whole("trials", trials, at_least=100, at_most=TRIALS_MAX // 2)
+    distance = whole("distance", distance, at_least=1)
+    claimed = None if epsilon is None else parse_epsilon(epsilon)
+    risk = 1 - rational("confidence", confidence)
+    if not 0 < risk < 1:
+        raise ValueError(refusal("confidence", "be between 0 and 1", confidence))
+    if isinstance(event, str):
+        raise TypeError(refusal("event", "be a collection of letters", event))
+    fixed = None if event is None else frozenset(event)
+    phases: tuple[_Tallies, ...] = tuple((Counter(), Counter()) for _ in range(3))
+    repetition = Repetition(), Repetition()
+    draw_many = draw if is_batched else _one_by_one(draw)
+    for phase, sizes in _rounds(trials):
+        for side, data in enumerate((dataset, neighbour)):
+            letters = _letters(draw_many, data, sizes[side])
+            phases[phase][side].update(letters)
+            repetition[side].watch(letters)
+        if progress:
+            progress(sum(sizes))
+    ordering, choosing, measuring = phases
+    chosen, side = _choose(ordering, choosing, fixed)
+    counts = [_count(tally, chosen) for tally in measuring]
+    alpha = float(risk * (1 - _INDEPENDENCE))
+    bound = log_odds_lower(counts[side], sum(counts), alpha=alpha)
+    alpha = float(risk * _INDEPENDENCE / 2)
+    return Audit(
+        epsilon_lower=bound / distance,
+        event=chosen,
+        likelier_on=SIDES[side],
+        counts=(counts[0], counts[1]),
+        measured=(measuring[0].total(), measuring[1].total()),
+        letters=(
+            len({letter for tallies in phases for letter in tallies[0]}),
+            len({letter for tallies in phases for letter in tallies[1]}),
+        ),
+        are_independent=all(watched.is_by_chance(alpha=alpha) for watched in repetition),
+        trials=trials,
+        confidence=float(1 - risk),
+        distance=distance,
+        epsilon=claimed,
+    )
+
+
+def _one_by_one(draw: Callable[[Any], Any]) -> Callable[[Any, int], list[Any]]:
+    return lambda data, size: [draw(data) for _ in range(size)]
+
+
+def _rounds(trials: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the phase of each round and how many of its trials fall to each dataset.
+
+    The coins come from the operating system, so that no sampler can know them.
+    """
+    for i in range(_ROUNDS):
+        size = 2 * trials * (i + 1) // _ROUNDS - 2 * trials * i // _ROUNDS
+        heads = Source().bits(size).bit_count()
+        yield (i >= _ORDERING) + (i >= _ORDERING + _CHOOSING), (heads, size - heads)
+
+
+def _letters(draw_many: Callable[[Any, int], Any], data: Any, size: int) -> list[Hashable]:
+    letters = list(draw_many(data, size)) if size else []
+    if len(letters) != size:
+        raise ValueError(refusal("draw", f"return {size} letters", len(letters)))
+    try:
+        hash(tuple(letters))
+    except TypeError:
+        raise TypeError(refusal("draw", "return letters that are hashable", letters)) from None
+    return letters
+
+
+def _choose(
+    ordering: _Tallies, choosing: _Tallies, event: frozenset[Hashable] | None
+) -> tuple[frozenset[Hashable], int]:
+    """Return the event that promises the largest bound, and the side it is likelier on.
+
+    Candidates are the letters above each threshold of the likelihood ratio in ``ordering``,
+    in both directions, judged by ``choosing``; or the one event that is given.
+    """
+    found = []
+    for side in (0, 1):
+        likely, unlikely = choosing[side], choosing[1 - side]
+        if event is None:
+            ratio = _ratio(ordering[side], ordering[1 - side])
+            falling = sorted({*likely, *unlikely}, key=ratio, reverse=True)
+            groups = [frozenset([letter]) for letter in falling]
+        else:
+            groups = [event]
+        sums = zip(
+            accumulate(_count(likely, letters) for letters in groups),
+            accumulate(_count(unlikely, letters) for letters in groups),
+            strict=True,
+        )
+        promise, shorter = max((_promise(*counts), -i) for i, counts in enumerate(sums, 1))
+        found.append((promise, side, groups[:-shorter]))
+    _, side, groups = max(found, key=itemgetter(0))
+    return frozenset().union(*groups), side
+
+
+def _count(tally: Counter[Hashable], letters: frozenset[Hashable]) -> int:
+    return sum(tally[letter] for letter in letters)
+
+
+def _ratio(likely: Counter[Hashable], unlikely: Counter[Hashable]) -> Callable[[Hashable], float]:
+    return lambda letter: (likely[letter] + 0.5) / (unlikely[letter] + 0.5)
+
+
+def _promise(likely: int, unlikely: int) -> float:
+    """Return the likelier side's share, a standard error low: a guess, not a bound.
+
+    One more on each side keeps letters that were hardly seen from promising much. The error
+    is that of the arcsine of the root, which is the same for every share.
+    """
+    events = likely + unlikely + 2
+    angle = asin(sqrt((likely + 1) / events)) - 0.5 / sqrt(events)
+    return sin(max(0.0, angle)) ** 2

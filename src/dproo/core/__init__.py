@@ -1,0 +1,1 @@
+"""The exact core: parsed numbers, counts, randomness, and one draw from integer weights."""

@@ -1,0 +1,200 @@
+"""Rows of integers, one per letter, stored as runs; counts are such a row, and so are weights.
+
+An alphabet of 10^12 letters of which a thousand were seen is two thousand runs; a witness in
+which 997 letters share a count is one run. All that the core knows of data is a
+:class:`Counts`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate, chain, repeat, starmap
+from operator import add, itemgetter, mul
+
+from dproo.core.arguments import refusal, whole
+
+
+class Runs:
+    """A non-negative integer for each of the letters ``0 .. k-1``, run by run.
+
+    Args:
+        runs: pairs ``(value, letters)``: so many consecutive letters have this value.
+
+    >>> row = Runs([(5, 1), (0, 10**12), (2, 3)])
+    >>> row.k, row.total, row[10**12], row.letter_at(5)
+    (1000000000004, 11, 0, 1000000000001)
+    """
+
+    def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
+        merged: list[tuple[int, int]] = []
+        last = None
+        for run in runs:
+            if run[0] == last:
+                run = last, run[1] + merged.pop()[1]  # noqa: PLW2901 - the run it is part of
+            if run[1]:
+                merged.append(run)
+                last = run[0]
+        self.runs: tuple[tuple[int, int], ...] = tuple(merged)
+
+    @property
+    def k(self) -> int:
+        """The number of letters."""
+        return self._ends[0][-1] if self.runs else 0
+
+    @property
+    def total(self) -> int:
+        """The sum over all letters."""
+        return self._ends[1][-1] if self.runs else 0
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """How many letters have each value: the counts of counts."""
+        sizes: dict[int, int] = {}
+        for value, letters in self.runs:
+            sizes[value] = sizes.get(value, 0) + letters
+        return sizes
+
+    @cached_property
+    def _ends(self) -> tuple[list[int], list[int]]:
+        """How many letters, and how many units, stand before the end of each run."""
+        letters = accumulate(map(itemgetter(1), self.runs))
+        return list(letters), list(accumulate(starmap(mul, self.runs)))
+
+    def units_before(self, letter: int) -> int:
+        """Return how many units the letters before ``letter`` hold."""
+        letter_ends, unit_ends = self._ends
+        i = bisect_left(letter_ends, letter)
+        return unit_ends[i] - (letter_ends[i] - letter) * self.runs[i][0]
+
+    def letter_at(self, unit: int) -> int:
+        """Return the letter that holds unit ``unit`` when the units stand in letter order.
+
+        A letter of value ``w`` holds ``w`` of the ``total`` units, so a uniform unit is a
+        letter drawn in proportion to the values.
+        """
+        letter_ends, unit_ends = self._ends
+        i = bisect_right(unit_ends, unit)
+        value, _ = self.runs[i]
+        return letter_ends[i] - 1 - (unit_ends[i] - 1 - unit) // value
+
+    def map(self, function: Callable[[int], int]) -> Runs:
+        """Return the row of ``function(value)``."""
+        values = {value: function(value) for value in {value for value, _ in self.runs}}
+        return Runs((values[value], letters) for value, letters in self.runs)
+
+    def combine(self, other: Runs, function: Callable[[int, int], int]) -> Runs:
+        """Return the row of ``function(value, other value)``, letter by letter."""
+
+        def pieces() -> Iterator[tuple[int, int]]:
+            mine, others = iter(self.runs), iter(other.runs)
+            left = right = value = other_value = 0
+            for _ in range(len(self.runs) + len(other.runs)):
+                if not left:
+                    value, left = next(mine, (0, 0))
+                if not right:
+                    other_value, right = next(others, (0, 0))
+                step = min(left, right)
+                if step:
+                    yield function(value, other_value), step
+                left, right = left - step, right - step
+
+        return Runs(pieces())
+
+    def __getitem__(self, letter: int) -> int:
+        return self.runs[bisect_right(self._ends[0], letter)][0]
+
+    def __len__(self) -> int:
+        return self.k
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(repeat(value, letters) for value, letters in self.runs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Runs) and self.runs == other.runs
+
+    def __hash__(self) -> int:
+        return hash(self.runs)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({list(self.runs)!r})"
+
+
+class Counts(Runs):
+    """How often each letter of the alphabet occurs in a dataset.
+
+    >>> Counts.of([3, 0, 0, 7])
+    Counts([(3, 1), (0, 2), (7, 1)])
+    >>> Counts.sparse({10**11: 4}, k=10**12).n
+    4
+    """
+
+    @classmethod
+    def of(cls, counts: Sequence[int] | Runs) -> Counts:
+        """Return the counts given as one integer per letter, or as they are."""
+        if isinstance(counts, Counts):
+            return counts
+        if isinstance(counts, str | bytes | Mapping) or not isinstance(counts, Iterable):
+            raise TypeError(refusal("counts", "be a sequence of integers", counts))
+        return cls((whole("counts", count, at_least=0), 1) for count in counts)
+
+    @classmethod
+    def sparse(cls, seen: Mapping[int, int], *, k: int) -> Counts:
+        """Return the counts of ``k`` letters of which only ``seen`` may be above zero."""
+
+        def pieces() -> Iterator[tuple[int, int]]:
+            following = 0
+            for letter in sorted(seen):
+                count = seen[letter]
+                if not (type(letter) is type(count) is int and 0 <= letter < k and count >= 0):
+                    letter = whole("letter", letter, at_least=0, at_most=k - 1)  # noqa: PLW2901
+                    count = whole("counts", count, at_least=0)
+                if letter > following:
+                    yield 0, letter - following
+                yield count, 1
+                following = letter + 1
+            yield 0, k - following
+
+        return cls(pieces())
+
+    def __add__(self, other: Counts) -> Counts:
+        """Return the counts of two datasets together, say of all days before and of today.
+
+        >>> Counts.of([3, 0, 7]) + Counts.of([1, 0, 1])
+        Counts([(4, 1), (0, 1), (8, 1)])
+        """
+        if not isinstance(other, Counts):
+            return NotImplemented
+        if other.k != self.k:
+            raise ValueError(refusal("counts", f"have {self.k} letters", other.k))
+        return Counts(self.combine(other, add).runs)
+
+    def split(self, width: int) -> Iterator[Counts]:
+        """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
+
+        >>> [list(part) for part in Counts.of([1, 1, 0, 2, 9]).split(2)]
+        [[1, 1], [0, 2]]
+        """
+        part: list[tuple[int, int]] = []
+        missing = width
+        for count, letters in self.runs:
+            left = letters
+            while left >= missing:
+                part.append((count, missing))
+                yield Counts(part)
+                left -= missing
+                part, missing = [], width
+            if left:
+                part.append((count, left))
+                missing -= left
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.total
+
+    @cached_property
+    def smallest(self) -> int:
+        """The count of the rarest letter, ``m`` in the paper."""
+        return min(self.sizes)

@@ -1,0 +1,135 @@
+"""The embedded DuckDB: how it says what all engines mean, and how it is locked in.
+
+It lives for one scan, sees nothing but the files it was given, and writes nothing to disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.engines import query as sql
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "384MB"
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "preserve_insertion_order": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",  # nothing is ever written to disk
+}
+
+_AS_TEXT = "CAST({} AS VARCHAR)"
+_AS_DOUBLE = "CAST({} AS DOUBLE)"
+# The optimizer knows least and greatest values of a file without NaN, and drops comparisons
+# that hold for all between: NaN must be gone before the first one.
+_FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
+_JSON_TEXT = "json_extract_string({}, '$')"
+_IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
+_TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
+DIALECT = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
+        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
+        sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
+            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
+            + " END"
+        ),
+        sql.NOTHING: "CAST(NULL AS VARCHAR)",
+    },
+    numbers={
+        sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
+        sql.INTEGER: _AS_DOUBLE,
+        # By its text, which is rounded once; by its own cast it would be rounded twice.
+        sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
+        sql.FLOAT: _FLOAT,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
+        sql.DATE: "CAST(NULL AS DOUBLE)",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
+            " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
+            f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
+        ),
+        sql.NOTHING: "CAST(NULL AS DOUBLE)",
+    },
+    is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
+    bigint="TRY_CAST({} AS BIGINT)",
+)
+
+
+@contextmanager
+def engine_for(
+    names: Sequence[str], *, is_attached: bool = False, is_bounded: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Start an engine that can read these files and do nothing else outside itself.
+
+    Args:
+        names: their names; none is a pattern, for DuckDB takes every name as one.
+        is_attached: whether the only one is a database, to attach as ``source``.
+        is_bounded: whether it may take no more than ``MEMORY``.
+    """
+    import duckdb
+
+    with duckdb.connect(config=_CONFIG) as engine:
+        engine.execute("SET enable_progress_bar = false")
+        if is_bounded:
+            engine.execute(f"SET memory_limit = {literal(MEMORY)}")
+        if is_attached:
+            engine.execute(f"ATTACH {literal(names[0])} AS source (READ_ONLY, TYPE duckdb)")
+        else:
+            engine.execute(f"SET allowed_paths = [{', '.join(map(literal, names))}]")
+        engine.execute("SET enable_external_access = false")
+        engine.execute("SET lock_configuration = true")
+        yield engine
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def by_bytes(cell: str) -> str:
+    """Return a cell as text that is compared by its bytes, whatever the column's collation."""
+    return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
+
+
+def kind_of(column: str, name: str) -> str:
+    """Return the kind of a column by the name of its type in DuckDB.
+
+    Raises:
+        ValueError: the type holds no letters.
+    """
+    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
+        return sql.INTEGER
+    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
+        return sql.TEXT
+    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
+        return sql.DECIMAL
+    kinds = {
+        "FLOAT": sql.FLOAT,
+        "DOUBLE": sql.FLOAT,
+        "BOOLEAN": sql.BOOLEAN,
+        "DATE": sql.DATE,
+        '"NULL"': sql.NOTHING,
+    }
+    if name not in kinds:
+        sql.refuse_type(column, name)
+    return kinds[name]

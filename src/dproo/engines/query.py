@@ -1,0 +1,173 @@
+"""The one query an SQL engine runs: records mapped to letters and counted, in the engine.
+
+A record outside the alphabet has null keys, so that what comes back, and what the engine must
+keep, is one row per seen letter. Names and letters are quoted or parameters, never spliced.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NoReturn
+
+from dproo.alphabet.axis import Axis, Bins, IntegerRange
+from dproo.alphabet.cell import EXACT_FLOAT
+from dproo.core.arguments import refusal
+
+TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE, JSON, NOTHING = (
+    "text",
+    "integer",
+    "decimal",
+    "float",
+    "boolean",
+    "date",
+    "json",
+    "nothing",
+)
+
+_NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
+_NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How one engine says what all of them mean; ``{}`` is the operand.
+
+    Attributes:
+        texts: the canonical text of a cell, by the kind of its column.
+        numbers: the double nearest to a cell, by the kind of its column.
+        is_letter: whether a text is one of the letters of column ``{column}``.
+        is_integer: whether a text is an integer of at most 18 digits.
+        bigint: such a text as an integer.
+    """
+
+    texts: dict[str, str]
+    numbers: dict[str, str]
+    is_letter: str
+    is_integer: str
+    bigint: str
+
+
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier.
+
+    >>> len(quoted('a "b"'))
+    9
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether a text of a database could be this one: no NUL, and nothing but Unicode."""
+    return "\0" not in text and text.encode(errors="replace").decode() == text
+
+
+def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the name of a table, behind that of its schema where one is given.
+
+    In text, a dot outside of double quotes separates the two. A name that has a dot or a quote
+    in it stands in double quotes, its own quotes doubled. Everything else is taken as it is:
+    no letter's case is changed, no blank is dropped. A tuple is taken as it is altogether.
+
+    >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
+    (('visits',), ('clinic', 'my.visits'), ('a.b',))
+
+    Raises:
+        ValueError: it is no name.
+    """
+    parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
+    if isinstance(table, str) and _NAMES.fullmatch(table):
+        parts = tuple(
+            part[1:-1].replace('""', '"') if part.startswith('"') else part
+            for part in _NAME.findall(table)
+        )
+    names = tuple(part for part in parts if isinstance(part, str) and part and is_storable(part))
+    if len(names) != len(parts) or len(names) not in {1, 2}:
+        sentence = refusal("table", "be the name of a table, or schema.table", table)
+        raise ValueError(sentence + ' A name with a dot or a quote is written "in.quotes".')
+    return names
+
+
+def table_name(table: str | tuple[str, ...] | None) -> str:
+    """Return the quoted name of a table, or of its schema and the table."""
+    return ".".join(map(quoted, table_parts(table)))
+
+
+def refuse_type(column: str, type_name: str) -> NoReturn:
+    """Refuse a column whose type holds no letters, before anything is charged.
+
+    Args:
+        column: its name, as the caller gave it.
+        type_name: what the engine calls its type. Only the first word is told: an engine's
+            name of an enumeration, or of a struct, goes on with what is in it.
+
+    >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
+    """
+    word = re.match(r"\w*", type_name)
+    raise ValueError(
+        f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
+        f" got type {word[0] if word else ''}. Cast it to one of these first."
+    )
+
+
+def whole_float(double: str, *, cast: str = "CAST") -> str:
+    """Return the digits of an integral double of at most 2^53, else null."""
+    return (
+        f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
+        f" floor({double}) = {double} THEN CAST({cast}({double} AS BIGINT) AS VARCHAR) END"
+    )
+
+
+def statement(
+    relation: str, *, kinds: Sequence[str], axes: Sequence[Axis], dialect: Dialect
+) -> str:
+    """Return the query; its rows are a key per column and a number of records.
+
+    A key is a cell that is the same letter as the cells it stands for.
+
+    Args:
+        relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
+            records have them.
+        kinds: the kind of each column.
+        axes: the letters of each column.
+        dialect: the engine's.
+    """
+    columns = range(len(axes))
+    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
+    keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
+    closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
+    is_inside = " AND ".join(closed) or "TRUE"
+    groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
+    names = ", ".join(f"g{i}" for i in columns)
+    return (
+        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM (SELECT {groups}, records FROM ("  # noqa: S608
+        f"SELECT {keys}, records FROM (SELECT {values}, records FROM {relation} AS cells)"
+        f" AS valued) AS keyed) AS grouped GROUP BY {names}"
+    )
+
+
+def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return what a cell is compared by: its canonical text, or its number for bins."""
+    templates = dialect.numbers if isinstance(axis, Bins) else dialect.texts
+    return templates[kind].replace("{}", f"c{column}")
+
+
+def _key(column: int, axis: Axis, dialect: Dialect) -> str:
+    value = f"v{column}"
+    if isinstance(axis, Bins):
+        edges = [f"CAST('{edge!r}' AS DOUBLE PRECISION)" for edge in axis.edges]
+        bins = pairwise(edges)
+        whens = " ".join(f"WHEN {value} < {high} THEN {low}" for low, high in bins)
+        return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
+    if isinstance(axis, IntegerRange):
+        bigint = dialect.bigint.replace("{}", value)
+        is_letter = f"{bigint} >= {axis.start} AND {bigint} < {axis.stop}"
+        is_integer = dialect.is_integer.replace("{}", value)
+        return f"CASE WHEN {is_integer} THEN CASE WHEN {is_letter} THEN {value} END END"
+    is_letter = dialect.is_letter.replace("{}", value).replace("{column}", str(column))
+    return f"CASE WHEN {is_letter} THEN {value} END"

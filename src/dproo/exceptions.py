@@ -1,0 +1,121 @@
+"""Everything that can be refused or can fail, besides wrong arguments: one class for each case."""
+
+from __future__ import annotations
+
+from dproo.core.amounts import in_delta, in_epsilon
+
+
+class ReleaseError(RuntimeError):
+    """The release failed after data was touched; the message says nothing of the data."""
+
+
+class LedgerError(Exception):
+    """The ledger refused or failed; the message is one sentence, and nothing in it is private."""
+
+
+class BudgetRefused(LedgerError):  # noqa: N818 - an answer, not an error
+    """The release would exceed the budget; nothing was charged and no data was read.
+
+    Attributes:
+        dataset: the declared name.
+        asked: the charge that was asked for, in nano-epsilon.
+        left: what is left of the budget, in nano-epsilon.
+
+    >>> str(BudgetRefused("patients", asked=500_000_000, left=200_000_000))
+    "epsilon must be at most the 0.2 left of the budget of 'patients', got a charge of 0.5."
+    """
+
+    _part, _shown = "epsilon", staticmethod(in_epsilon)
+
+    def __init__(self, dataset: str, *, asked: int, left: int) -> None:
+        self.dataset, self.asked, self.left = dataset, asked, left
+        super().__init__(
+            f"{self._part} must be at most the {self._shown(left)} left of the budget of "
+            f"{dataset!r}, got a charge of {self._shown(asked)}."
+        )
+
+
+class DeltaRefused(BudgetRefused):
+    """The release would exceed the delta of the budget; ``asked`` and ``left`` are atto-delta.
+
+    >>> str(DeltaRefused("patients", asked=10**12, left=0))
+    "delta must be at most the 0 left of the budget of 'patients', got a charge of 0.000001."
+    """
+
+    _part, _shown = "delta", staticmethod(in_delta)
+
+
+class PureBudgetError(LedgerError):
+    """The budget is pure epsilon, and the release would need a delta."""
+
+
+class MissingLedgerError(LedgerError):
+    """There is no file at the path."""
+
+
+class NotALedgerError(LedgerError):
+    """The file is something else, or a link."""
+
+
+class NewerFormatError(LedgerError):
+    """The file was made by a later version of the software."""
+
+
+class CorruptLedgerError(LedgerError):
+    """The file is not what was written: an edit, a torn copy, or a failing disk."""
+
+
+class UnsafePlaceError(LedgerError):
+    """Others can write the file or a folder it is in, or the file is mounted by itself."""
+
+
+class RolledBackError(LedgerError):
+    """The file lacks events that it held before: an old copy, or writes that were lost."""
+
+
+class UnusableWitnessError(LedgerError):
+    """The newest event could not be looked up, or cannot be noted; nothing was charged."""
+
+
+class BusyLedgerError(LedgerError):
+    """Other processes held the ledger for too long; nothing was charged."""
+
+
+class ReadOnlyLedgerError(LedgerError):
+    """The file or its folder cannot be written; nothing was charged."""
+
+
+class FullDiskError(LedgerError):
+    """There is no space left; nothing was charged."""
+
+
+class ChargedError(LedgerError):
+    """The charge stands, or may stand, but the ledger could not finish; do not read data."""
+
+
+class UnusableLedgerError(LedgerError):
+    """The operating system refused to open, read or write the file."""
+
+
+class UnknownDatasetError(LedgerError):
+    """No budget was declared under this name."""
+
+
+class DatasetTakenError(LedgerError):
+    """A budget was already declared under this name."""
+
+
+class OtherRelationError(LedgerError):
+    """The budget was declared for other neighbours; epsilons of both cannot be added."""
+
+
+class UnknownEntryError(LedgerError):
+    """There is no such release in the ledger."""
+
+
+class NotRecordedError(LedgerError):
+    """The release was charged but never recorded, so there is nothing to print again."""
+
+
+class AlreadyRecordedError(LedgerError):
+    """The release was recorded before; one charge pays for one release."""

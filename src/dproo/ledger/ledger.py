@@ -1,0 +1,292 @@
+"""The ledger: reserve before data is read, record before anything is shown."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dproo.core.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
+from dproo.core.arguments import refusal, whole
+from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.exceptions import (
+    AlreadyRecordedError,
+    BudgetRefused,
+    CorruptLedgerError,
+    DatasetTakenError,
+    NotRecordedError,
+)
+from dproo.ledger.accounts import Account, Verification, accounts_of, require_chain
+from dproo.ledger.chain import (
+    CHARGED,
+    DECLARED,
+    NO_EVENT,
+    RECORDED,
+    RESERVED,
+    append,
+    declaration,
+    events,
+    fresh_id,
+    head,
+    now,
+    pair,
+    receipt_of,
+    spent,
+)
+from dproo.ledger.memory import Memory, named_witness, tell
+from dproo.ledger.rules import (
+    delta_field,
+    relation_of,
+    require_delta,
+    require_name,
+    require_public,
+    require_relation,
+)
+from dproo.ledger.sqlite import create, transaction
+
+PATIENCE = 30
+"""Seconds to wait for other processes."""
+
+_MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A charge that was made durable: the permission to read data for one release.
+
+    Attributes:
+        dataset: the declared name.
+        number: its number in the ledger.
+        charge: what it cost, in nano-epsilon.
+        hash: of its event, so that it is good for one ledger only.
+    """
+
+    dataset: str
+    number: int
+    charge: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The budgets of several datasets, durable, in one file.
+
+    Args:
+        path: a file that :meth:`create` made.
+        timeout: seconds to wait for other processes.
+        witness: a file, best on another disk, that notes every event besides the user's own
+            memory; by default ``DPROO_WITNESS``.
+
+    Guarantee: for each dataset the exact epsilons of all releases whose data was read never
+    sum to more than the declared budget, also after a crash and with many processes. An old
+    copy put in its place is refused.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger.create(folder + "/ledger.sqlite3")
+    ...     ledger.declare("patients", budget="1", neighbours="replace")
+    ...     entry = ledger.reserve("patients", epsilon="0.4", neighbours="replace")
+    ...     receipt = ledger.record(entry, {"values": ["flu"]})
+    ...     ledger.released(entry.number) == receipt, ledger.show()[0].left
+    (True, 600000000)
+    """
+
+    path: Path
+    timeout: float = field(default=PATIENCE, kw_only=True)
+    witness: Path | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())
+        object.__setattr__(self, "witness", named_witness(self.witness))
+        with self._reading():
+            pass
+
+    @classmethod
+    def create(
+        cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
+    ) -> Ledger:
+        """Make an empty ledger, or open the one that is there."""
+        create(Path(path).absolute(), timeout=timeout)
+        return cls(Path(path), timeout=timeout, witness=witness)
+
+    def declare(
+        self,
+        dataset: str,
+        *,
+        budget: Number,
+        neighbours: str,
+        records_per_person: int = 1,
+        delta: Number = 0,
+    ) -> None:
+        """Give a dataset its budget, once and for all.
+
+        Args:
+            dataset: a public name.
+            budget: the total epsilon, rounded down to nano-epsilon.
+            neighbours: ``"replace"`` or ``"add-remove"``.
+            records_per_person: the most records that one protected person may own.
+            delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
+
+        Raises:
+            DatasetTakenError: the name, or one that differs in case only, has a budget.
+        """
+        require_name(dataset)
+        nano, _ = budget_of(budget), delta_budget_of(delta)
+        relation = relation_of(neighbours, records_per_person)
+        body = {"at": now(), "budget": str(rational("budget", budget)), **relation}
+        body |= delta_field(delta)
+        with self._writing() as connection:
+            taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
+            if dataset.casefold() in {name.casefold() for name in taken}:
+                raise DatasetTakenError(
+                    refusal("dataset", "be a name without a budget yet", dataset)
+                )
+            body |= fresh_id(connection)
+            append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+
+    def reserve(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number,
+        neighbours: str,
+        records_per_person: int = 1,
+        request: Mapping[str, Any] | None = None,
+        delta: Number = 0,
+    ) -> Entry:
+        """Charge a release, durably, before any data is read.
+
+        Guarantee: when this returns, the charge is on the disk; when it raises, do not read.
+
+        Args:
+            dataset: the declared name.
+            epsilon: the cost of everything the release will show.
+            neighbours: must be the declared relation, and so must ``records_per_person``.
+            records_per_person: see ``neighbours``.
+            request: public parameters to keep with the charge.
+            delta: the other part of the cost; the sums of both stay within the budget.
+
+        Raises:
+            BudgetRefused: too little is left; nothing is charged.
+            PureBudgetError: a delta is asked of a budget that was declared without one.
+        """
+        charge = charge_of(epsilon)
+        relation = relation_of(neighbours, records_per_person)
+        request = dict(request or {})
+        require_public("request", request, neighbours)
+        body = {"at": now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
+        body |= delta_field(delta)
+        with self._writing() as connection:
+            declared = declaration(connection, dataset)
+            require_relation(declared, relation)
+            charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
+            require_delta(declared, delta_charge_of(delta), charged)
+            left = declared.nano - spent(connection, dataset)
+            if charge > left:
+                raise BudgetRefused(dataset, asked=charge, left=max(0, left))
+            body |= fresh_id(connection)
+            event = append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
+        return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
+
+    def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep a release, durably, before any of it is shown; return its receipt to show.
+
+        Guarantee: the receipt returned is the one that :meth:`released` returns ever after.
+
+        Args:
+            entry: what :meth:`reserve` returned.
+            receipt: JSON-able, public and released values only. Its field ``ledger`` is
+                filled in here: dataset, entry, charge, and the head of the chain.
+
+        Raises:
+            AlreadyRecordedError: the entry was used before.
+        """
+        kept = {name: value for name, value in receipt.items() if name != "ledger"}
+        with self._writing() as connection:
+            reserved, recorded = pair(connection, entry.number, reservation=entry.hash)
+            neighbours = declaration(connection, reserved.dataset).fields["neighbours"]
+            require_public("receipt", kept, neighbours)
+            if recorded is not None:
+                raise AlreadyRecordedError(
+                    f"entry must be without a record yet, got {entry.number}. "
+                    "One charge pays for one release."
+                )
+            recorded = append(
+                connection,
+                RECORDED,
+                dataset=entry.dataset,
+                entry=entry.number,
+                nano=0,
+                body={"receipt": kept},
+            )
+        return receipt_of(reserved, recorded)
+
+    def released(self, number: int) -> dict[str, Any]:
+        """Return the receipt of a recorded release, again and for free."""
+        with self._reading() as connection:
+            reserved, recorded = pair(
+                connection, whole("entry", number, at_least=1, at_most=_MOST_EVENTS)
+            )
+        if recorded is None:
+            raise NotRecordedError(
+                f"entry must be a release that was recorded, got {number}. "
+                "It was charged, but never ended; the charge stays."
+            )
+        return receipt_of(reserved, recorded)
+
+    def show(self) -> tuple[Account, ...]:
+        """Return every budget with its charges."""
+        with self._reading() as connection:
+            return accounts_of(events(connection))
+
+    def export(self) -> list[dict[str, Any]]:
+        """Return all events, oldest first, as JSON-able objects."""
+        with self._reading() as connection:
+            return [event.shown() for event in events(connection)]
+
+    def head(self) -> str:
+        """Return the hash of the last event, which stands for the whole chain."""
+        with self._reading() as connection:
+            return head(connection)[1]
+
+    def verify(self, *, expect_head: str | None = None) -> Verification:
+        """Check every byte, every hash and every rule.
+
+        Args:
+            expect_head: a hash noted earlier, from a receipt or another machine; it must be
+                in the chain, so a ledger that was shortened or written anew is found out.
+
+        Raises:
+            LedgerError: the file is not what this software wrote.
+        """
+        with self._reading() as connection:
+            if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                raise CorruptLedgerError(f"the ledger {self.path} is corrupt: its pages are.")
+            chain = list(events(connection))
+        require_chain(chain)
+        if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
+            raise CorruptLedgerError(
+                f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
+                "It was shortened, replaced or written anew."
+            )
+        last = chain[-1].hash if chain else NO_EVENT
+        return Verification(events=len(chain), head=last, accounts=accounts_of(chain))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with transaction(self.path, timeout=self.timeout, write=False) as connection:
+            Memory(connection=connection, chosen=self.witness).require_all(self.path)
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with transaction(self.path, timeout=self.timeout, write=True) as connection:
+            memory = Memory(connection=connection, chosen=self.witness)
+            memory.require_all(self.path)
+            memory.require_writable()
+            yield connection
+            news = memory.news()
+        tell(news, timeout=self.timeout)

@@ -1,0 +1,232 @@
+"""What every sampler is: a frozen value with a rule from counts to positive integer weights.
+
+The weights are the law. They are what a release draws from, what the certificate takes its
+ratios of, and what the accuracy is computed with; there is no second implementation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.counts import Counts, Runs
+from dproo.core.dominating_pair import DominatingPair
+from dproo.core.draw import pick, pick_many
+from dproo.core.exact import exp_lower, is_at_most_exp, parse_epsilon
+from dproo.core.randomness import Source
+
+REPLACE = "replace"
+ADD_REMOVE = "add-remove"
+BOTH = "both"
+"""One record is replaced, or added, or removed, and nobody need know how many there are."""
+
+RECORDS_MAX = 2**80
+"""Where ``n`` is private, a law must hold for every dataset up to this size."""
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Two neighbouring datasets and an output: what one record can change.
+
+    Attributes:
+        before: the counts of one dataset.
+        after: the counts of its neighbour.
+        letters: the released letters whose probability is compared, one per draw.
+    """
+
+    before: Counts
+    after: Counts
+    letters: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A sampler for datasets of ``n`` records over ``k`` letters.
+
+    Attributes:
+        epsilon: the privacy parameter, exact.
+        n: the public number of records under ``"replace"``, else the most a dataset may have.
+        k: the number of letters of the public alphabet.
+        neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: what one record may do.
+
+    Guarantee: an instance that is for release satisfies epsilon-DP; its integers were
+    certified when it was made, or it could not have been made.
+    """
+
+    name: ClassVar[str]
+    relations: ClassVar[tuple[str, ...]] = (REPLACE,)
+    basis: ClassVar[str] = "proven bound"
+    """What stands behind the worst case of the accuracy, in a few words."""
+    is_closed_form: ClassVar[bool] = False
+    """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
+    is_planned: ClassVar[bool] = True
+    """Whether ``plan`` asks it; not where its worst case takes too long to compute."""
+
+    epsilon: Fraction
+    n: int = 0
+    k: int
+    neighbours: str = REPLACE
+
+    def __post_init__(self) -> None:
+        """Check every argument, then certify the integers that would be drawn from."""
+        self._check_sizes()
+        self._check_parameters()
+        if self.is_for_release and not is_at_most_exp(self.largest_ratio, self.epsilon):
+            raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
+        for condition, holds in self.conditions.items():
+            if self.is_for_release and not holds:
+                raise ValueError(f"{self.name} did not certify: {condition} does not hold.")
+
+    @property
+    def theorem(self) -> str | None:
+        """The machine-checked theorem, in ``proofs/``, that this sampler rests on, if any."""
+        return None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """The hypotheses of the theorem, and whether the integers to draw from satisfy them."""
+        return {}
+
+    def _check_sizes(self) -> None:
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE, BOTH))
+        if self.neighbours not in self.relations:
+            condition = f"be {' or '.join(map(repr, self.relations))} for {self.name}"
+            raise ValueError(refusal("neighbours", condition, self.neighbours))
+        if self.neighbours != REPLACE and self.n == 0:
+            self._set(n=RECORDS_MAX)
+        self._set(n=whole("n", self.n, at_least=1), k=whole("k", self.k, at_least=2))
+
+    def _check_parameters(self) -> None:
+        self._set(epsilon=parse_epsilon(self.epsilon))
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_for_release(self) -> bool:
+        """Whether a release may use it; a sampler kept for study says no."""
+        return True
+
+    @property
+    def draws(self) -> int:
+        """How many letters one release has."""
+        return 1
+
+    @property
+    def records_per_person(self) -> int:
+        """How many records a protected person may own."""
+        return 1
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the law treats all letters alike."""
+        return True
+
+    @property
+    def growth(self) -> Fraction:
+        """The rational, just below ``e^epsilon``, that the integers are built with."""
+        return exp_lower(self.epsilon)
+
+    @abstractmethod
+    def weights(self, counts: Counts) -> Runs:
+        """Return the positive integer weight of every letter on a dataset with these counts."""
+
+    @cached_property
+    @abstractmethod
+    def worst(self) -> Transition:
+        """The transition between neighbours with the largest probability ratio of all."""
+
+    @property
+    def largest_ratio(self) -> Fraction:
+        """The ratio of the worst transition; a sampler that cannot find it gives a bound."""
+        return self.ratio(self.worst)
+
+    @property
+    @abstractmethod
+    def worst_alpha(self) -> Fraction:
+        """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return ``worst_alpha`` of the sampler with these parameters, one draw, replace.
+
+        A sampler that takes long to make may find it without making one.
+        """
+        return cls(n=n, k=k, epsilon=epsilon).worst_alpha
+
+    @property
+    def neighbour_distance(self) -> Fraction:
+        """A bound on the total variation distance between the laws on two neighbours."""
+        return Fraction(1)
+
+    @cached_property
+    def dominating_pair(self) -> DominatingPair:
+        """Two laws that are told apart at least as well as the releases of any two neighbours.
+
+        Proof: docs/proofs/dominating_pair.md
+        """
+        return DominatingPair.of(ratio=self.largest_ratio, distance=self.neighbour_distance)
+
+    @classmethod
+    def group_loss(cls, epsilon: Fraction, records: int) -> Fraction:
+        """Return the privacy loss of one draw when ``records`` change instead of one, rounded up.
+
+        Each of them changes every probability by a factor of at most ``e^epsilon``.
+        """
+        return records * epsilon
+
+    def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
+        """Return the probability that a release is exactly these letters, in this order."""
+        weights = self.weights(counts)
+        (letter,) = letters
+        return Fraction(weights[letter], weights.total)
+
+    def ratio(self, transition: Transition) -> Fraction:
+        """Return by what factor the transition changes the probability of its letters."""
+        letters = transition.letters
+        return self.probability(transition.after, letters) / self.probability(
+            transition.before, letters
+        )
+
+    def pmf(self, counts: Sequence[int] | Counts) -> list[Fraction]:
+        """Return the exact law of one released letter on a dataset with these counts."""
+        weights = self.weights(self.checked(counts))
+        return [Fraction(weight, weights.total) for weight in weights]
+
+    def draw(
+        self, counts: Sequence[int] | Counts, *, source: Source | None = None
+    ) -> tuple[int, ...]:
+        """Return one release: the index of a letter, or of several where ``draws > 1``."""
+        return self._draw(self.checked(counts), source or Source())
+
+    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+        return (pick(self.weights(counts), source),)
+
+    def draw_each(self, counts: Counts, *, source: Source | None = None) -> list[int]:
+        """Return a letter of each of many datasets, whose counts stand one behind the other."""
+        source = source or Source()
+        return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
+
+    def draw_many(
+        self, counts: Sequence[int] | Counts, size: int, *, source: Source | None = None
+    ) -> list[int]:
+        """Return ``size`` independent letters; together they cost ``size`` times epsilon."""
+        whole("size", size, at_least=1)
+        return pick_many(self.weights(self.checked(counts)), size, source or Source())
+
+    def checked(self, counts: Sequence[int] | Counts) -> Counts:
+        """Return ``counts`` as :class:`Counts` if they fit ``n`` and ``k``."""
+        counts = Counts.of(counts)
+        if counts.k != self.k:
+            raise ValueError(refusal("counts", f"have k = {self.k} entries", counts.k))
+        if self.neighbours == REPLACE and counts.n != self.n:
+            raise ValueError(refusal("counts", f"sum to n = {self.n}", counts.n))
+        if counts.n > self.n:
+            raise ValueError(f"counts must sum to at most n = {self.n}.")
+        return counts

@@ -1,0 +1,59 @@
+"""The budget of a dataset: what it is called where nobody named it, and how to declare one."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+from dproo.core.arguments import may_hold_secret, refusal
+from dproo.engines import postgresql_url
+from dproo.ledger import default_path
+
+
+def dataset_name(data: str) -> str:
+    """Return the name that a budget has by default: a file's full path, else the text itself.
+
+    Names stand in ledgers and receipts. A database is named by host, port and name alone.
+
+    Raises:
+        ValueError: it may hold a password, and what it names cannot be told without it.
+
+    >>> dataset_name("postgresql://ann:secret@db.example/clinic?password=secret&sslmode=require")
+    'postgresql://db.example/clinic'
+    """
+    if postgresql_url.is_url(data):
+        return postgresql_url.public_name(data)
+    # Path raises where a name is too long.
+    if os.path.exists(data):  # noqa: PTH110
+        return str(Path(data).resolve())
+    if may_hold_secret(data):
+        raise ValueError(refusal("dataset", "be a public name", data))
+    return data
+
+
+def remedy(dataset: str, ledger: Path) -> str:
+    """Return the sentence that tells how a missing budget is declared."""
+    name = _argument(dataset, "NAME")
+    return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
+
+
+def reprint(receipt: dict[str, Any], ledger: Path) -> str:
+    """Return the sentence that tells where a release is that could not be shown."""
+    charged = receipt["ledger"]
+    if charged is None:
+        return "It was charged to no ledger, so it is lost."
+    return (
+        f"The charge stays, and the release is kept: dproo ledger print {charged['entry']}"
+        f"{_elsewhere(ledger)} prints it again, for free."
+    )
+
+
+def _elsewhere(ledger: Path) -> str:
+    is_default = ledger.absolute() == default_path().absolute()
+    return "" if is_default else f" --ledger {_argument(str(ledger), 'FILE')}"
+
+
+def _argument(text: str, placeholder: str) -> str:
+    return placeholder if may_hold_secret(text) else shlex.quote(text)

@@ -1,0 +1,256 @@
+"""The only path from data to output: validate, reserve, count, draw, record, return.
+
+Everything that can be refused is refused before the charge, the charge is durable before any
+data is read, and the release is recorded before any of it is shown. From the reservation until
+the receipt is written, every end, be it a failure or an interrupt, is one fixed sentence that
+says what became of the charge.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dproo import engines
+from dproo.alphabet import Alphabet, Record
+from dproo.analysis.certificate import certify
+from dproo.core.exact import Number, decimal_text, fraction_text, parse_epsilon
+from dproo.core.randomness import Source
+from dproo.exceptions import ReleaseError
+from dproo.ledger import Ledger, LedgerError
+from dproo.mechanisms import DEFAULT, REPLACE
+from dproo.releases.request import Drawn, Request, Stopped
+from dproo.releases.sample_request import Choice, Groups
+
+SCHEMA_VERSION = 1
+FAILED = "the release failed after data was read; no detail is shown, it could quote the data."
+
+STOPPED = "the release was stopped."
+EXIT = 4
+"""The exit code of a release that ended after its charge."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Release:
+    """What left the house.
+
+    Attributes:
+        values: the released letters; with groups, one for each group in their order.
+        receipt: how they were drawn, JSON-able; nothing in it that is not public or released.
+    """
+
+    values: tuple[Record, ...]
+    receipt: dict[str, Any]
+
+    @property
+    def value(self) -> Record:
+        """The released letter, or the first of several."""
+        return self.values[0]
+
+
+def sample(
+    data: Any,
+    *,
+    alphabet: Any,
+    epsilon: Number,
+    sampler: str = DEFAULT,
+    column: str | None = None,
+    table: str | tuple[str, ...] | None = None,
+    size: int = 1,
+    by: Mapping[str, Any] | None = None,
+    are_groups_public: bool = False,
+    neighbours: str = REPLACE,
+    records_per_person: int = 1,
+    guess: str | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Release:
+    """Release one representative record of ``data``, or a few, under epsilon-DP.
+
+    Args:
+        data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
+            a file, a database, ready counts.
+        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes. Cells
+            outside it count as the extra letter ``other``, unless it says otherwise.
+        epsilon: the privacy parameter, for all released records together.
+        sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
+        column: the column of a file, table or frame.
+        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
+        size: how many records. ``roo`` and ``subrr`` draw them jointly; the others draw one
+            from each of so many disjoint random blocks of the data.
+        by: a column and the public list of its groups: one record is released for each group.
+            Under add-remove this costs epsilon once, since a record is in one group; under
+            replace it costs it twice, since a record can leave one group and enter another.
+        are_groups_public: whether everybody may know which record is in which group. Then
+            it costs epsilon once under replace too.
+        neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
+        records_per_person: the most records that one protected person may own.
+        guess: what the public knows of the shape of the data, for ``als-roo``: ``"sparse"``,
+            ``"heavy tail"`` or ``"dense"``. It must not come from the data.
+        ledger: the budget to charge. Without one nothing adds up this and other releases.
+        dataset: the name under which the ledger keeps the budget of this data.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
+
+    >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
+    >>> release.value in {"a", "b", "other"}, release.receipt["n"]
+    (True, 100)
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
+        LedgerError: the ledger refused, for one because too little is left; no data was read.
+        ReleaseError: it failed after data was touched; the charge stays.
+        KeyboardInterrupt: stopped; if the message says that the charge stays, it does.
+    """
+    choice = Choice(
+        alphabet=Alphabet.of(alphabet),
+        epsilon=parse_epsilon(epsilon),
+        sampler=sampler,
+        size=size,
+        groups=None if by is None else Groups.of(by, column, is_public=are_groups_public),
+        neighbours=neighbours,
+        records_per_person=records_per_person,
+        guess=guess,
+    )
+    if choice.groups is not None:
+        column = None  # the alphabet to scan by names its columns
+    scan = engines.prepare(
+        data,
+        alphabet=choice.scanned,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+    )
+    return charged(choice, scan, ledger=ledger, dataset=dataset)
+
+
+def charged(
+    choice: Request,
+    scan: engines.Scan,
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None,
+    dataset: str | None,
+) -> Release:
+    """Reserve, release and record; without a ledger, release."""
+    book = _open(ledger, dataset)
+    if book is None:
+        return release(choice, scan)
+    entry = guarded(
+        lambda: book.reserve(
+            str(dataset),
+            epsilon=choice.cost,
+            delta=choice.delta,
+            neighbours=choice.neighbours,
+            records_per_person=choice.records_per_person,
+            request=choice.public,
+        ),
+        kept="The charge may stand: 'dproo ledger show' tells.",
+        refusals=(LedgerError, TypeError, ValueError),
+    )
+    kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
+    drawn = guarded(lambda: release(choice, scan), kept=kept)
+    kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
+    receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
+    return replace(drawn, receipt=receipt)
+
+
+def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
+    if ledger is None:
+        if dataset is not None:
+            raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
+        return None
+    if dataset is None:
+        raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
+    return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
+
+
+def release(choice: Request, scan: engines.Scan) -> Release:
+    """Count, draw and write the receipt; what it costs must have been charged before."""
+    return guarded(lambda: _release(choice, scan))
+
+
+def _release(choice: Request, scan: engines.Scan) -> Release:
+    counts = scan.count()
+    if choice.is_n_public and counts.n < choice.records_needed:
+        raise ReleaseError(f"the data has fewer than {choice.records_needed} records.")
+    drawn = choice.draw(counts, Source())
+    return Release(drawn.values, _receipt(choice, drawn, counts.n))
+
+
+def guarded(
+    action: Callable[[], Result],
+    *,
+    kept: str = "",
+    refusals: tuple[type[Exception], ...] = (),
+) -> Result:
+    """Run ``action``; however it ends early, one sentence without a cause is raised.
+
+    An interrupt stays an interrupt and an exit an exit, so that they end the program. Anything
+    else, a library's panic that is no ``Exception`` included, becomes a :class:`ReleaseError`.
+
+    Args:
+        action: what touches data, or comes after a charge.
+        kept: a sentence on what became of the charge.
+        refusals: errors that are raised as they are.
+    """
+    try:
+        return action()
+    except refusals:
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised below, where no cause hangs on
+        end = _end(error, kept)
+    raise end
+
+
+def _end(error: BaseException, kept: str) -> BaseException:
+    if isinstance(error, KeyboardInterrupt):
+        return Stopped(f"{STOPPED} {kept}".rstrip())
+    if isinstance(error, SystemExit):
+        end = SystemExit(EXIT)
+        end.add_note(f"{STOPPED} {kept}".rstrip())
+        return end
+    sentence = str(error) if isinstance(error, ReleaseError) else FAILED
+    return ReleaseError(f"{sentence} {kept}".rstrip())
+
+
+def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
+    certificates = [certify(law) for law in drawn.laws]
+    worst = max(certificates, key=lambda certificate: certificate.ratio)
+    person = choice.records_per_person
+    receipt: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "epsilon": str(choice.cost),
+        "epsilon_decimal": decimal_text(choice.cost),
+        "neighbours": choice.neighbours,
+        "protects": "one record" if person == 1 else f"one person with up to {person} records",
+        **drawn.facts,
+        "k": choice.alphabet.k,
+        "alphabet_sha256": choice.scanned.digest,
+        "certificate": {
+            "holds": all(certificate.holds for certificate in certificates),
+            "epsilon": worst.epsilon,
+            "ratio": fraction_text(worst.ratio),
+        },
+        "ledger": None,
+        "software": _software(),
+    }
+    if choice.neighbours == REPLACE:
+        receipt["n"] = n
+    if choice.is_n_public:
+        receipt["worst_alpha"] = max(float(law.worst_alpha) for law in drawn.laws)
+    return receipt
+
+
+@cache
+def _software() -> str:
+    return f"dproo {version('dproo')}"

@@ -1,0 +1,75 @@
+"""What every kind of release has in common: what the one path from data to output must know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+from dproo.alphabet import Alphabet, Record
+from dproo.core.counts import Counts
+from dproo.core.randomness import Source
+from dproo.mechanisms import Mechanism
+
+
+class Stopped(KeyboardInterrupt):
+    """A release was interrupted after it was charged; the message says so."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Records that were drawn and not yet shown.
+
+    Attributes:
+        laws: the certified samplers that they were drawn by.
+        values: the records.
+        facts: what the receipt says of them besides; public or released.
+    """
+
+    laws: Sequence[Mechanism]
+    values: tuple[Record, ...]
+    facts: dict[str, Any]
+
+
+class Request(Protocol):
+    """The public choices of a release, checked; nothing of the data is in it."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The letters."""
+
+    @property
+    def scanned(self) -> Alphabet:
+        """The alphabet to count by."""
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon of the whole release."""
+
+    @property
+    def delta(self) -> Fraction:
+        """The delta of the whole release; 0 is pure."""
+
+    @property
+    def neighbours(self) -> str:
+        """The relation it protects under."""
+
+    @property
+    def records_per_person(self) -> int:
+        """The most records that one protected person may own."""
+
+    @property
+    def records_needed(self) -> int:
+        """The fewest records that the data must have, where their number is public."""
+
+    @property
+    def is_n_public(self) -> bool:
+        """Whether the number of records may be known."""
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+
+    def draw(self, counts: Counts, source: Source) -> Drawn:
+        """Return the records, drawn from certified laws."""

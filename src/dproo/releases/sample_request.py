@@ -1,0 +1,229 @@
+"""The public choices of a release, checked before anything is charged or read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
+from dproo.alphabet.axis import Axis
+from dproo.analysis.composition import RELEASES_MAX
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.counts import Counts
+from dproo.core.randomness import Source
+from dproo.core.splitting import blocks, scatter
+from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
+from dproo.releases.request import Drawn
+
+AUTO = "auto"
+ADAPTIVE = "als-roo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """The public groups, one record to be released for each.
+
+    Attributes:
+        axis: the groups.
+        by: the column that tells a record's group.
+        column: the column of the letters.
+        is_public: whether everybody may know which record is in which group.
+    """
+
+    axis: Axis
+    by: str
+    column: str
+    is_public: bool
+
+    @classmethod
+    def of(cls, by: Mapping[str, Any], column: str | None, *, is_public: bool) -> Groups:
+        """Return the groups that ``{column: groups}`` names."""
+        if not isinstance(by, Mapping) or len(by) != 1:
+            raise ValueError(refusal("by", "be one column and the list of its groups", by))
+        if column is None:
+            raise ValueError("column must be given with groups: it holds the letters.")
+        ((name, groups),) = by.items()
+        alphabet = Alphabet.of(groups, policy=UNIFORM)
+        if alphabet.columns or name == column:
+            raise ValueError(refusal("by", "be one column, and not that of the letters", name))
+        return cls(axis=alphabet.axes[0], by=name, column=column, is_public=is_public)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """All public choices of a release, checked; nothing of the data is in it.
+
+    Attributes:
+        alphabet: the public letters.
+        epsilon: for all released records together, or for each group.
+        sampler: the name of a sampler, or ``"auto"``.
+        size: how many records.
+        groups: the groups to release a record for each of.
+        neighbours: ``"replace"`` or ``"add-remove"``.
+        records_per_person: the most records that one protected person may own.
+        guess: what the public knows of the shape of the data, for a sampler that adapts.
+    """
+
+    alphabet: Alphabet
+    epsilon: Fraction
+    sampler: str = DEFAULT
+    size: int = 1
+    groups: Groups | None = None
+    neighbours: str = REPLACE
+    records_per_person: int = 1
+    guess: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        whole("size", self.size, at_least=1, at_most=RELEASES_MAX)
+        whole("records_per_person", self.records_per_person, at_least=1)
+        if self.alphabet.k < 2:
+            raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
+        if self.groups is not None and (self.size > 1 or self.alphabet.columns):
+            raise ValueError("by must be used with one record a group and letters of one column.")
+        if self.groups is not None and self.alphabet.policy != OTHER:
+            raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
+        if self.guess is not None and "guess" not in self._options:
+            raise ValueError(f"guess must be used with {ADAPTIVE}, got {self.chosen}.")
+        self.law(self.size if self.is_joint else 1)  # refuses what no data could make right
+
+    @property
+    def is_n_public(self) -> bool:
+        """Whether the number of records, in each group, may be known."""
+        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
+
+    @property
+    def cost(self) -> Fraction:
+        """What the release costs: a record that moves between two groups is seen in both."""
+        is_moving = self.groups is not None and self.neighbours == REPLACE
+        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
+
+    @property
+    def delta(self) -> Fraction:
+        """None: the release is pure."""
+        return Fraction(0)
+
+    @property
+    def records_needed(self) -> int:
+        """The fewest records that the data must have, where their number is public."""
+        return self.size
+
+    @property
+    def scanned(self) -> Alphabet:
+        """The alphabet to count by: the letters, or groups and letters."""
+        if self.groups is None:
+            return self.alphabet
+        axes = (self.groups.axis, replace(self.alphabet.axes[0], is_open=True))
+        return Alphabet(axes=axes, columns=(self.groups.by, self.groups.column))
+
+    @property
+    def chosen(self) -> str:
+        """The sampler; ``"auto"`` adapts, but for groups, each of which would need a table."""
+        if self.sampler != AUTO:
+            return self.sampler
+        return DEFAULT if self.groups is not None else ADAPTIVE
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether several records are drawn jointly rather than from disjoint blocks."""
+        return self.size == 1 or "draws" in self._options
+
+    @property
+    def _options(self) -> set[str]:
+        return {field.name for field in fields(SAMPLERS[self.chosen])}
+
+    @property
+    def public(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return {
+            "sampler": self.chosen,
+            "guess": self.guess,
+            "size": self.size,
+            "by": None if self.groups is None else self.groups.by,
+            "k": self.alphabet.k,
+            "alphabet_sha256": self.scanned.digest,
+        }
+
+    def draw(self, counts: Counts, source: Source) -> Drawn:
+        """Return the records, drawn from certified laws."""
+        laws, values = self._drawn(counts, source)
+        return Drawn(laws, values, {"values": list(values), **self._facts})
+
+    def _drawn(self, counts: Counts, source: Source) -> tuple[list[Mechanism], tuple[Record, ...]]:
+        if self.is_joint and self.groups is None:
+            law = self.law(counts.n)
+            return [law], tuple(self.alphabet.records(law.draw(counts, source=source)))
+        if self.groups is not None and not self.is_n_public:
+            law = self.law(1)
+            drawn = law.draw_each(counts, source=source)
+            return [law], tuple(self._labelled(self.alphabet.records(drawn)))
+        parts = self._parts(counts, source)
+        laws = {part.n: self.law(part.n) for part in parts if part.n} if self.is_n_public else {}
+        law = self.law(1)
+        letters = [
+            self.alphabet[laws.get(part.n, law).draw(part, source=source)[0]]
+            if part.n or not self.is_n_public
+            else None
+            for part in parts
+        ]
+        return list(laws.values()) or [law], tuple(self._labelled(letters))
+
+    def _parts(self, counts: Counts, source: Source) -> list[Counts]:
+        """Return the disjoint parts of the data to draw one record of each from."""
+        if self.groups is not None:
+            return list(counts.split(self.alphabet.k))
+        return (blocks if self.is_n_public else scatter)(counts, self.size, source)
+
+    def _labelled(self, letters: Sequence[Any]) -> Iterator[Record]:
+        if self.groups is None:
+            yield from letters
+            return
+        names = self.groups.by, self.groups.column
+        for place, letter in enumerate(letters):
+            yield dict(zip(names, (self.groups.axis[place], letter), strict=True))
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        several = "drawn jointly" if self.is_joint else "one from each of as many disjoint blocks"
+        return {
+            "sampler": self.chosen,
+            "guess": self.guess,
+            "several": None if self.size == 1 else several,
+            "groups": None
+            if self.groups is None
+            else {
+                "by": self.groups.by,
+                "number": self.groups.axis.size,
+                "are_public": self.groups.is_public,
+                "epsilon_each": str(self.epsilon),
+            },
+        }
+
+    def law(self, n: int) -> Mechanism:
+        """Return the certified sampler for a dataset, or a block, of ``n`` records."""
+        relation = REPLACE if self.is_n_public else ADD_REMOVE
+        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": relation}
+        epsilon = self.epsilon
+        if self.is_n_public:
+            options["n"] = n
+        if self.is_joint and self.size > 1:
+            options["draws"] = self.size
+        if self.guess is not None:
+            options["guess"] = self.guess
+        if "records_per_person" in self._options and self.groups is None:
+            options["records_per_person"] = self.records_per_person
+        else:
+            # Whoever changes several records changes a law once for each of them. A sampler's
+            # own bound for several is for one law; in several groups it would not add up.
+            epsilon /= self.records_per_person
+        return _certified(self.chosen, epsilon, tuple(options.items()))
+
+
+@lru_cache(maxsize=64)
+def _certified(sampler: str, epsilon: Fraction, options: tuple[tuple[str, Any], ...]) -> Mechanism:
+    """Return the sampler of these public parameters; several releases share its tables."""
+    return SAMPLERS[sampler](epsilon=epsilon, **dict(options))

@@ -1,0 +1,146 @@
+"""The code book: what it takes from the standard, and what it refuses, with the place."""
+
+import json
+
+import pytest
+
+from dproo.alphabet.codebook import CodeBook
+
+
+def book_of(*fields, **rest):
+    return CodeBook.of({"name": "visits", "schema": {"fields": list(fields), **rest}})
+
+
+SEX = {"name": "sex", "type": "string", "categories": ["F", "M"]}
+
+
+@pytest.mark.parametrize(
+    ("field", "letters"),
+    [
+        (SEX, ["F", "M", "other"]),
+        (
+            {
+                "name": "x",
+                "type": "integer",
+                "categories": [{"value": 1, "label": "yes"}, {"value": 2, "label": "no"}],
+            },
+            [1, 2, "other"],
+        ),
+        ({"name": "x", "type": "string", "constraints": {"enum": ["a", "b"]}}, ["a", "b", "other"]),
+        (
+            {"name": "x", "type": "integer", "constraints": {"minimum": -1, "maximum": 1}},
+            [-1, 0, 1, "other"],
+        ),
+        ({"name": "x", "type": "number", "bins": [0, 0.5, 2]}, ["[0, 0.5)", "[0.5, 2)", "other"]),
+        ({"name": "x", "type": "boolean"}, [False, True, "other"]),
+        ({"name": "x", "type": "date", "categories": ["2026-01-01"]}, ["2026-01-01", "other"]),
+        ({**SEX, "other": "neither"}, ["F", "M", "neither"]),
+        ({**SEX, "title": "kept and ignored"}, ["F", "M", "other"]),
+    ],
+)
+def test_the_letters_of_a_field(field, letters):
+    (found,) = book_of(field).fields
+    assert [found[place] for place in range(found.axis.size)] == letters
+
+
+def test_a_row_has_a_letter_of_every_column():
+    book = book_of(SEX, {"name": "age", "type": "integer", "bins": [0, 18, 99]})
+    assert book.row((1, 0)) == {"sex": "M", "age": "[0, 18)"}
+    assert (book.columns, book.sizes, book.parents) == (("sex", "age"), (3, 3), None)
+
+
+def test_parents_are_those_declared():
+    age = {"name": "age", "type": "integer", "bins": [0, 18, 99], "parents": ["sex"]}
+    assert book_of(SEX, age).parents == {"sex": (), "age": ("sex",)}
+
+
+def test_a_file_is_read_with_or_without_a_byte_order_mark(tmp_path):
+    text = json.dumps({"schema": {"fields": [SEX]}})
+    for encoding in ("utf-8", "utf-8-sig"):
+        (tmp_path / "book.json").write_text(text, encoding=encoding)
+        assert CodeBook.of(tmp_path / "book.json").columns == ("sex",)
+
+
+def test_the_digest_tells_what_a_release_depends_on():
+    plain, titled = book_of(SEX), book_of({**SEX, "title": "Sex"})
+    assert plain.digest == titled.digest
+    others = [
+        book_of({**SEX, "name": "s"}),
+        book_of({**SEX, "categories": ["M", "F"]}),
+        book_of({**SEX, "other": "x"}),
+        book_of({**SEX, "parents": []}),
+    ]
+    assert len({plain.digest, *(book.digest for book in others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("sex", r"schema\.fields\[0\] must be an object, got 'sex'"),
+        ({"type": "string"}, r"schema\.fields\[0\]\.name must be a text, got None"),
+        ({"name": "x"}, r"fields\[0\]\.type must be one of string, .*, got None"),
+        ({"name": "x", "type": "any"}, r"fields\[0\]\.type must be one of"),
+        ({"name": "x", "type": "string"}, r"declare its letters in one way, got none"),
+        ({"name": "x", "type": "string", "constraints": {"pattern": "a+"}}, "in one way, got none"),
+        (
+            {**SEX, "constraints": {"enum": ["F"]}},
+            "in one way, got categories and enum",
+        ),
+        ({**SEX, "categories": "FM"}, r"fields\[0\]\.categories must be a list"),
+        ({**SEX, "categories": [1]}, "must have values of type string, got 1"),
+        ({"name": "x", "type": "integer", "categories": [True]}, "of type integer, got True"),
+        ({"name": "x", "type": "number", "categories": [1.5]}, "another type than number"),
+        ({**SEX, "categories": ["F", "F"]}, r"categories: letters must all differ"),
+        ({**SEX, "categories": []}, r"categories: alphabet must have at least one letter"),
+        ({**SEX, "bins": [1, 2], "categories": None}, "in one way, got categories and bins"),
+        ({"name": "x", "type": "string", "bins": [1, 2]}, "stand with type integer or number"),
+        ({"name": "x", "type": "number", "bins": [2, 1]}, r"bins: edges must be"),
+        (
+            {"name": "x", "type": "integer", "constraints": {"minimum": 1, "maximum": 0}},
+            r"constraints: stop must be",
+        ),
+        (
+            {"name": "x", "type": "integer", "constraints": {"minimum": 0.5, "maximum": 2}},
+            "minimum and maximum must be integers",
+        ),
+        ({**SEX, "constraints": []}, r"constraints must be an object"),
+        ({**SEX, "other": "F"}, "other must be a text that is not a letter of the column"),
+        ({**SEX, "other": 1}, "other must be a text"),
+        ({**SEX, "parents": "age"}, "parents must be a list of columns"),
+        ({**SEX, "missingValues": ["F"]}, "categories must not be missing values too, got 'F'"),
+        ({**SEX, "missingValues": [1]}, "missingValues must be texts, got 1"),
+    ],
+)
+def test_a_wrong_field_is_refused_with_its_place(field, message):
+    with pytest.raises(ValueError, match=message):
+        book_of(field)
+
+
+@pytest.mark.parametrize(
+    ("book", "message"),
+    [
+        ({}, "schema must be an object, got None"),
+        ({"schema": {}}, r"schema\.fields must be a list, got None"),
+        ({"schema": {"fields": []}}, "must list at least one column"),
+        ({"schema": {"fields": [SEX, SEX]}}, "name every column once, got 'sex'"),
+        ({"schema": {"fields": [SEX]}, "draft": True}, "codebook must be confirmed"),
+        ({"schema": {"fields": [SEX], "missingValues": ["M"]}}, "not be missing values too"),
+    ],
+)
+def test_a_wrong_book_is_refused(book, message):
+    with pytest.raises(ValueError, match=message):
+        CodeBook.of(book)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 100_000])
+def test_a_file_that_is_no_code_book_is_refused(content, tmp_path):
+    (tmp_path / "book.json").write_bytes(content)
+    with pytest.raises(ValueError, match="codebook must"):
+        CodeBook.of(tmp_path / "book.json")
+
+
+def test_what_is_neither_a_path_nor_a_descriptor_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="codebook must be a path or a descriptor"):
+        CodeBook.of(["sex"])
+    with pytest.raises(ValueError, match="codebook must be a readable JSON file"):
+        CodeBook.of(tmp_path / "none.json")

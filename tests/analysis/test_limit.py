@@ -1,0 +1,193 @@
+"""The limit in closed form: rounded down, below the linear program, below every sampler."""
+
+import os
+import random
+from fractions import Fraction
+
+import flint
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dproo
+from dproo.analysis.minimax import minimax
+from dproo.core.exact import power_lower, power_upper
+from dproo.mechanisms import ADD_REMOVE, SAMPLERS
+
+SOAK = os.environ.get("DPROO_SOAK") == "1"
+
+# docs/proofs/limit.md: n, k, epsilon; the limit, LS-ROO, ROO.
+GOLDEN = {
+    (1000, 9, "0.1"): (0.0132, 0.0288, 0.0701),
+    (10_000, 100, "0.1"): (0.0147, 0.0352, 0.0860),
+    (1000, 20, "1"): (0.0018, 0.0069, 0.0109),
+}
+EPSILONS = ("1e-3", "0.01", "0.1", "0.2", "0.5", "1", "2", "3", "5", "10")
+DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
+SOLVER = 2e-7  # HiGHS meets its constraints to 1e-7
+
+settings_of_the_limit = st.tuples(
+    st.integers(1, 10**12) | st.integers(1, 30),
+    st.integers(2, 10**9) | st.integers(2, 9),
+    st.fractions(min_value=Fraction(1, 10**6), max_value=20)
+    | st.sampled_from([Fraction(1, 10**30), Fraction(1, 10**6), Fraction(20), Fraction(1000)]),
+)
+
+
+def bound_at(found, *, loss):
+    """Return the bound of the proof, at the pair that was chosen, as a ball of 600 bits."""
+    k, n = found.k, found.n
+    epsilon = flint.arb(flint.fmpq(*loss.as_integer_ratio()))
+    if found.pair is None:
+        return (k - 1) / ((k - 1 + (epsilon * (n % 2)).exp()) * (epsilon * (n // 2)).exp())
+    j, share = found.pair
+    assert 0 < j * share <= 1
+    is_even = j >= 2 and j * share == 1
+    assert 1 <= j < k + is_even
+    u = flint.arb(flint.fmpq(*share.as_integer_ratio()))
+    crowd = (1 + u * epsilon.expm1()) ** n
+    return j * u / (1 + flint.arb(flint.fmpq(j, k - j + is_even)) * crowd)
+
+
+@given(setting=settings_of_the_limit)
+def test_the_limit_is_the_bound_of_the_proof_rounded_down(setting):
+    n, k, epsilon = setting
+    flint.ctx.prec = 600
+    for neighbours, loss in (("replace", epsilon), (ADD_REMOVE, 2 * epsilon)):
+        if loss > 1000:
+            continue
+        found = dproo.limit(n=n, k=k, epsilon=epsilon, neighbours=neighbours)
+        exact = bound_at(found, loss=loss)
+        lower = flint.arb(flint.fmpq(*found.lower.as_integer_ratio()))
+        assert lower <= exact
+        assert exact * (1 - flint.arb(2) ** -58) <= lower
+
+
+@given(
+    base=st.fractions(min_value=1, max_value=3),
+    exponent=st.integers(0, 40) | st.integers(0, 10**4),
+)
+def test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated(base, exponent):
+    flint.ctx.prec = 80_000
+    exact = flint.fmpq(*base.as_integer_ratio()) ** exponent
+    lower, upper = power_lower(base, exponent), power_upper(base, exponent)
+    assert flint.fmpq(*lower.as_integer_ratio()) <= exact <= flint.fmpq(*upper.as_integer_ratio())
+    assert upper - lower <= upper / 2**64
+
+
+@pytest.mark.parametrize("setting", GOLDEN)
+def test_the_table_of_the_proof_is_reproduced(setting):
+    n, k, epsilon = setting
+    samplers = [dproo.mechanism(name, n=n, k=k, epsilon=epsilon) for name in ("ls-roo", "roo")]
+    found = [dproo.limit(n=n, k=k, epsilon=epsilon).lower, *(law.worst_alpha for law in samplers)]
+    assert tuple(round(float(alpha), 4) for alpha in found) == GOLDEN[setting]
+
+
+def test_for_one_record_randomized_response_reaches_the_limit():
+    for k, epsilon in [(2, 1), (7, Fraction(1, 10)), (10**6, 20)]:
+        limit = dproo.limit(n=1, k=k, epsilon=epsilon).lower
+        best = dproo.mechanism("roo", n=1, k=k, epsilon=epsilon).worst_alpha
+        assert limit <= best <= limit * (1 + Fraction(1, 2**50))
+
+
+def test_the_pair_is_the_best_of_all():
+    """On a fine grid of u and every j there is nothing better, but for the grid."""
+    for n, k, epsilon in [(1, 2, 1), (7, 5, 2), (40, 12, Fraction(1, 10)), (300, 30, 1)]:
+        growth = dproo.core.exact.exp_upper(Fraction(epsilon)) - 1
+        best = max(
+            j * u / (1 + Fraction(j, k - j + (u * j == 1 < j)) * power_upper(1 + u * growth, n))
+            for j in range(1, k + 1)
+            for u in (Fraction(i, 100 * j) for i in range(1, 101))
+            if j < k or u * j == 1
+        )
+        found = dproo.limit(n=n, k=k, epsilon=epsilon).lower
+        best = max(best, (k - 1) / ((k - 1 + (growth + 1) ** (n % 2)) * (growth + 1) ** (n // 2)))
+        assert best * (1 - Fraction(1, 10**12)) <= found <= best * Fraction(101, 100)
+
+
+def test_for_small_epsilon_the_constant_is_that_of_lambert():
+    found = dproo.limit(n=10**12, k=10**4, epsilon="1e-4")
+    constant = found.lower * found.n * found.epsilon / found.k
+    assert float(constant) == pytest.approx(0.1544, abs=5e-5)
+    letters, _ = found.pair
+    assert letters / found.k == pytest.approx(0.323, abs=1e-3)
+
+
+def cases_of_the_program():
+    every = [(n, k, epsilon) for k in (2, 3, 4) for n in range(1, 21) for epsilon in EPSILONS]
+    return every if SOAK else DICE.sample(every, 12)
+
+
+def test_the_linear_program_is_never_below_the_limit_and_close_to_it():
+    for n, k, epsilon in cases_of_the_program():
+        limit = dproo.limit(n=n, k=k, epsilon=epsilon).lower
+        found = minimax(n=n, k=k, epsilon=epsilon, grid=8)
+        assert limit <= found.alpha + SOLVER, (n, k, epsilon)
+        # The solution in integers is certified, so here no tolerance of a solver enters.
+        reached = max(
+            dproo.accuracy(found.sampler, p, method="enumeration").alpha
+            for p in found.distributions
+            if k < 4 or max(p.shares) == 1 or p in found.distributions[-2:]
+        )
+        assert limit <= reached * (1 + 1e-9), (n, k, epsilon)
+        if Fraction(epsilon) <= Fraction(1, 2):
+            assert found.alpha <= 1.2 * limit + SOLVER, (n, k, epsilon)
+
+
+def a_setting():
+    n, k, epsilon = (10 ** DICE.uniform(*decades) for decades in ((0, 12), (0.31, 9), (-6, 1.3)))
+    return int(n), int(k), Fraction(f"{epsilon:.6g}")
+
+
+def test_no_sampler_has_a_smaller_worst_case():
+    for _ in range(10_000 if SOAK else 40):
+        n, k, epsilon = a_setting()
+        limit = dproo.limit(n=n, k=k, epsilon=epsilon).lower
+        for name, sampler in SAMPLERS.items():
+            assert limit <= sampler.worst_alpha_at(n=n, k=k, epsilon=epsilon), (name, n, k, epsilon)
+
+
+def test_no_sampler_for_added_records_has_a_smaller_worst_case():
+    for n, k, epsilon in [(5, 2, 1), (1000, 9, Fraction(1, 10)), (300, 40, 3)]:
+        limit = dproo.limit(n=n, k=k, epsilon=epsilon, neighbours=ADD_REMOVE).lower
+        for name in ("roo", "ls-roo"):
+            law = dproo.mechanism(name, n=n, k=k, epsilon=epsilon, neighbours=ADD_REMOVE)
+            assert limit <= law.worst_alpha
+
+
+def test_a_sampler_that_is_less_private_can_be_below():
+    """A negative control: the limit says something."""
+    limit = dproo.limit(n=1000, k=9, epsilon="0.1").lower
+    assert dproo.mechanism("ls-roo", n=1000, k=9, epsilon="0.3").worst_alpha < limit
+
+
+def test_more_records_and_more_epsilon_lower_it_and_more_letters_raise_it():
+    for _ in range(50):
+        n, k, epsilon = a_setting()
+        here = dproo.limit(n=n, k=k, epsilon=epsilon).lower
+        slack = 1 + Fraction(1, 10**9)
+        assert dproo.limit(n=2 * n, k=k, epsilon=epsilon).lower <= here * slack
+        assert dproo.limit(n=n, k=k, epsilon=2 * epsilon).lower <= here * slack
+        assert dproo.limit(n=n, k=2 * k, epsilon=epsilon).lower >= here / slack
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n": 0}, "n must be at least 1, got 0."),
+        ({"n": 2**80 + 1}, f"n must be at most {2**80}, got {2**80 + 1}."),
+        ({"k": 1}, "k must be at least 2, got 1."),
+        ({"epsilon": "0"}, "epsilon must be positive, got '0'."),
+        ({"neighbours": "add"}, "neighbours must be one of add-remove, replace, got 'add'."),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong, message):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the sentence is compared whole
+        dproo.limit(**{"n": 9, "k": 3, "epsilon": 1, **wrong})
+    assert str(refused.value).startswith(message)
+
+
+def test_the_package_has_one_thing_called_limit():
+    assert callable(dproo.limit)
+    with pytest.raises(ModuleNotFoundError):
+        __import__("dproo.limit")

@@ -1,0 +1,355 @@
+"""The command line, run as a user would: the result on stdout, one sentence and a code if not."""
+
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from dproo.cli.commands import _COMMANDS, cli
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COMMAND = [str(Path(sys.executable).parent / "dproo")]
+RELEASE = [
+    "sample",
+    str(EXAMPLES / "admissions.csv"),
+    "--column",
+    "diagnosis",
+    "--alphabet",
+    str(EXAMPLES / "diagnosis_codes.txt"),
+    "--epsilon",
+    "1",
+]
+FREE = [*RELEASE, "--no-ledger"]
+
+
+@pytest.fixture(autouse=True)
+def _no_ledger_of_mine(tmp_path, monkeypatch):
+    """Keep the tests away from the ledger and the defaults of whoever runs them."""
+    monkeypatch.setenv("DPROO_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+
+def dproo(*arguments):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def codes():
+    return {*(EXAMPLES / "diagnosis_codes.txt").read_text().split(), "other"}
+
+
+def test_a_release_prints_the_record_alone_and_its_receipt_beside():
+    result = dproo(*FREE)
+    assert result.returncode == 0
+    assert result.stdout.strip() in codes()
+    assert "certified" in result.stderr
+    assert dproo(*FREE, "--quiet").stderr == ""
+
+
+def test_the_json_of_a_release_is_one_object_with_nothing_private():
+    receipt = json.loads(dproo(*FREE, "--json").stdout)
+    with (EXAMPLES / "admissions.csv").open(newline="") as file:
+        assert receipt["n"] == len(list(csv.DictReader(file)))
+    assert set(receipt) == {
+        "schema_version",
+        "values",
+        "sampler",
+        "epsilon",
+        "epsilon_decimal",
+        "neighbours",
+        "protects",
+        "several",
+        "groups",
+        "guess",
+        "n",
+        "k",
+        "worst_alpha",
+        "alphabet_sha256",
+        "certificate",
+        "ledger",
+        "software",
+    }
+    assert receipt["certificate"]["holds"] is True
+    assert receipt["certificate"]["epsilon"] <= 1
+
+
+def test_under_add_remove_n_appears_nowhere():
+    result = dproo(*FREE, "--neighbours", "add-remove", "--json")
+    assert "n" not in json.loads(result.stdout)
+    assert "4000" not in result.stdout + result.stderr
+
+
+def test_several_records_are_drawn_jointly():
+    result = dproo(*FREE, "--sampler", "roo", "--size", "5", "--quiet")
+    assert len(result.stdout.split()) == 5
+    assert set(result.stdout.split()) <= codes()
+
+
+def test_the_plan_is_a_table_or_an_object():
+    shown = dproo("plan", "--k", "9", "--epsilon", "0.1", "--alpha", "0.05")
+    assert shown.returncode == 0
+    assert "1,436" in shown.stdout
+    answer = json.loads(
+        dproo("plan", "--n", "1000", "--k", "9", "--epsilon", "0.1", "--json").stdout
+    )
+    rows = {row["sampler"]: row["alpha"] for row in answer["rows"]}
+    assert answer["solved_for"] == "alpha"
+    assert rows["roo"] == pytest.approx(0.0700704, abs=1e-7)
+    assert rows["laplace"] == pytest.approx(0.18)
+    hopeless = dproo("plan", "--n", "3", "--epsilon", "0.001", "--alpha", "0.01")
+    assert "even two letters need more records" in hopeless.stdout
+
+
+def test_the_certificate_shows_the_leak_of_the_printed_table():
+    printed = ("certify", "--sampler", "ds-roo", "--n", "10001", "--k", "10000", "--as-printed")
+    shown = dproo(*printed, "--epsilon", "0.01")
+    assert shown.returncode == 5
+    assert "DOES NOT HOLD" in shown.stdout
+    assert "1, 2, 1 x 9998" in shown.stdout
+    told = dproo(*printed, "--epsilon", "0.01", "--json")
+    assert told.returncode == 5
+    leak = json.loads(told.stdout)
+    assert leak["holds"] is False
+    assert leak["ratio"] == "2"
+    assert leak["witness"]["before"] == [[1, 1], [2, 1], [1, 9998]]
+
+
+def test_the_certificate_of_a_small_setting_can_be_enumerated():
+    result = dproo("certify", "--n", "6", "--k", "3", "--epsilon", "0.5", "--enumerate")
+    assert "epsilon = 0.5 holds for ls-roo (replace)" in result.stdout
+    assert result.returncode == 0
+
+
+def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn():
+    several = ("--draws", "3", "--records-per-person", "2", "--n", "9", "--k", "3")
+    shown = dproo("certify", "--sampler", "roo", "--epsilon", "0.5", *several)
+    assert shown.returncode == 0
+    assert "output       letter 1 x 3" in shown.stdout
+    spread = dproo("certify", "--sampler", "roo", "--epsilon", "9", *several, "--draws", "2")
+    assert "output       letter 1, 2" in spread.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["certify", "--k", "3", "--epsilon", "1"], "n must be given under replace neighbours"),
+        (["certify", "--n", "0", "--k", "3", "--epsilon", "1"], "n must be at least 1, got 0."),
+        (["certify", "--n", "9", "--k", "1", "--epsilon", "1"], "k must be at least 2, got 1."),
+        (
+            ["certify", "--n", "9", "--k", "3", "--epsilon", "nan"],
+            "epsilon must be a decimal number",
+        ),
+        (["certify", "--n", "9", "--k", "3", "--epsilon", "0"], "epsilon must be positive"),
+        (
+            ["certify", "--sampler", "ds-ro", "--n", "9", "--k", "3", "--epsilon", "1"],
+            "Did you mean 'ds-roo'?",
+        ),
+        (["certify", "--n", "9", "--k", "3", "--epsilon", "1", "--draws", "2"], "without draws"),
+        (["plan", "--k", "3"], "plan must be given exactly three"),
+        (["plan", "--k", "three"], "'three' is not a valid integer"),
+        (["plan", "--seed", "1"], "No such option"),
+        (["sample"], "Missing argument"),
+        ([*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"], "Missing option '--alphabet'"),
+        (["sample", "no.csv", *FREE[2:]], "'no.csv'"),
+        ([*RELEASE[:3], "nope", *FREE[4:]], "column must be"),
+        ([*FREE, "--size", "0"], "size must be at least 1, got 0."),
+        (RELEASE, "Declare a budget first: dproo ledger init"),
+        ([*RELEASE[:4], *RELEASE[6:]], "Missing option '--alphabet'"),
+        ([*FREE, "--column", "ward"], "alphabet must be given for each column, got 1 for 2."),
+        ([*FREE, "--by", "ward"], "groups must be given with by"),
+        ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
+        ([*FREE, "--records-per-person", "0"], "records_per_person must be at least 1"),
+        (["--config", "no.toml", "plan"], "config must be a readable UTF-8 text file"),
+        ([*FREE, "--neighbours", "both"], "neighbours must be one of add-remove, replace"),
+        ([*RELEASE[:5], "no.txt", *RELEASE[6:]], "alphabet must be a readable UTF-8 text file"),
+    ],
+)
+def test_bad_arguments_get_one_sentence_and_exit_code_2(arguments, sentence):
+    result = dproo(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_data_that_cannot_be_counted_exits_with_4_and_says_nothing_of_it(tmp_path):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("diagnosis\n")
+    result = dproo("sample", str(empty), *FREE[2:])
+    assert (result.returncode, result.stdout) == (4, "")
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 canary")
+    result = dproo("sample", str(broken), *FREE[2:])
+    assert result.returncode in {2, 4}
+    assert "canary" not in result.stderr + result.stdout
+
+
+def test_a_budget_is_declared_charged_and_kept(tmp_path):
+    data = RELEASE[1]
+    assert dproo("ledger", "init", data, "--budget", "2.5").returncode == 0
+    receipts = [json.loads(dproo(*RELEASE, "--json").stdout) for _ in range(2)]
+    assert [receipt["ledger"]["charge_nano_epsilon"] for receipt in receipts] == [10**9, 10**9]
+    refused = dproo(*RELEASE)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "0.5 left" in refused.stderr
+    (account,) = json.loads(dproo("ledger", "show", "--json").stdout)["datasets"]
+    assert (account["spent"], account["left"]) == ("2", "0.5")
+    assert "0.5 left of 2.5" in dproo("ledger", "show").stdout
+    entry = str(receipts[0]["ledger"]["entry"])
+    assert json.loads(dproo("ledger", "print", entry).stdout) == receipts[0]
+    head = receipts[1]["ledger"]["head"]
+    assert head in dproo("ledger", "verify", "--head", head).stdout
+    assert json.loads(dproo("ledger", "verify", "--json").stdout)["is_intact"] is True
+    assert dproo("ledger", "verify", "--head", "0" * 63 + "1").returncode == 2
+    events = [json.loads(line) for line in dproo("ledger", "export").stdout.splitlines()]
+    assert len(events) == 5
+    path = tmp_path / "ledger.sqlite3"
+    edited = path.read_bytes()[:-1] + b"!"
+    path.write_bytes(edited)
+    result = dproo("ledger", "verify")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert dproo(*RELEASE).returncode == 2
+
+
+def test_a_release_under_another_relation_than_declared_is_refused():
+    dproo("ledger", "init", RELEASE[1], "--budget", "2")
+    result = dproo(*RELEASE, "--neighbours", "add-remove")
+    assert result.returncode == 2
+    assert "neighbours must be 'replace' as declared" in result.stderr
+
+
+def test_a_product_of_columns_is_released_as_one_record():
+    sexes = Path(os.environ["XDG_CONFIG_HOME"]) / "sexes.txt"
+    sexes.write_text("female\nmale\n")
+    columns = ["--column", "sex", "--alphabet", str(sexes)]
+    columns += ["--column", "age", "--alphabet", "bins:0,18,65,120"]
+    result = dproo("sample", RELEASE[1], *columns, "--epsilon", "1", "--no-ledger", "--json")
+    receipt = json.loads(result.stdout)
+    assert receipt["k"] == 2 * 3 + 1
+    (value,) = receipt["values"]
+    assert value == "other" or set(value) == {"sex", "age"}
+
+
+def test_one_record_is_released_for_each_group():
+    wards = Path(os.environ["XDG_CONFIG_HOME"]) / "wards.txt"
+    wards.write_text("A\nB\n")
+    result = dproo(*FREE, "--by", "ward", "--groups", str(wards), "--groups-public", "--quiet")
+    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["ward=A", "ward=B"]
+
+
+def test_defaults_stand_in_the_users_own_file_and_are_checked(tmp_path):
+    folder = tmp_path / "dproo"
+    folder.mkdir()
+    (folder / "dproo.toml").write_text('[sample]\nsampler = "roo"\n')
+    assert json.loads(dproo(*FREE, "--json").stdout)["sampler"] == "roo"
+    (folder / "dproo.toml").write_text("[sample]\nseed = 1\n")
+    result = dproo(*FREE)
+    assert result.returncode == 2
+    assert "config must hold tables of options only" in result.stderr
+
+
+def test_defaults_in_the_working_folder_are_not_read(tmp_path):
+    (tmp_path / "dproo.toml").write_text('[sample]\nsampler = "roo"\n')
+    result = subprocess.run(
+        [*COMMAND, *FREE, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert json.loads(result.stdout)["sampler"] == "ls-roo"
+
+
+def test_a_hostile_working_folder_changes_nothing(tmp_path):
+    for name in ("duckdb", "click", "json", "dproo", "sitecustomize", "narwhals"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('hijacked')")
+    (tmp_path / ".duckdbrc").write_text("SELECT 'hijacked';")
+    result = subprocess.run(
+        [*COMMAND, *FREE, "--quiet"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() in codes()
+    assert "hijacked" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        (["figures"], "matplotlib"),
+        (["compare", "--n", "9", "--k", "3", "--epsilon", "1", "--p", "zipf"], "numpy"),
+    ],
+)
+def test_a_missing_extra_is_named_with_its_remedy(command, missing):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['dproo', *{command!r}]\n"
+        "from dproo.cli import main; main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "must be installed for this: pip install 'dproo[" in result.stderr
+
+
+def test_the_demo_plans_releases_and_is_refused():
+    result = dproo("demo")
+    assert result.returncode == 0
+    assert result.stdout.strip() in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
+    assert "refused: epsilon must be at most the 0.5 left" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["sample"], ["synthesize"], ["plan"], ["certify"], ["ledger"], ["compare"]],
+)
+def test_help_teaches_by_example(command):
+    result = dproo(*command, "--help")
+    assert result.returncode == 0
+    assert "dproo " in result.stdout
+    assert "--seed" not in result.stdout
+
+
+def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
+    code = "import time; from dproo.cli.output import waiting\n"
+    code += "with waiting('counting'): time.sleep(3)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, check=True).stderr == b""
+    ours, terminal = pty.openpty()
+    subprocess.run(command, stderr=terminal, check=True)
+    os.close(terminal)
+    shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert shown.startswith("\rcounting, 1 s")
+    assert shown.endswith("\r"), "the line was not cleared"
+
+
+def test_the_prepared_help_is_what_the_commands_would_print(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert dproo("--help").stdout == dproo("-h").stdout, (
+        "COLUMNS=80 dproo -h >src/dproo/cli/help.txt"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_that_cannot_be_written_fails_in_one_sentence(option):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
+    for ledger in ([], ["--no-ledger"]):
+        result = dproo("sample", "a" * 5_000, *RELEASE[2:], *ledger)
+        assert result.returncode == 2
+        assert "bug" not in result.stderr
+
+
+def test_the_help_has_the_first_sentence_of_every_command():
+    for name, (_, line) in _COMMANDS.items():
+        command = cli.get_command(click.Context(cli), name)
+        assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")

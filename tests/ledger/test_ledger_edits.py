@@ -1,0 +1,377 @@
+"""Every edit of a ledger file is found: of its bytes, of its rows, of its tables."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dproo.ledger import CorruptLedgerError, Ledger, LedgerError, ledger, sqlite
+from dproo.ledger.chain import NO_EVENT, events
+
+SOAK = os.environ.get("DPROO_SOAK") == "1"
+PARTS = 4
+EDITS = 10_000 // PARTS
+DICE = random.Random()  # noqa: S311 - it shuffles edits, it protects nothing
+TRIGGERS = ("event_is_next", "event_is_final", "event_stays")
+
+Edit = Callable[[sqlite3.Connection], None]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    ledger = Ledger.create(tmp_path_factory.mktemp("original") / "ledger.sqlite3")
+    ledger.declare("patients", budget="2", neighbours="replace")
+    ledger.declare("visits", budget="1/3", neighbours="add-remove", records_per_person=4)
+    for epsilon in ("0.5", "1/3", "0.25"):
+        entry = ledger.reserve(
+            "patients", epsilon=epsilon, neighbours="replace", request={"k": 9, "size": 1}
+        )
+        ledger.record(entry, {"values": ["flu"], "worst_alpha": 0.25})
+    ledger.reserve("visits", epsilon="0.1", neighbours="add-remove", records_per_person=4)
+    ledger.verify()
+    return ledger.path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered(
+    original: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Show what the file says by itself: no witness of the original is there."""
+    del original
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "edited.sqlite3"
+
+
+def write(path: Path, data: bytes) -> None:
+    path.touch()
+    with path.open("r+b") as file:  # in place: some file systems sync a file that is replaced
+        file.write(data)
+        file.truncate()
+
+
+def is_found(path: Path, data: bytes, **expected: str) -> bool:
+    write(path, data)
+    try:
+        Ledger(path, timeout=0).verify(**expected)
+    except LedgerError:
+        return True
+    return False
+
+
+def random_edit(original: bytes, path: Path) -> bytes:
+    """Return an edited ledger: half of the time edited as bytes, half of it as rows."""
+    while True:
+        if DICE.random() < 0.5:
+            data = edited_bytes(original)
+        else:
+            data = edited_rows(original, path, randomly, reseal=DICE.random() < 0.8)
+        if data != original:
+            return data
+
+
+def edited_bytes(original: bytes) -> bytes:
+    data = bytearray(original)
+    start = DICE.randrange(len(data))
+    end = start + DICE.choice([1, 1, 2, 4, 32, 600])
+    match DICE.randrange(8):
+        case 0 | 1:
+            data[start] ^= 1 << DICE.randrange(8)
+        case 2 | 3:
+            data[start:end] = DICE.randbytes(len(data[start:end]))
+        case 4:
+            data[DICE.randrange(100)] = DICE.randrange(256)
+        case 5:
+            page = 4096 * DICE.randrange(len(data) // 4096)
+            other = 4096 * DICE.randrange(len(data) // 4096)
+            data[page : page + 4096] = original[other : other + 4096]
+        case 6:
+            del data[start:]
+        case 7:
+            data += DICE.randbytes(end - start)
+    return bytes(data)
+
+
+def edited_rows(
+    original: bytes, path: Path, edit: Edit, *, reseal: bool = True, rehash: bool = False
+) -> bytes:
+    """Edit by SQL, as someone who knows the triggers, perhaps the seal, perhaps the chain."""
+    write(path, original)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute("BEGIN")
+        for name in TRIGGERS:
+            connection.execute(f"DROP TRIGGER {name}")
+        edit(connection)
+        previous = NO_EVENT
+        for event in list(events(connection)) if rehash else []:
+            previous = event.link(previous)
+            connection.execute("UPDATE event SET hash = ? WHERE seq = ?", (previous, event.seq))
+        for trigger in sqlite.SCHEMA[2:]:
+            connection.execute(trigger)
+        if reseal:
+            sqlite.seal(connection)
+        connection.execute("COMMIT")
+    return path.read_bytes()
+
+
+def by(*statements: str) -> Edit:
+    def edit(connection: sqlite3.Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    return edit
+
+
+def randomly(connection: sqlite3.Connection) -> None:
+    edit = DICE.choice([changed_value, changed_value, deleted, inserted, swapped, moved])
+    edit(connection)
+
+
+def changed_value(connection: sqlite3.Connection) -> None:
+    column = DICE.choice(["kind", "dataset", "entry", "nano", "body", "hash"])
+    rows = list(events(connection))
+    old = getattr(DICE.choice(rows), column)
+    new = {
+        "kind": DICE.choice(["reserved", "recorded", "declared", "refunded"]),
+        "dataset": DICE.choice(["patients", "visits", "others"]),
+        "entry": DICE.randrange(20),
+        "nano": DICE.choice([0, 1, -1, 10**8, DICE.randrange(10**10)]),
+        "body": str(old).replace(DICE.choice('0123456789"aeu'), DICE.choice("0123456789x"), 1),
+        "hash": DICE.choice([row.hash for row in rows] + [DICE.randbytes(32).hex()]),
+    }[column]
+    seq = DICE.randint(1, len(rows))
+    if getattr(rows[seq - 1], column) == new:
+        new = DICE.choice([b"", 7.5, "9" * 64])
+    connection.execute(f"UPDATE event SET {column} = ? WHERE seq = ?", (new, seq))
+
+
+def deleted(connection: sqlite3.Connection) -> None:
+    last = len(list(events(connection)))
+    connection.execute("DELETE FROM event WHERE seq = ?", (DICE.randrange(1, last),))
+
+
+def inserted(connection: sqlite3.Connection) -> None:
+    rows = list(events(connection))
+    row = DICE.choice(rows)
+    seq = DICE.choice([0, -1, len(rows) + 1, len(rows) + 9, 2**62])
+    values = (seq, row.kind, row.dataset, row.entry, row.nano, row.body, row.hash)
+    connection.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def swapped(connection: sqlite3.Connection) -> None:
+    first, second = DICE.sample(range(1, len(list(events(connection))) + 1), 2)
+    for old, new in ((first, -1), (second, first), (-1, second)):
+        connection.execute("UPDATE event SET seq = ? WHERE seq = ?", (new, old))
+
+
+def moved(connection: sqlite3.Connection) -> None:
+    seq = DICE.randint(1, len(list(events(connection))))
+    connection.execute("UPDATE event SET seq = ? WHERE seq = ?", (DICE.choice([0, 99]), seq))
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("part", range(PARTS))
+def test_ten_thousand_random_edits_are_all_found(original: bytes, path: Path, part: int) -> None:
+    for i in range(EDITS):
+        assert is_found(path, random_edit(original, path)), f"missed in part {part}"
+        if i % 50 == 0:  # what finds everything must not find fault with the original
+            assert not is_found(path, original)
+
+
+@pytest.mark.skipif(not SOAK, reason="every byte takes half a minute; set DPROO_SOAK=1")
+def test_an_edit_of_any_single_byte_is_found(original: bytes, path: Path) -> None:
+    for i in range(len(original)):
+        data = bytearray(original)
+        data[i] ^= DICE.randint(1, 255)
+        assert is_found(path, bytes(data)), f"byte {i}"
+    assert not is_found(path, original)
+
+
+def test_without_the_seal_edits_of_bytes_are_missed(
+    original: bytes, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "require_seal", lambda *_: None)
+    assert not all(is_found(path, edited_bytes(original)) for _ in range(300))
+
+
+def test_without_the_chain_edits_of_rows_are_missed(
+    original: bytes, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "require_chain", lambda _: None)
+    assert not all(is_found(path, edited_rows(original, path, randomly)) for _ in range(300))
+
+
+def test_the_next_write_refuses_an_edited_ledger_and_does_not_seal_the_edit(
+    original: bytes, path: Path
+) -> None:
+    assert not is_found(path, original)
+    ledger = Ledger(path)
+    data = bytearray(original)
+    free = data.rindex(bytes(64))  # space that SQLite does not look at
+    data[free] = 1
+    path.write_bytes(data)
+    with pytest.raises(CorruptLedgerError, match="bytes do not match its seal"):
+        ledger.reserve("patients", epsilon=1, neighbours="replace")
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET nano = 1 WHERE kind = 'reserved'",
+        "UPDATE event SET nano = 10 * nano WHERE kind = 'declared'",
+        "UPDATE event SET nano = 7 WHERE kind = 'recorded'",
+        "UPDATE event SET entry = 1 WHERE kind = 'recorded'",
+        "UPDATE event SET entry = 3 WHERE kind = 'recorded'",
+        "UPDATE event SET entry = 1 WHERE kind = 'reserved'",
+        "UPDATE event SET kind = 'refunded' WHERE seq = 3",
+        "UPDATE event SET kind = 'reserved' WHERE seq = 4",
+        "UPDATE event SET dataset = 'visits' WHERE seq = 3",
+        "UPDATE event SET dataset = 'unheard' WHERE seq = 3",
+        "UPDATE event SET dataset = 'patients' WHERE seq = 2",
+        "UPDATE event SET body = ' ' || body WHERE seq = 3",
+        "UPDATE event SET body = '[]' WHERE seq = 3",
+        "UPDATE event SET body = '{' WHERE seq = 3",
+        "UPDATE event SET body = '{}' WHERE seq = 3",
+        "UPDATE event SET body = replace(body, '1/2', '1/4') WHERE seq = 3",
+        "UPDATE event SET body = replace(body, '1/2', '0') WHERE seq = 3",
+        "INSERT INTO event SELECT 10, kind, dataset, 0, nano, body, hash FROM event WHERE seq = 1",
+        (
+            "INSERT INTO event SELECT 10, kind, dataset, 10, 10 * nano, "
+            "replace(body, '1/4', '5/2'), hash FROM event WHERE seq = 7"
+        ),
+    ],
+)
+def test_events_that_break_the_rules_are_found_even_in_a_new_chain(
+    original: bytes, path: Path, statement: str
+) -> None:
+    edited_rows(original, path, by(statement), rehash=True)
+    with pytest.raises(CorruptLedgerError, match=r"event \d+ breaks the rules"):
+        Ledger(path).verify()
+
+
+@pytest.mark.parametrize(
+    ("statement", "place", "rehash"),
+    [
+        ("UPDATE event SET body = replace(body, 'flu', 'flo') WHERE seq = 4", 4, False),
+        ("DELETE FROM event WHERE seq = 3", 3, False),
+        ("DELETE FROM event WHERE seq = 3", 3, True),
+        ("UPDATE event SET seq = 12 WHERE seq = 9", 9, True),
+        ("UPDATE event SET nano = x'00' WHERE seq = 5", 5, False),
+    ],
+)
+def test_the_place_where_the_chain_breaks_is_named(
+    original: bytes, path: Path, statement: str, place: int, *, rehash: bool
+) -> None:
+    edited_rows(original, path, by(statement), rehash=rehash)
+    with pytest.raises(CorruptLedgerError, match=f"chain of hashes breaks at event {place}"):
+        Ledger(path).verify()
+
+
+def test_every_field_of_an_event_and_the_one_before_it_are_in_its_hash(
+    original: bytes, path: Path
+) -> None:
+    write(path, original)
+    with Ledger(path)._reading() as connection:
+        event = list(events(connection))[3]
+    others = {"seq": 9, "kind": "", "dataset": "", "entry": 9, "nano": 9, "body": ""}
+    links = {replace(event, **{name: other}).link(NO_EVENT) for name, other in others.items()}
+    assert len(links | {event.link(NO_EVENT), event.hash}) == len(others) + 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE more (a)",
+        "CREATE INDEX more ON event (nano)",
+        "CREATE VIEW more AS SELECT * FROM event",
+        "ALTER TABLE event ADD COLUMN more",
+        "INSERT INTO seal VALUES (2, x'00')",
+        "UPDATE seal SET one = 2",
+        "PRAGMA user_version = 2",
+        "PRAGMA application_id = 0",
+        "CREATE TRIGGER more AFTER INSERT ON event BEGIN SELECT 1; END",
+    ],
+)
+def test_other_tables_and_rows_are_found(original: bytes, path: Path, statement: str) -> None:
+    assert is_found(path, edited_rows(original, path, by(statement)))
+
+
+@pytest.mark.parametrize("digest", ["''", "x''", "7", "printf('%032d', 0)", "zeroblob(32)"])
+def test_a_seal_that_is_none_is_found(original: bytes, path: Path, digest: str) -> None:
+    edit = by(f"UPDATE seal SET digest = {digest}")
+    assert is_found(path, edited_rows(original, path, edit, reseal=False))
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_dropped_triggers_are_found(original: bytes, path: Path, trigger: str) -> None:
+    write(path, original)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        connection.execute(f"DROP TRIGGER {trigger}")
+        sqlite.seal(connection)
+        connection.execute("COMMIT")
+    with pytest.raises(CorruptLedgerError, match="tables or settings are not a ledger's"):
+        Ledger(path)
+
+
+def test_an_editor_who_changes_nothing_and_seals_anew_is_not_found(
+    original: bytes, path: Path
+) -> None:
+    assert not is_found(path, edited_rows(original, path, by()))  # else the tests above say nothing
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET nano = 1",
+        "DELETE FROM event",
+        "INSERT OR REPLACE INTO event SELECT * FROM event WHERE seq = 1",
+        "INSERT INTO event SELECT 99, kind, dataset, entry, nano, body, hash FROM event",
+    ],
+)
+def test_events_are_append_only(original: bytes, statement: str) -> None:
+    with sqlite3.connect(":memory:", isolation_level=None) as connection:
+        connection.deserialize(original)
+        with pytest.raises(sqlite3.IntegrityError, match="events are"):
+            connection.execute(statement)
+
+
+def test_a_head_kept_elsewhere_finds_what_the_file_alone_cannot(
+    original: bytes, path: Path
+) -> None:
+    assert not is_found(path, original)
+    head = Ledger(path).head()
+    for forged in (
+        edited_rows(original, path, by("DELETE FROM event WHERE seq = 9")),
+        edited_rows(
+            original, path, by("UPDATE event SET body = replace(body, 'flu', 'flo')"), rehash=True
+        ),
+    ):
+        assert not is_found(path, forged)  # a perfect forgery: honest about the limit
+        assert is_found(path, forged, expect_head=head)
+    assert not is_found(path, original, expect_head=head)
+
+
+def test_the_head_of_any_earlier_receipt_is_expected_in_the_chain(
+    original: bytes, path: Path
+) -> None:
+    assert not is_found(path, original)
+    ledger = Ledger(path)
+    for event in ledger.export():
+        assert ledger.verify(expect_head=event["hash"]).events == 9
+    with pytest.raises(CorruptLedgerError, match=r"lacks the event of the expected head\."):
+        ledger.verify(expect_head="f" * 64)

@@ -1,0 +1,261 @@
+"""The file of a ledger: who may open it, what it must be, and what is said when it fails."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dproo import exceptions
+from dproo.ledger import Entry, Ledger, default_path, in_epsilon, sqlite
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+
+
+def left(ledger: Ledger) -> str:
+    return in_epsilon(ledger.show()[0].left)
+
+
+def test_the_file_is_for_its_owner_only_and_so_are_new_folders(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ledger = Ledger.create(tmp_path / "new" / "deeper" / "ledger.sqlite3")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(ledger.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(ledger.path.parent.parent.stat().st_mode) == 0o700
+
+
+def test_creating_again_opens_what_is_there(ledger: Ledger) -> None:
+    before = ledger.path.read_bytes()
+    assert Ledger.create(ledger.path) == ledger
+    assert ledger.path.read_bytes() == before
+
+
+def test_an_empty_file_left_by_a_crash_is_completed(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    path.touch()
+    with pytest.raises(exceptions.NotALedgerError):
+        Ledger(path)
+    assert Ledger.create(path).verify().events == 0
+
+
+@pytest.mark.parametrize("name", ["a b?mode=memory#%41.db", ":memory:", "é'\";--", "x" * 200])
+def test_any_file_name_is_a_file_name(tmp_path: Path, name: str) -> None:
+    Ledger.create(tmp_path / name).declare("patients", budget=1, **REPLACE)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_the_default_path_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DPROO_LEDGER", "/mine.db")
+    assert default_path() == Path("/mine.db")
+    monkeypatch.delenv("DPROO_LEDGER")
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert default_path() == Path("/data/dproo/ledger.sqlite3")
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")  # to be ignored, says its standard
+    assert default_path() == Path.home() / ".local/share/dproo/ledger.sqlite3"
+
+
+def test_writes_are_synced_to_the_last_step(ledger: Ledger) -> None:
+    with ledger._writing() as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+
+def test_a_missing_ledger_is_never_made_by_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "no.sqlite3"
+    with pytest.raises(exceptions.MissingLedgerError) as refused:
+        Ledger(path)
+    assert str(refused.value) == (
+        f"ledger must be a file that exists, got '{path}'. 'dproo ledger init' makes one."
+    )
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"value,ledger\n1,2\n" * 100, b"SQLite format 3\0"])
+def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(exceptions.NotALedgerError) as refused:
+        Ledger(path)
+    assert str(refused.value) == f"the ledger {path} is not a ledger."
+    assert path.read_bytes() == content
+
+
+def test_another_database_is_no_ledger_not_even_to_create(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE patients (name)")
+    before = path.read_bytes()
+    for way in (Ledger, Ledger.create):
+        with pytest.raises(exceptions.NotALedgerError, match=r"is not a ledger\.$"):
+            way(path)
+    assert path.read_bytes() == before
+
+
+def test_a_link_or_a_folder_is_no_ledger(ledger: Ledger, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(ledger.path)
+    (tmp_path / "folder").mkdir()
+    for name in ("link", "folder"):
+        with pytest.raises(exceptions.NotALedgerError) as refused:
+            Ledger(tmp_path / name)
+        assert str(refused.value) == (
+            f"ledger must be a plain file and not a link, got '{tmp_path / name}'."
+        )
+    os.link(ledger.path, tmp_path / "hard")  # two names would mean two journals
+    with pytest.raises(exceptions.NotALedgerError, match="plain file and not a link"):
+        ledger.show()
+
+
+def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        connection.execute("PRAGMA user_version = 4")
+    with pytest.raises(exceptions.NewerFormatError) as refused:
+        Ledger(ledger.path)
+    assert str(refused.value) == (
+        f"the ledger {ledger.path} must have format 1 to 3, got 4. "
+        "A later version of dproo can read it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda data: data + b"\0", "its bytes do not match its seal."),
+        (lambda data: data[:8192], "SQLite cannot read it."),
+        (
+            lambda data: data.replace(b"_stays", b"\xe6stays").replace(b"DELETE", b"delXte"),
+            "SQLite cannot read it.",
+        ),
+        (
+            lambda data: data.replace(b"never deleted", b"often deleted"),
+            "tables or settings are not a ledger's.",
+        ),
+    ],
+)
+def test_a_corrupt_ledger_is_refused(ledger: Ledger, spoil: Any, sentence: str) -> None:
+    ledger.path.write_bytes(spoil(ledger.path.read_bytes()))
+    with pytest.raises(exceptions.CorruptLedgerError) as refused:
+        ledger.show()
+    assert str(refused.value).startswith(f"the ledger {ledger.path} is corrupt: ")
+    assert str(refused.value).endswith(sentence)
+
+
+def test_a_ledger_turned_to_write_ahead_logging_is_refused(ledger: Ledger) -> None:
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(
+        exceptions.CorruptLedgerError, match="its tables or settings are not a ledger's"
+    ):
+        ledger.show()
+
+
+def test_a_path_that_cannot_exist_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file" / "ledger", tmp_path / ("x" * 300), tmp_path / "a\0b"):
+        for way in (Ledger, Ledger.create):
+            with pytest.raises(exceptions.UnusableLedgerError, match=r"could not be opened: .*\.$"):
+                way(path)
+
+
+def test_a_locked_ledger_says_so_in_time_and_charges_nothing(ledger: Ledger) -> None:
+    impatient = Ledger(ledger.path, timeout=0.01)
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(exceptions.BusyLedgerError) as refused:
+            impatient.reserve("patients", epsilon=1, **REPLACE)
+    assert str(refused.value) == (
+        f"the ledger {ledger.path} is held by other processes for too long; "
+        "nothing was charged, try again."
+    )
+    assert left(ledger) == "1"
+
+
+def test_a_reader_in_the_way_of_a_commit_leaves_nothing_charged(ledger: Ledger) -> None:
+    impatient = Ledger(ledger.path, timeout=0.01)
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM event").fetchall()
+        with pytest.raises(exceptions.BusyLedgerError):
+            impatient.reserve("patients", epsilon=1, **REPLACE)
+    assert left(ledger) == "1"
+    ledger.verify()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "error", "sentence"),
+    [
+        ("query_only = ON", exceptions.ReadOnlyLedgerError, "cannot be written: it is read-only."),
+        (
+            "max_page_count = 1",
+            exceptions.FullDiskError,
+            "cannot be written: no space is left on the disk.",
+        ),
+    ],
+)
+def test_a_ledger_that_cannot_be_written_charges_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, pragma: str, error: Any, sentence: str
+) -> None:
+    monkeypatch.setattr(sqlite, "_PRAGMAS", (*sqlite._PRAGMAS, pragma))
+    with pytest.raises(error) as refused:
+        ledger.reserve("patients", epsilon=1, request={"a": "x" * 9999}, **REPLACE)
+    assert str(refused.value) == f"the ledger {ledger.path} {sentence}"
+    monkeypatch.undo()
+    assert left(ledger) == "1"
+    ledger.verify()
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        (sqlite3.SQLITE_IOERR_FSYNC, "could not be read or written by the system."),
+        (
+            sqlite3.SQLITE_CANTOPEN,
+            "could not be opened; check the permissions of the file and its folder.",
+        ),
+    ],
+)
+def test_a_failing_system_is_one_sentence(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, code: int, sentence: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = code
+        raise error
+
+    monkeypatch.setattr(sqlite, "seal", fail)
+    with pytest.raises(exceptions.UnusableLedgerError) as refused:
+        ledger.reserve("patients", epsilon=1, **REPLACE)
+    assert str(refused.value) == f"the ledger {ledger.path} {sentence}"
+    monkeypatch.undo()
+    assert left(ledger) == "1"
+
+
+def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
+    for _, kind in inspect.getmembers(exceptions, inspect.isclass):
+        assert issubclass(kind, (exceptions.LedgerError, exceptions.ReleaseError))
+        assert kind.__doc__
+
+
+def test_threads_share_a_ledger(ledger: Ledger) -> None:
+    entries: list[Entry] = []
+
+    def charge() -> None:
+        entries.append(ledger.reserve("patients", epsilon="0.125", **REPLACE))
+
+    threads = [threading.Thread(target=charge) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({entry.number for entry in entries}) == 8
+    assert left(ledger) == "0"
+    assert ledger.verify().events == 9

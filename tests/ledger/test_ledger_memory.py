@@ -1,0 +1,372 @@
+"""What a ledger has lost is found by what was remembered elsewhere, and is charged again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dproo import exceptions
+from dproo.ledger import Ledger, accept_restore, in_epsilon, memory, sqlite, witness
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+COMMAND = str(Path(sys.executable).parent / "dproo")
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give every test an empty memory, and return its folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "dproo"
+
+
+def charge(ledger: Ledger, epsilon: str = "0.1", **delta: str) -> int:
+    return ledger.reserve("patients", epsilon=epsilon, **REPLACE, **delta).number
+
+
+def left(ledger: Ledger) -> str:
+    return in_epsilon(ledger.show()[0].left)
+
+
+def put_back(ledger: Ledger, copy: bytes) -> None:
+    ledger.path.write_bytes(copy)
+
+
+def test_an_old_copy_put_back_is_refused_by_every_call(ledger: Ledger) -> None:
+    old = ledger.path.read_bytes()
+    charge(ledger, "0.75")
+    newest = ledger.path.read_bytes()
+    put_back(ledger, old)
+    calls = [
+        lambda: Ledger(ledger.path),
+        ledger.show,
+        ledger.verify,
+        ledger.export,
+        ledger.head,
+        lambda: ledger.released(2),
+        lambda: charge(ledger),
+        lambda: ledger.declare("visits", budget=1, **REPLACE),
+    ]
+    for call in calls:
+        with pytest.raises(exceptions.RolledBackError) as refused:
+            call()
+        assert str(refused.value) == (
+            f"the ledger {ledger.path} lacks 1 of its events, the last one of 'patients': it is an "
+            "old copy, or a crash lost them. Put the newest copy back, or go on with this one: "
+            "'dproo ledger accept-restore' charges again what was lost."
+        )
+    put_back(ledger, newest)
+    assert left(ledger) == "0.25"
+
+
+def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledger) -> None:
+    old = ledger.path.read_bytes()
+    charge(ledger)
+    put_back(ledger, old)
+    ours = ["--ledger", str(ledger.path)]
+    for command in (["show"], ["verify"]):
+        done = subprocess.run(
+            [COMMAND, "ledger", *command, *ours], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "lacks 1 of its events" in done.stderr
+    done = subprocess.run(
+        [COMMAND, "ledger", "accept-restore", *ours], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "patients: 0.1 charged again\n")
+    done = subprocess.run(
+        [COMMAND, "ledger", "show", *ours], capture_output=True, text=True, check=True
+    )
+    assert "patients: 0.9 left of 1" in done.stdout
+    assert "0.1  lost with an older copy, charged again" in done.stdout
+
+
+def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_path: Path) -> None:
+    """As in a container: the journal of a killed process is elsewhere, and comes back later."""
+    code = (
+        "import os, signal, sys; from dproo.ledger import Ledger, store; seal = sqlite.seal\n"
+        "def die(connection):\n"
+        "    connection.execute('PRAGMA cache_spill = 1')\n"
+        "    connection.execute('PRAGMA cache_size = 1')\n"
+        "    seal(connection)\n"
+        "    connection.execute('CREATE TABLE more (x)')\n"
+        "    connection.execute('INSERT INTO more VALUES (zeroblob(300000))')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "store.seal = die\n"
+        "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace',"
+        " request={'filler': 'x' * 200_000})"
+    )
+    before = ledger.path.read_bytes()
+    done = subprocess.run([sys.executable, "-c", code, str(ledger.path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    journal = Path(f"{ledger.path}-journal")
+    journal.rename(tmp_path / "elsewhere")
+    ledger.path.write_bytes(before)  # its pages never reached this disk
+    charge(ledger, "0.5")
+    (tmp_path / "elsewhere").rename(journal)
+    with pytest.raises(exceptions.RolledBackError, match="lacks 1 of its events"):
+        ledger.verify()
+    assert not journal.exists()
+    assert ledger.path.read_bytes() == before, "SQLite has rolled the charge back"
+
+
+def test_of_two_copies_only_one_can_be_charged(ledger: Ledger, tmp_path: Path) -> None:
+    twin = Ledger(Path(shutil.copy2(ledger.path, tmp_path / "twin.sqlite3")))
+    charge(ledger)
+    for call in (twin.show, lambda: charge(twin)):
+        with pytest.raises(exceptions.RolledBackError):
+            call()
+    charge(ledger)
+
+
+def test_a_ledger_goes_to_another_machine_and_comes_back(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charge(ledger)
+    here = os.environ["XDG_STATE_HOME"]
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "there"))
+    charge(ledger)
+    old = ledger.path.read_bytes()
+    charge(ledger)
+    newest = ledger.path.read_bytes()
+    put_back(ledger, old)
+    with pytest.raises(exceptions.RolledBackError):
+        ledger.show()
+    put_back(ledger, newest)
+    monkeypatch.setenv("XDG_STATE_HOME", here)
+    charge(ledger)
+    assert left(ledger) == "0.6"
+
+
+def test_a_death_between_commit_and_note_locks_nobody_out(ledger: Ledger, state: Path) -> None:
+    code = (
+        "import os, signal, sys; from dproo.ledger import Ledger, book\n"
+        "book.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(ledger.path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert left(ledger) == "0.9"
+    (notes,) = state.iterdir()
+    assert len(notes.read_text().splitlines()) == 1
+    charge(ledger)
+    assert len(notes.read_text().splitlines()) == ledger.verify().events == 3
+
+
+def test_a_note_that_a_crash_cut_off_is_written_again(ledger: Ledger, state: Path) -> None:
+    charge(ledger)
+    (notes,) = state.iterdir()
+    notes.write_bytes(notes.read_bytes()[:-9])
+    old = ledger.path.read_bytes()
+    charge(ledger)
+    put_back(ledger, old)
+    with pytest.raises(exceptions.RolledBackError, match="lacks 1 of"):
+        ledger.show()
+
+
+def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:
+    ledger.declare("visits", budget=1, delta="1e-6", **REPLACE)
+    old = ledger.path.read_bytes()
+    charge(ledger, "0.25")
+    ledger.reserve("visits", epsilon="0.5", delta="1e-7", **REPLACE)
+    put_back(ledger, old)
+    found = accept_restore(ledger.path)
+    assert [(loss.dataset, loss.charge, loss.delta, loss.is_declared) for loss in found] == [
+        ("patients", 250_000_000, 0, True),
+        ("visits", 500_000_000, 10**11, True),
+    ]
+    assert left(ledger) == "0.75"
+    assert [line.is_restored for line in ledger.show()[0].lines] == [True]
+    assert ledger.show()[1].delta_left == 9 * 10**11
+    with pytest.raises(ValueError, match="lacks nothing; there is no restore to accept"):
+        accept_restore(ledger.path)
+    with pytest.raises(exceptions.UnknownEntryError):
+        ledger.released(ledger.show()[0].lines[0].entry)
+    charge(ledger, "0.125")
+    put_back(ledger, old)  # once more: the charges of both branches are known
+    accept_restore(ledger.path)
+    assert left(ledger) == "0.625"
+    assert ledger.show()[1].delta_left == 9 * 10**11
+    assert ledger.verify().events == 4
+
+
+def test_a_restore_that_a_crash_cut_off_is_charged_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = ledger.path.read_bytes()
+    charge(ledger, "0.25")
+    put_back(ledger, old)
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.restoring.tell", lambda *_, **__: None)
+        accept_restore(ledger.path)
+    with pytest.raises(exceptions.RolledBackError):
+        ledger.show()
+    accept_restore(ledger.path)
+    assert left(ledger) == "0.75"
+
+
+def test_two_copies_charged_beyond_the_budget_leave_nothing(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = ledger.path.read_bytes()
+    charge(ledger, "0.75")
+    here = os.environ["XDG_STATE_HOME"]
+    put_back(ledger, old)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "there"))
+    charge(ledger, "0.75")
+    monkeypatch.setenv("XDG_STATE_HOME", here)
+    accept_restore(ledger.path)
+    (account,) = ledger.verify().accounts
+    assert (account.spent, account.left) == (1_500_000_000, 0)
+    with pytest.raises(exceptions.BudgetRefused, match="at most the 0 left"):
+        charge(ledger)
+
+
+def test_a_lost_declaration_is_told_and_a_lost_record_accepted(ledger: Ledger) -> None:
+    entry = ledger.reserve("patients", epsilon="0.5", **REPLACE)
+    old = ledger.path.read_bytes()
+    ledger.record(entry, {"values": ["flu"]})
+    ledger.declare("visits", budget=1, **REPLACE)
+    ledger.reserve("visits", epsilon="0.5", **REPLACE)
+    put_back(ledger, old)
+    losses = {loss.dataset: loss for loss in accept_restore(ledger.path)}
+    assert (losses["visits"].charge, losses["visits"].is_declared) == (500_000_000, False)
+    assert losses["patients"].charge == 0
+    assert left(ledger) == "0.5"
+    ledger.verify()
+
+
+def test_a_witness_on_another_disk_finds_what_the_home_has_forgotten(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    kept.touch()
+    monkeypatch.setenv("DPROO_WITNESS", str(kept))
+    ledgers = [Ledger.create(tmp_path / name) for name in ("a", "b")]
+    for ledger in ledgers:
+        ledger.declare("patients", budget=1, **REPLACE)
+    old = ledgers[0].path.read_bytes()
+    for ledger in ledgers:
+        for _ in range(3):
+            charge(ledger)
+    shutil.rmtree(state)
+    put_back(ledgers[0], old)
+    with pytest.raises(exceptions.RolledBackError, match="lacks 3 of its events"):
+        ledgers[0].show()
+    assert left(ledgers[1]) == "0.7"
+    assert len(kept.read_text().splitlines()) == 8
+
+
+def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ledger.path.read_bytes()
+    with pytest.raises(exceptions.UnusableWitnessError, match="could not be read: No such file"):
+        Ledger(ledger.path, witness=tmp_path / "not mounted" / "kept.jsonl")
+    with pytest.raises(exceptions.UnusableWitnessError, match="written: it is not a plain file"):
+        charge(Ledger(ledger.path, witness=Path("/dev/full")))
+    monkeypatch.setenv("XDG_STATE_HOME", str(ledger.path))  # a file where a folder must be
+    with pytest.raises(exceptions.UnusableWitnessError, match="XDG_STATE_HOME to a folder"):
+        charge(ledger)
+    monkeypatch.delenv("XDG_STATE_HOME")
+
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert left(ledger) == "1"
+    with pytest.raises(exceptions.UnusableWitnessError, match="there is no home folder"):
+        charge(ledger)
+    assert ledger.path.read_bytes() == before
+    kept = tmp_path / "kept.jsonl"
+    kept.touch()
+    charge(Ledger(ledger.path, witness=kept))  # enough without a home
+
+
+def test_a_disk_that_is_full_is_refused_before_the_charge(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(witness, "_ROOM", 1 << 80)
+    with pytest.raises(exceptions.UnusableWitnessError, match="hardly any space is left"):
+        charge(ledger)
+    assert left(ledger) == "1"
+
+
+def test_a_link_in_place_of_the_memory_is_refused_before_the_charge(
+    ledger: Ledger, state: Path, tmp_path: Path
+) -> None:
+    (notes,) = state.iterdir()
+    notes.rename(tmp_path / "elsewhere")
+    notes.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(exceptions.UnusableWitnessError, match="it is not a plain file"):
+        charge(ledger)
+    assert left(ledger) == "1"
+
+
+def test_a_forged_identity_leads_nowhere(ledger: Ledger, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("DROP TRIGGER event_is_final")
+        connection.execute("UPDATE event SET hash = '../../../outside'")
+        connection.execute("DROP TRIGGER event_stays")
+        for trigger in sqlite.SCHEMA[3:]:
+            connection.execute(trigger)
+        sqlite.seal(connection)
+        connection.execute("COMMIT")
+    with pytest.raises(exceptions.CorruptLedgerError, match="hashes breaks at event 1"):
+        charge(ledger)
+    assert not list(tmp_path.rglob("outside*"))
+
+
+def test_a_witness_that_fails_after_the_commit_says_that_the_charge_stays(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(witness.os, "fsync", full)
+        with pytest.raises(exceptions.ChargedError, match=r"No space left.* charge in it stays\.$"):
+            charge(ledger)
+    assert left(ledger) == "0.9"
+    charge(ledger)
+    assert left(ledger) == "0.8"
+
+
+def test_notes_stand_in_the_order_of_the_events_whoever_writes_first(
+    ledger: Ledger, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process is overtaken by another between its commit and its note."""
+    late: list[Any] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.ledger.tell", lambda news, **_: late.append(news))
+        charge(ledger)
+        charge(ledger)
+    charge(ledger)
+    for news in reversed(late):
+        memory.tell(news, timeout=1)
+    (notes,) = state.iterdir()
+    lines = notes.read_text().splitlines()
+    assert [f'"seq": {seq},' in line for seq, line in enumerate(lines, start=1)] == [True] * 4
+    held = witness.Witness(notes).lineage(ledger.export()[0]["hash"])
+    assert [note.hash for note in held] == [event["hash"] for event in ledger.export()]
+
+
+def test_what_is_remembered_is_for_its_owner_only_and_says_little(
+    ledger: Ledger, state: Path
+) -> None:
+    entry = ledger.reserve("patients", epsilon="0.5", request={"by": "ward"}, **REPLACE)
+    ledger.record(entry, {"values": ["flu"]})
+    (notes,) = state.iterdir()
+    assert notes.stat().st_mode & 0o777 == 0o600
+    assert state.stat().st_mode & 0o777 == 0o700
+    assert not any(word in notes.read_text() for word in ("flu", "ward", str(ledger.path)))

@@ -1,0 +1,218 @@
+"""Whole rows: enumerated in full against their certificate; networks and their private choice."""
+
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, product
+from math import prod
+
+import pytest
+
+from dproo.core.counts import Counts
+from dproo.core.exact import exp_lower, exp_upper, is_at_most_exp
+from dproo.core.randomness import Source
+from dproo.mechanisms import LetterSpecificRevealOrObscure
+from dproo.mechanisms.network import Family, Network
+from dproo.mechanisms.network_choice import SENSITIVITY, chosen, dependence, grown_tree
+from dproo.mechanisms.row import RowSampler
+
+
+def every_network(sizes):
+    """Yield every network that draws the columns in their order."""
+    choices = [
+        [
+            tuple(p for p, is_in in enumerate(bits) if is_in)
+            for bits in product([False, True], repeat=c)
+        ]
+        for c in range(len(sizes))
+    ]
+    for parents in product(*choices):
+        yield Network(tuple(Family(c, found) for c, found in enumerate(parents)), sizes)
+
+
+def matching_in(records, sizes):
+    """Return the counts that a list of records has for every family and its parents' letters."""
+
+    @cache
+    def matching(family, parents):
+        found = Counter(
+            record[family.column]
+            for record in records
+            if all(record[p] == letter for p, letter in zip(family.parents, parents, strict=True))
+        )
+        return Counts.sparse(found, k=sizes[family.column])
+
+    return matching
+
+
+def laws_of(sampler, sizes, records_max):
+    """Yield every dataset of few records, with the law of its row."""
+    rows = list(product(*map(range, sizes)))
+    for n in [records_max] if sampler.neighbours == "replace" else range(records_max + 1):
+        for records in combinations_with_replacement(rows, n):
+            matching = matching_in(records, sizes)
+            yield records, [sampler.probability(matching, row) for row in rows]
+
+
+def largest_ratio_found(sampler, sizes, records_max):
+    """Return the largest ratio over all neighbours of the sampler's relation."""
+    laws = dict(laws_of(sampler, sizes, records_max))
+    rows = list(product(*map(range, sizes)))
+    worst = Fraction(0)
+    for records, law in laws.items():
+        for place in range(len(records)):
+            rest = records[:place] + records[place + 1 :]
+            changed = [rest]
+            if sampler.neighbours == "replace":
+                changed = [tuple(sorted((*rest, row))) for row in rows]
+            for other in changed:
+                for p, q in zip(law, laws[other], strict=True):
+                    worst = max(worst, p / q, q / p)
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", ["0.000001", "0.3", "2", "20"])
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_one_record_changes_no_row_by_more_than_certified(epsilon, neighbours):
+    sizes = (2, 2, 2)
+    for network in every_network(sizes):
+        sampler = RowSampler(
+            epsilon=Fraction(epsilon),
+            network=network,
+            neighbours=neighbours,
+            n=3,
+            sampler=LetterSpecificRevealOrObscure,
+        )
+        found = largest_ratio_found(sampler, sizes, 3)
+        assert found <= sampler.largest_ratio
+        assert is_at_most_exp(sampler.largest_ratio, sampler.epsilon)
+
+
+def test_the_law_of_a_row_sums_to_one():
+    sizes = (2, 3)
+    (*_, network) = every_network(sizes)
+    sampler = RowSampler(
+        epsilon=Fraction(1),
+        network=network,
+        neighbours="add-remove",
+        sampler=LetterSpecificRevealOrObscure,
+    )
+    for _, law in laws_of(sampler, sizes, 3):
+        assert sum(law) == 1
+
+
+def test_the_shares_add_up_and_follow_the_roots_of_the_cells():
+    network = Network.of({"a": (), "b": ("a",)}, [2, 8])
+    sampler = RowSampler(
+        epsilon=Fraction(3),
+        network=network,
+        neighbours="add-remove",
+        sampler=LetterSpecificRevealOrObscure,
+    )
+    assert sum(sampler.shares) == 3
+    assert float(sampler.shares[1] / sampler.shares[0]) == pytest.approx(8**0.5)
+
+
+def test_shares_that_do_not_add_up_are_refused():
+    with pytest.raises(ValueError, match="shares must add up to epsilon = 1, got '3/4'"):
+        RowSampler(
+            epsilon=Fraction(1),
+            network=Network.of({"a": (), "b": ()}, [2, 2]),
+            neighbours="add-remove",
+            sampler=LetterSpecificRevealOrObscure,
+            shares=(Fraction(1, 2), Fraction(1, 4)),
+        )
+
+
+@pytest.mark.parametrize(
+    ("parents", "message"),
+    [
+        ({"a": ("b",), "b": ("a",)}, r"parents must not form a circle, got \['a', 'b'\]"),
+        ({"a": (), "b": ("c",)}, "parents must of 'b' be other columns, got 'c'"),
+        ({"a": ("a",), "b": ()}, "parents must of 'a' be other columns, got 'a'"),
+        ({"a": (), "b": ("a", "a")}, "parents must of 'b' differ"),
+    ],
+)
+def test_a_wrong_network_is_refused(parents, message):
+    with pytest.raises(ValueError, match=message):
+        Network.of(parents, [2, 2])
+
+
+def test_a_family_of_too_many_cells_is_refused():
+    with pytest.raises(ValueError, match="must leave at most 2\\^40 cells"):
+        Network.of({"a": (), "b": ("a",)}, [1 << 21, 1 << 20])
+
+
+def test_a_network_is_put_in_an_order_that_respects_the_parents():
+    network = Network.of({"a": ("c",), "b": ("a",), "c": ()}, [2, 3, 4])
+    assert [family.column for family in network.families] == [2, 0, 1]
+    assert network.cells == (4, 8, 6)
+    assert network.is_covered
+    assert not Network.of({"a": (), "b": (), "c": ("a", "b")}, [2, 2, 2]).is_covered
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (3, 3)])
+def test_one_record_changes_a_score_by_less_than_its_sensitivity(sizes):
+    cells = prod(sizes)
+    for total in range(6 if cells < 9 else 4):
+        for records in combinations_with_replacement(range(cells), total):
+            score = {}
+            for cell in [None, *range(cells)]:
+                counts = Counter(records) + Counter([] if cell is None else [cell])
+                score[cell] = dependence(Counts.sparse(counts, k=cells), sizes[1])
+            added = [value for cell, value in score.items() if cell is not None]
+            assert all(abs(value - score[None]) < SENSITIVITY["add-remove"] for value in added)
+            assert max(added) - min(added) < SENSITIVITY["replace"]
+
+
+def law_of_choice(scores, rate):
+    """Return bounds on the law of permute-and-flip, from all orders of the candidates."""
+    low, high = Counter(), Counter()
+
+    def walk(waiting, reached_low, reached_high):
+        for place in waiting:
+            gap = rate * (max(scores) - scores[place])
+            take_low, take_high = 1 / exp_upper(gap), 1 / exp_lower(gap)
+            share = Fraction(1, len(waiting))
+            low[place] += reached_low * share * take_low
+            high[place] += reached_high * share * take_high
+            rest = [other for other in waiting if other != place]
+            if rest:
+                walk(
+                    rest,
+                    reached_low * share * (1 - take_high),
+                    reached_high * share * (1 - take_low),
+                )
+
+    walk(list(range(len(scores))), Fraction(1), Fraction(1))
+    return low, high
+
+
+def test_a_choice_is_private_at_the_stated_rate():
+    """Scores that one record moves by up to 1 change every probability by at most e^(2 rate)."""
+    rate = Fraction(1, 3)
+    laws = {}
+    for scores in product(range(4), repeat=3):
+        laws[scores] = law_of_choice(scores, rate)
+        assert sum(laws[scores][0].values()) <= 1 <= sum(laws[scores][1].values())
+    for scores, moves in product(laws, product([-1, 0, 1], repeat=3)):
+        moved = tuple(score + move for score, move in zip(scores, moves, strict=True))
+        if moved in laws:
+            for place in range(3):
+                ratio = laws[scores][0][place] / laws[moved][1][place]
+                assert is_at_most_exp(ratio, 2 * rate)
+
+
+def test_the_best_score_is_always_taken_when_nothing_else_comes_near():
+    scores = [Fraction(0), Fraction(10**9), Fraction(5)]
+    assert {chosen(scores, Fraction(1), Source()) for _ in range(50)} == {1}
+
+
+def test_a_tree_finds_what_depends_on_what():
+    rows = [(a, b, a) for a in range(2) for b in range(2) for _ in range(10_000)]
+
+    def pair(a, b):
+        return Counts.sparse(Counter(2 * row[a] + row[b] for row in rows), k=4)
+
+    tree = grown_tree(pair, (2, 2, 2), epsilon=Fraction(1), neighbours="replace", source=Source())
+    assert Family(2, (0,)) in tree.families

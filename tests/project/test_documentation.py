@@ -1,0 +1,83 @@
+"""The documentation: its code runs, its links lead somewhere, its tests exist."""
+
+import doctest
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from support.pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
+
+from dproo.mechanisms import SAMPLERS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page, request):
+    given = {"spark": request.getfixturevalue("spark")} if page.name == "spark.md" else {}
+    failed, _ = doctest.testfile(str(page), module_relative=False, globs=given)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_a_page_is_run_or_included(page):
+    for language, text in blocks_of(page):
+        assert language[:1] == "{" or text.startswith({"python": ">>> ", "console": "$ "}[language])
+
+
+@pytest.mark.parametrize("page", [*filter(commands_of, PAGES)], ids=lambda page: page.stem)
+def test_the_commands_of_a_page_print_what_it_shows(page, request, tmp_path):
+    database = page.stem == "postgresql"
+    known = {"DATABASE": request.getfixturevalue("postgresql")} if database else {}
+    follow(page, tmp_path, programs=Path(sys.executable).parent, **known)
+
+
+@pytest.mark.parametrize("beginning", NOT_RUN)
+def test_a_command_that_is_not_run_stands_on_a_page(beginning):
+    commands = [command for page in PAGES for command, _ in commands_of(page)]
+    assert any(command.startswith(beginning) for command in commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_tests_that_a_page_names_exist(page):
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)(…?)`", text)
+    assert len(named) == text.count(".py::")
+    for file, test, shortened in named:
+        end = "" if shortened else "("
+        assert f"def {test}{end}" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_files_that_a_page_names_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:tests|benchmarks|src|examples)/[\w/]+\.\w+)`", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_the_table_of_samplers_has_their_accuracies():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| (0\.\d+)[^|]*\|$", text, re.MULTILINE))
+    assert shown == {
+        name: f"{float(sampler(epsilon='0.1', n=1000, k=9).worst_alpha):.3f}"
+        for name, sampler in SAMPLERS.items()
+    }
+
+
+def test_the_exponents_that_are_explained_were_measured():
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    rows = json.loads((ROOT / "benchmarks" / "growth.json").read_text(encoding="utf-8"))["rows"]
+    measured = [f"{row['exponent']:.2f}" for row in rows if row["exponent"] is not None]
+    assert re.findall(r"^\*\*\w+ \((\d\.\d\d) ", text, re.MULTILINE) == measured
+
+
+def test_every_sampler_has_its_proof():
+    for path in (ROOT / "src" / "dproo").rglob("*.py"):
+        for proof in re.findall(r"Proof: (docs/\S+\.md)", path.read_text(encoding="utf-8")):
+            assert (ROOT / proof).exists(), proof

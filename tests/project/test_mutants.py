@@ -1,0 +1,609 @@
+"""Mutants of the privacy code: each is a plausible mistake, and the test named beside it kills it.
+
+A mutant is the package with one piece of text replaced; the killer runs against it in a
+process of its own and must fail.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dproo
+
+pytestmark = pytest.mark.untraced
+
+SOURCE = Path(dproo.__file__).parent
+TESTS = Path(__file__).parents[1]
+
+LAW = "mechanisms/test_draw.py::test_the_law_of_the_draw_is_the_pmf"
+EACH = "mechanisms/test_draw.py::test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes"
+CUT = "engines/test_parity.py::test_text_is_cut_behind_the_longest_letter"
+MANY = "mechanisms/test_draw.py::test_many_draws_have_the_law_of_one"
+JOINT = "mechanisms/test_draw.py::test_the_law_of_several_draws_is_their_joint_probability"
+QUOTIENT = "mechanisms/test_draw.py::test_the_ratio_of_a_transition_is_that_of_its_probabilities"
+TOGETHER = "mechanisms/test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
+BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
+EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
+AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
+HELD = "analysis/test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
+BEYOND = "analysis/test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
+POWER = "analysis/test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
+CLOSE = "core/test_exact.py::test_a_comparison_with_exp_is_decided_however_close"
+ENUMERATED = "analysis/test_privacy.py::test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified"
+ROO, DS, LS = (f"{ENUMERATED}[{name}-0.5]" for name in ("roo", "ds-roo", "ls-roo"))
+ADDED = "analysis/test_privacy.py::test_adding_or_removing_one_record_leaks_at_most_epsilon"
+SEVERAL = "analysis/test_privacy.py::test_several_draws_and_several_records_are_certified"
+SPREAD = (
+    "mechanisms/test_urn.py::test_a_person_who_spreads_two_records_over_two_letters_is_protected"
+)
+LEAKED = "mechanisms/test_urn.py::test_the_integers_that_leaked_are_convicted"
+BOUNDS = "mechanisms/test_urn.py::test_the_bounds_are_bounds_and_close"
+JOINT_WAY = "mechanisms/test_urn.py::test_the_joint_way_keeps_the_person_and_the_prior"
+REFUSED_TABLE = "mechanisms/test_urn.py::test_a_table_that_the_search_cannot_judge_is_refused"
+AT_RANDOM = "test_certificates_at_random.py"
+UNPROVEN = "mechanisms/test_adaptive.py::test_integers_that_the_proof_does_not_cover_are_refused"
+WRITTEN = "core/test_exact.py::test_every_fraction_can_be_written_whatever_its_length"
+PRIOR = "analysis/test_privacy.py::test_a_public_prior_is_certified"
+ANSWERS = "analysis/test_privacy.py::test_several_answers_by_randomized_response_are_certified"
+COUNTEREXAMPLES = (
+    "analysis/test_privacy.py::test_the_printed_table_leaks_and_the_private_one_does_not"
+)
+REFUSED = "analysis/test_privacy.py::test_a_sampler_whose_integers_leak_cannot_be_made"
+ROUNDED = "analysis/test_privacy.py::test_the_certified_epsilon_is_rounded_up"
+MISFIT = "mechanisms/test_mechanisms.py::test_counts_that_do_not_fit_are_refused"
+PSEUDO = "mechanisms/test_mechanisms.py::test_the_rounded_pseudo_count_is_never_below_the_true_one"
+
+ORDER = "releases/test_release.py::test_the_charge_is_durable_before_the_first_record_is_read"
+RELATION = "releases/test_release.py::test_an_unknown_relation_is_refused"
+GROUPS = "releases/test_release.py::test_one_record_is_released_for_each_public_group"
+PERSON = (
+    "releases/test_release.py::test_a_person_with_several_records_is_protected_by_every_sampler"
+)
+TWO_GROUPS = "releases/test_release.py::test_a_person_with_records_in_several_groups_is_protected"
+UNSHOWN = "releases/test_release.py::test_a_ledger_that_cannot_record_keeps_the_release_unshown"
+PRIVATE_N = "releases/test_release.py::test_under_add_remove_the_receipt_does_not_tell_n"
+EVERY_CELL = "releases/test_release.py::test_the_counts_of_a_group_hold_every_cell_of_it"
+ADAPTIVE = "mechanisms/test_adaptive.py::test_the_bound_is_close_to_what_leaks"
+PROVEN = "mechanisms/test_adaptive.py::test_the_table_is_what_the_proof_relies_on"
+SPAN = "mechanisms/test_adaptive.py::test_every_dataset_is_within_the_bounds_of_its_span"
+STEPS = "mechanisms/test_balanced.py::test_every_step_of_the_proof_holds_for_every_small_dataset[4-12-1]"
+LARGE_STEPS = (
+    "mechanisms/test_balanced.py::test_every_step_of_the_proof_holds_wherever_some_letters_are"
+)
+HIGHEST = "mechanisms/test_balanced.py::test_the_level_is_the_highest_that_fits"
+UNCOUNTED = (
+    "mechanisms/test_balanced.py::test_hidden_letters_that_are_counted_nowhere_leak_and_are_refused"
+)
+HALF_SURPLUS = "mechanisms/test_balanced.py::test_too_small_a_surplus_leaks_and_is_refused"
+NOT_PROVEN = "mechanisms/test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
+CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
+TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_different_cells"
+SUBSET = "core/test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
+COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
+REACHED = "auditing/test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
+NO_ALARM = "auditing/test_audit.py::test_choosing_among_many_letters_raises_no_false_alarm"
+SHARED = "auditing/test_audit.py::test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence"
+FAR = "auditing/test_audit.py::test_datasets_far_apart_share_the_bound"
+CLOCK = "auditing/test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
+CRASH = "auditing/test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
+MULTIPLE = "auditing/test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
+
+UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
+UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
+
+HOSTILE = "web/test_web_hostile.py::test_a"
+REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
+ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
+KEY = f"{HOSTILE}_release_with_a_wrong_header_is_refused[no key]"
+OTHER_SITE = f"{HOSTILE}nother_site_in_the_same_browser_reads_nothing"
+DOOR = "web/test_web_door.py::test"
+SPENT = f"{DOOR}_a_link_works_once"
+OLD = f"{DOOR}_a_link_grows_old"
+OTHER_PORT = f"{DOOR}_a_token_is_taken_only_from_where_a_browser_sends_it[a page on another port]"
+HANGING = f"{DOOR}_the_owner_releases_while_others_hang[2000]"
+REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
+LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
+LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
+UNOPENED = "web/test_web.py::test_the_data_is_not_opened_before_the_confirmation"
+MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
+LOOPBACK = "web/test_web.py::test_it_listens_on_this_machine_only"
+DOMINATES = "analysis/test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
+EXACT_DELTA = (
+    "analysis/test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
+)
+CALIBRATED = "analysis/test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
+BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget"
+OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call"
+CHARGED_AGAIN = "ledger/test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once"
+BOTH_COPIES = (
+    "ledger/test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing"
+)
+MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
+STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
+PURE = "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
+FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
+DELTA_FIRST = (
+    "releases/test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
+)
+ROWS = "releases/test_synthesis.py::test_the_cost_on_the_receipt_is_found_by_another_computation"
+TWO_RECORDS = (
+    "releases/test_synthesis.py::test_the_pair_on_the_receipt_dominates_a_person_with_two_records"
+)
+ONE_ROW = "releases/test_synthesis.py::test_no_row_alone_costs_more_than_all_may"
+MAP = "integrations/test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
+GROUP_MAP = (
+    "integrations/test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
+)
+STATED_SIZE = "integrations/test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
+
+CONDITION = "project/test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+FAILED_CONDITION = "project/test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
+ASSUMED = "project/test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
+SEARCHED = "project/test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
+
+MUTANTS = {
+    "a condition that fails is ignored": (
+        "mechanisms/base.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+    ),
+    "a hypothesis is dropped": (
+        "mechanisms/letter_specific.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,
+    ),
+    "the last step may be larger than the slope": (
+        "mechanisms/conditions.py", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
+    ),
+    "a table of zeros is positive": (
+        "mechanisms/conditions.py", "min(table.values) > 0", "min(table.values) >= 0", CONDITION,
+    ),
+    "the search takes the largest total where the total falls": (
+        "mechanisms/conditions.py", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
+    ),
+    "the search leaves out a half": (
+        "mechanisms/conditions.py", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
+    ),
+    "a group is drawn from the units of the one before it": (
+        "core/draw.py", "        start = end\n    return", "        start = 0\n    return", EACH,
+    ),
+    "text is cut at the longest letter": (
+        "engines/grouping.py", "str.head(_longest(axis) + 1)", "str.head(_longest(axis))", CUT,
+    ),
+    "a letter's own records move its level": (
+        "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
+    ),
+    "a record at risk moves the level by two steps": (
+        "mechanisms/adaptive.py", "int(real_knee * LEVEL_STEP) + 2", "int(real_knee * LEVEL_STEP) // 2", PROVEN,
+    ),
+    "the knee comes from the data": (
+        "mechanisms/adaptive_table.py", "        knee = self.knee\n", "        knee = max(self.knee, *counts.sizes)\n", ADAPTIVE,
+    ),
+    "the height comes from the data": (
+        "mechanisms/adaptive_table.py", "return counts.map(lambda count: self(", "self = type(self)(self.powers, self.growth, knee, self.unit, self.offset, self.high // (1 + counts.sizes.get(0, 0)))\n        return counts.map(lambda count: self(", ADAPTIVE,
+    ),
+    "the total loses no step": (
+        "mechanisms/adaptive_table.py", "one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)", "one_step = total", ADAPTIVE,
+    ),
+    "the others' levels never fall": (
+        "mechanisms/adaptive_table.py", "return 1 - Fraction(self.table.level(first - 1), self.table.level(first))", "return Fraction(0)", SPAN,
+    ),
+    "the least total is taken where most is at risk": (
+        "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
+    ),
+    "a letter's own gift moves its level": (
+        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - limit", "self.total(level) - limit", STEPS,
+    ),
+    "a loss is forgotten at once": (
+        "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
+    ),
+    "letters on the slope are not counted": (
+        "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
+    ),
+    "the level is one too high": (
+        "mechanisms/balanced_table.py", "                low, below = middle, value\n        return low", "                low, below = middle, value\n        return high", HIGHEST,
+    ),
+    "the surplus is halved": (
+        "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
+    ),
+    "the slope is four times as steep as what was proven": (
+        "mechanisms/balanced_table.py", "over, under = table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", "over, under = 4 * table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", LARGE_STEPS,
+    ),
+    "hidden letters may be counted nowhere": (
+        "mechanisms/balanced_bounds.py", "table.plateau >= least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
+    ),
+    "any surplus will do": (
+        "mechanisms/balanced_bounds.py", "table.surplus >= flat", "table.surplus > 0", HALF_SURPLUS,
+    ),
+    "levels never drift": (
+        "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+    ),
+    "the level has no cap": (
+        "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
+    ),
+    "a table is used whether proven or not": (
+        "mechanisms/balanced.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
+    ),
+    "a group of unknown size has all records": (
+        "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
+    ),
+    "both relations get the table of one": (
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours != REPLACE:\n            return tables", CHANGES,
+    ),
+    "the lower bound on exp is the upper one": (
+        "core/exact.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
+    ),
+    "the tail of the series is forgotten": (
+        "core/exact.py", "total, total + 2 * terms + 4", "total, total", EXP,
+    ),
+    "a ratio within the bounds' width passes": (
+        "core/exact.py", "if y <= lower:", "if y <= upper:", CLOSE,
+    ),
+    "the bound itself can be drawn": (
+        "core/randomness.py", ">= bound:", "> bound:", BYTES,
+    ),
+    "a rejected draw is not rejected but folded back": (
+        "core/randomness.py",
+        "while (value := self.bits(width)) >= bound:\n            pass",
+        "value = self.bits(width) % bound",
+        BYTES,
+    ),
+    "a letter's first unit goes to its neighbour": (
+        "core/counts.py", "unit_ends[i] - 1 - unit", "unit_ends[i] - unit", LAW,
+    ),
+    "many draws keep what must be rejected": (
+        "core/draw.py",
+        "weights.letter_at(unit) if unit < weights.total else pick(weights, source)",
+        "weights.letter_at(min(unit, weights.total - 1))",
+        MANY,
+    ),
+    "a cell of two letters is given to one": (
+        "core/draw.py", "-(-start // cell), end // cell", "start // cell, end // cell", MANY,
+    ),
+    "the pseudo-count is a tenth too small": (
+        "mechanisms/allocation.py", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
+    ),
+    "the pseudo-count is cut to a float": (
+        "mechanisms/allocation.py", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
+    ),
+    "several draws cost as one": (
+        "mechanisms/reveal_or_obscure.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, gains, 1)", SEVERAL,
+    ),
+    "a person owns one record only": (
+        "mechanisms/reveal_or_obscure.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, 1, self.draws)", SEVERAL,
+    ),
+    "a person puts all records on one letter": (
+        "mechanisms/allocation.py", "    if pseudo >= 1 or len(shares) == 1:\n", "    if pseudo:\n", SPREAD,
+    ),
+    "a person who spreads the records is not certified": (
+        "mechanisms/urn.py", "if few == 1 or is_one_free or lightest >= self.record:", "if few == 1 or is_one_free or lightest:", LEAKED,
+    ),
+    "the search stops at one letter": (
+        "mechanisms/allocation.py", "fewer, (over, under) = best[gains - g][draws - s], one[g][s]", "fewer, (over, under) = Allocation(1, 1), one[g][s]", LEAKED,
+    ),
+    "the total of a larger dataset is forgotten": (
+        "mechanisms/urn.py", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
+    ),
+    "the bound on many factors takes the last one": (
+        "mechanisms/allocation.py", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
+    ),
+    "the bound on the spread forgets later records": (
+        "mechanisms/allocation.py", "(1 / pseudo + _harmonic(few - 1)), few, bits", "(1 / pseudo), few, bits", BOUNDS,
+    ),
+    "the joint way forgets the person": (
+        "analysis/composition.py", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
+    ),
+    "a table of any shape is searched": (
+        "mechanisms/letter_table.py", "any(map(gt, steps, steps[1:]))", "not steps", REFUSED_TABLE,
+    ),
+    "nobody looks at the conditions of the proof": (
+        "mechanisms/adaptive.py", "if not table.is_as_proven(self.n):", "if not table:", UNPROVEN,
+    ),
+    "a long ratio is written out": (
+        "core/exact.py", "_LONGEST_TEXT = 2048", "_LONGEST_TEXT = 2**30", WRITTEN,
+    ),
+    "the urn forgets what was drawn": (
+        "mechanisms/reveal_or_obscure.py", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
+    ),
+    "the urn holds what was not yet drawn": (
+        "mechanisms/reveal_or_obscure.py", "elif earlier < len(letters):", "elif letters:", JOINT,
+    ),
+    "the certificate of several draws forgets one": (
+        "mechanisms/allocation.py", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", QUOTIENT,
+    ),
+    "bits drawn together are shared": (
+        "core/randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
+    ),
+    "the prior is scaled to its largest share": (
+        "mechanisms/reveal_or_obscure.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
+    ),
+    "the certificate watches a letter that somebody has": (
+        "mechanisms/urn.py",
+        "return self._transition(before, after, tuple(drawn))",
+        "return self._transition(after, before, tuple(drawn))",
+        ROO,
+    ),
+    "several answers cost as one": (
+        "mechanisms/randomized_response.py", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
+    ),
+    "records are drawn with replacement": (
+        "core/splitting.py", "row.letter_at(units.get(j, j))", "row.letter_at(j)", JOINT,
+    ),
+    "the same-minimum bound is dropped": (
+        "mechanisms/data_specific.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
+    ),
+    "a big letter is taken to be smaller than it can be": (
+        "mechanisms/data_specific.py", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
+    ),
+    "n is one too large": (
+        "mechanisms/data_specific.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
+    ),
+    "the certificate does not watch untouched letters": (
+        "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
+    ),
+    "the minimum is read one too high": (
+        "mechanisms/data_specific.py", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,
+    ),
+    "two letters in the middle are never obscured": (
+        "mechanisms/data_specific.py", "entries = [max(0, self._same_minimum_bound(last))]", "entries = [0]", DS,
+    ),
+    "the printed table passes for the private one": (
+        "mechanisms/data_specific.py", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
+    ),
+    "the total is taken for constant": (
+        "mechanisms/letter_specific.py", "if self.neighbours == ADD_REMOVE:\n            return tables", "if self.neighbours:\n            return tables", LS,
+    ),
+    "the worst total is the largest": (
+        "mechanisms/letter_table.py", "            if gap > 0:\n", "            if gap < 0:\n", LS,
+    ),
+    "the losing letter's last step is left out": (
+        "mechanisms/letter_table.py", "high = min(reach, table.last + 1)", "high = min(reach, table.last)", LS,
+    ),
+    "a removal is not looked at": (
+        "mechanisms/letter_table.py", "if (total + step) * under > over * total:", "if step < 0:", ADDED,
+    ),
+    "nobody looks at the certificate": (
+        "mechanisms/base.py", "if self.is_for_release and not is_at_most_exp", "if not self.k and not is_at_most_exp", REFUSED,
+    ),
+    "counts need not sum to n": (
+        "mechanisms/base.py", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
+    ),
+    "the certified loss is rounded down": (
+        "analysis/certificate.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
+    ),
+    "data is read before the charge": (
+        "releases/execute.py", "    entry = guarded(\n", "    scan.count()\n    entry = guarded(\n", ORDER,
+    ),
+    "a release that cannot be recorded is shown": (
+        "releases/execute.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
+    ),
+    "n is told though it is private": (
+        "releases/execute.py", "    if choice.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
+    ),
+    "a record that moves between two groups costs once": (
+        "releases/sample_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
+    ),
+    "a person's records cost as one": (
+        "releases/sample_request.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
+    ),
+    "a person's records in two groups cost as in one": (
+        "releases/sample_request.py", "in self._options and self.groups is None", "in self._options", TWO_GROUPS,
+    ),
+    "an unknown relation passes for add-remove": (
+        "releases/sample_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+    ),
+    "1 and True share a place": (
+        "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
+    ),
+    "cells outside are dropped": (
+        "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
+    ),
+    "the pair is told apart a little less well": (
+        "core/dominating_pair.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
+    ),
+    "several records of a person count as one in the pair": (
+        "mechanisms/reveal_or_obscure.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
+    ),
+    "the table's least total is taken for its largest": (
+        "mechanisms/letter_specific.py", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
+    ),
+    "the step of q is left out of the distance": (
+        "mechanisms/data_specific.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
+    ),
+    "masses are rounded down": (
+        "analysis/losses.py", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
+    ),
+    "the growth is rounded up": (
+        "analysis/losses.py", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+    ),
+    "a far loss is forgotten": (
+        "analysis/losses.py", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
+    ),
+    "a sampler beyond the budget is taken": (
+        "analysis/composition.py", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
+    ),
+    "deltas are not added up": (
+        "ledger/rules.py", "left = budget - sum(", "left = budget - 0 * sum(", BOTH_SUMS,
+    ),
+    "a delta is taken from a pure budget": (
+        "ledger/rules.py", "    if not budget:\n", "    if budget < 0:\n", PURE,
+    ),
+    "the replay looks at epsilon only": (
+        "ledger/accounts.py", "min(self.left[event.dataset], delta_left)", "self.left[event.dataset]", FORGED,
+    ),
+    "nobody looks at what is remembered of a ledger": (
+        "ledger/memory.py", "if all(map(self._holds, self.newest.values())):", "if self.newest:", OLD_COPY,
+    ),
+    "what was lost is not charged again": (
+        "ledger/restoring.py", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
+    ),
+    "what two restores have lost is charged twice": (
+        "ledger/witness.py", "while kept and kept[-1].seq >= note.seq:", "while kept and kept[-1].seq > 10**9:", CHARGED_AGAIN,
+    ),
+    "two copies make the same event": (
+        "ledger/chain.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
+    ),
+    "a file that is mounted by itself is taken": (
+        "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
+    ),
+    "a sticky folder is taken for one's own": (
+        "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
+    ),
+    "the delta of a release is not charged": (
+        "releases/execute.py", "            delta=choice.delta,\n", "", DELTA_FIRST,
+    ),
+    "rows are drawn at twice their epsilon": (
+        "releases/synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,
+    ),
+    "a person's records change a row's law once": (
+        "releases/synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+    ),
+    "a row may cost more than all may": (
+        "analysis/composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
+    ),
+    "the privacy map rounds to the nearest float": (
+        "core/exact.py", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
+    ),
+    "a group is bounded as one record": (
+        "mechanisms/reveal_or_obscure.py", "1 + records * (exp_upper(epsilon) - 1)", "1 + (exp_upper(epsilon) - 1)", f"{GROUP_MAP}[roo]",
+    ),
+    "data of another size than stated is drawn from": (
+        "integrations/opendp.py", "raise ReleaseError(_OTHER_SIZE)", "pass", STATED_SIZE,
+    ),
+    "a random block may be of any size": (
+        "core/splitting.py", "abs(excess), source)", "0, source)", SUBSET,
+    ),
+    "an audit measures the trials that chose the event": (
+        "auditing/trials.py", "ordering, choosing, measuring = phases", "ordering = choosing = measuring = phases[2]", NO_ALARM,
+    ),
+    "an audit bounds the wrong side": (
+        "auditing/trials.py", "log_odds_lower(counts[side], ", "log_odds_lower(counts[1 - side], ", REACHED,
+    ),
+    "an audit looks in one direction only": (
+        "auditing/trials.py", "    found = []\n    for side in (0, 1):", "    found = []\n    for side in (0,):", REACHED,
+    ),
+    "an audit spends its confidence twice": (
+        "auditing/trials.py", "float(risk * (1 - _INDEPENDENCE))", "float(risk)", SHARED,
+    ),
+    "an audit takes datasets far apart for neighbours": (
+        "auditing/trials.py", "bound / distance", "bound", FAR,
+    ),
+    "an audit believes draws that repeat": (
+        "auditing/trials.py", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
+    ),
+    "the bound on odds forgets the tail": (
+        "auditing/clopper_pearson.py", "        total += term\n", "", COVERED,
+    ),
+    "the bound on odds is taken at even luck": (
+        "auditing/clopper_pearson.py", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
+    ),
+    "a run that fails is read as if it had not": (
+        "auditing/program.py", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+    ),
+    "a random float is rounded to its lower multiple": (
+        "auditing/exact_law.py", "math.ceil(", "math.floor(", MULTIPLE,
+    ),
+    "the planner forgets that a table's entries are rounded up": (
+        "mechanisms/envelope.py", "+ 3 + ceil_div(self.unit, rate)", "", f"{AGREE}[ls-roo]",
+    ),
+    "the planner forgets that DS-ROO's entries are rounded up": (
+        "mechanisms/data_specific.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+    ),
+    "a rough answer is one that fails": (
+        "analysis/search.py", "    return found\n", "    return failed or found\n", HELD,
+    ),
+    "the least epsilon of the limit is rounded up": (
+        "analysis/planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+    ),
+    "e^epsilon of the limit is rounded down": (
+        "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+    ),
+    "the limit of few records rounds e^epsilon down": (
+        "analysis/limit.py", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+    ),
+    "the limit is rounded up": (
+        "analysis/limit.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
+    ),
+    "the power in the limit is rounded down": (
+        "analysis/limit.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
+    ),
+    "an upper power is squared downwards": (
+        "core/exact.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+    ),
+    "the limit of adding a record is that of replacing one": (
+        "analysis/limit.py", "else 2 * epsilon", "else epsilon", LIMIT,
+    ),
+    "the limit counts a letter too many without probability": (
+        "analysis/limit.py", "(letters >= 2 and letters * share == 1)", "(letters >= 1)", LIMIT,
+    ),
+    "a name rebound to this machine opens the page": (
+        "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
+    ),
+    "any site may send a release": (
+        "web/gate.py", 'values(scope, "origin") != [f"http://{host}"]', 'not values(scope, "origin")', ORIGIN,
+    ),
+    "nobody looks for the key": (
+        "web/door.py", "if len(given) == 1 and self._door.fits(given[0]):", "if len(given) < 2:", KEY,
+    ),
+    "a link works twice": (
+        "web/door.py", "            self._token = None\n            if", "            if", SPENT,
+    ),
+    "a link never grows old": (
+        "web/door.py", "if time.monotonic() > self._until:", "if not self._until:", OLD,
+    ),
+    "a page on another port opens the door": (
+        "web/gate.py", 'sites <= {"same-origin", "cross-site"}', "True", OTHER_PORT,
+    ),
+    "whoever hangs is waited for": (
+        "web/connection.py", "if len(self._clocks) > MOST_WAITING:", "if not self._clocks:", HANGING,
+    ),
+    "any site may read": (
+        "web/gate.py", 'not set(values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "False", OTHER_SITE,
+    ),
+    "a nonce is good for ever": (
+        "web/orders.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
+    ),
+    "a link leads out of the folder": (
+        "web/folder.py", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
+    ),
+    "the page learns the alphabet from the data": (
+        "web/orders.py", "if isinstance(data, Path) and path.samefile(data):", "if not path.name:", LEARNED,
+    ),
+    "the page looks into the data before it is told to": (
+        "web/orders.py", "        order = cls(\n", "        data.open().close()\n        order = cls(\n", UNOPENED,
+    ),
+    "a file that was exchanged is read": (
+        "web/orders.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+    ),
+    "a password is in the name of a budget": (
+        "releases/budget_name.py", "return conninfo.public_name(data)", "return data", UNNAMED,
+    ),
+    "a refusal quotes a connection string": (
+        "core/arguments.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
+    ),
+    "the page listens to the network": (
+        "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_mutant_dies(mutant, tmp_path):
+    module, original, mutated, killer = MUTANTS[mutant]
+    shutil.copytree(SOURCE, tmp_path / "dproo")
+    path = tmp_path / "dproo" / module
+    text = path.read_text(encoding="utf-8")
+    assert text.count(original) == 1, "the mutant no longer fits the code"
+    path.write_text(text.replace(original, mutated), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", TESTS / killer]
+    result = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=TESTS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert result.returncode == 1, f"{mutant!r} survived:\n{result.stdout[-2000:]}"

@@ -1,0 +1,269 @@
+"""The machine-checked proofs: what the pages and the program say of them is what they say.
+
+``make proofs`` checks the proofs themselves; nothing here needs Coq.
+"""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from random import SystemRandom
+
+import check_proofs as check
+import pytest
+
+from dproo.core.counts import Counts
+from dproo.mechanisms import SAMPLERS, conditions, mechanism
+from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
+from dproo.mechanisms.letter_table import LetterTable
+
+
+def unchecked(values, slope):
+    """Return a table that was not checked when it was made."""
+    table = object.__new__(LetterTable)
+    object.__setattr__(table, "values", tuple(values))
+    object.__setattr__(table, "slope", slope)
+    return table
+
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "proofs").glob("*.md"))
+LIST = ROOT / "docs" / "proofs" / "machine_checked.md"
+
+CHANCE = SystemRandom()
+THEOREMS = check.theorems()
+MADE = [
+    mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
+    for name, options in [
+        ("roo", {}),
+        ("subrr", {}),
+        ("roo", {"draws": 3, "prior": [1, 2, 5]}),
+        ("roo", {"records_per_person": 4}),
+        ("ls-roo", {}),
+    ]
+    for relation in SAMPLERS[name].relations
+    if relation != "both"
+    for epsilon in ("0.1", "1", "8")
+] + [
+    mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
+    for epsilon in ("0.1", "1", "8")
+    for n in (1, 12, 2**80)
+]
+
+
+def blocks_of(page):
+    """Yield the indented blocks of a page, without their indentation."""
+    for block in re.findall(r"(?:^    .*\n)+", page.read_text(encoding="utf-8"), re.MULTILINE):
+        yield re.sub(r"^    ", "", block, flags=re.MULTILINE).rstrip()
+
+
+# The sources
+
+
+def test_nothing_is_assumed_or_left_out():
+    assert check.gaps() == []
+
+
+@pytest.mark.parametrize("gap", ["Admitted.", "Axiom a : False.", "Parameter p : nat.", "admit."])
+def test_a_gap_would_be_found(gap):
+    assert re.search(check.GAPS, check.without_comments(f"Proof. (* fine *) {gap}"))
+    assert not re.search(check.GAPS, check.without_comments(f"(* {gap} *) Qed."))
+
+
+def test_every_source_is_checked():
+    assert sorted(check.files()) == sorted(path.name for path in (ROOT / "proofs").glob("*.v"))
+
+
+def test_a_theorem_is_read_with_the_hypotheses_of_its_own_sections():
+    assert [*THEOREMS["ls_roo_add_remove"].hypotheses] == [
+        "table_positive",
+        "table_rising",
+        "table_grows_at_most",
+        "growth_at_least_one",
+    ]
+    assert "table_grows_at_most" not in THEOREMS["ls_roo_replace"].hypotheses
+    assert THEOREMS["group_privacy"].hypotheses == {}
+
+
+# The pages
+
+
+def test_the_list_of_theorems_is_that_of_the_sources():
+    text = LIST.read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == [*THEOREMS]
+
+
+def test_every_theorem_is_quoted_once_and_every_quote_is_one():
+    quotes = [block for page in PAGES for block in blocks_of(page) if "Theorem " in block]
+    assert sorted(quotes) == sorted(theorem.quote for theorem in THEOREMS.values())
+
+
+def test_the_paper_map_names_theorems_that_exist():
+    text = (ROOT / "docs" / "paper-map.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("|")]
+    assert {len(row) for row in rows} == {7}
+    named = {name for row in rows[2:] for name in re.findall(r"`(\w+)`", row[4])}
+    assert named
+    assert named <= {*THEOREMS}
+
+
+# The conditions
+
+
+@pytest.mark.parametrize("made", MADE, ids=lambda made: f"{made.theorem}-{made.epsilon}")
+def test_a_sampler_checks_exactly_what_its_theorem_assumes(made):
+    assert {*made.conditions} == {*THEOREMS[made.theorem].hypotheses}
+    assert all(callable(getattr(conditions, name)) for name in made.conditions)
+    assert all(made.conditions.values())
+
+
+def test_a_sampler_without_a_theorem_claims_no_condition():
+    both = mechanism("roo", epsilon=1, n=12, k=3, draws=2, records_per_person=2)
+    answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
+    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("ds-roo", "als-roo", "bal-roo")]
+    others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
+    for made in (both, answers, *others):
+        assert made.theorem is None
+        assert made.conditions == {}
+
+
+def test_a_sampler_that_fails_a_condition_cannot_be_made():
+    class Broken(LetterSpecificRevealOrObscure):
+        @property
+        def conditions(self):
+            return super().conditions | {"table_convex": False}
+
+    with pytest.raises(ValueError, match=r"^ls-roo did not certify: table_convex does not hold\.$"):
+        Broken(epsilon=1, n=12, k=3)
+
+
+TWO = Fraction(2)
+ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVEL_STEP)
+
+
+@pytest.mark.parametrize(
+    ("condition", "good", "bad"),
+    [
+        ("table_positive", [unchecked((1, 2), 1)], [unchecked((0, 1), 1)]),
+        ("table_rising", [unchecked((1, 1), 0)], [unchecked((2, 1), 1)]),
+        ("table_convex", [unchecked((1, 2, 4), 2)], [unchecked((1, 3, 4), 2)]),
+        ("table_convex", [unchecked((1, 2, 4), 2)], [unchecked((1, 2, 5), 2)]),
+        ("growth_at_least_one", [Fraction(1)], [Fraction(99, 100)]),
+        ("search_ends", [unchecked((1, 2), 1), 1], [unchecked((1, 2), 1), 0]),
+        (
+            "stop_grows_at_most",
+            [unchecked((1, 2), 2), TWO, 1],
+            [unchecked((1, 2), 3), TWO, 1],
+        ),
+        ("unit_positive", [ALS], [replace(ALS, unit=0)]),
+        ("knee_positive", [ALS], [replace(ALS, knee=0)]),
+        ("knee_grows_at_most", [ALS], [replace(ALS, knee=1)]),
+        ("high_positive", [ALS], [replace(ALS, high=0)]),
+        ("offset_positive", [ALS], [replace(ALS, offset=0)]),
+        ("level_grows_at_most", [ALS], [replace(ALS, offset=2 * LEVEL_STEP - 1)]),
+        ("powers_positive", [ALS], [replace(ALS, powers=(0, 12, 18))]),
+        ("powers_rising", [ALS], [replace(ALS, powers=(8, 7, 10))]),
+        ("base_positive", [1], [0]),
+        ("unit_nonnegative", [0], [-1]),
+        ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+        ("base_covers_records", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+    ],
+)
+def test_each_condition_tells_a_table_that_breaks_it(condition, good, bad):
+    holds = getattr(conditions, condition)
+    assert holds(*good)
+    assert not holds(*bad)
+
+
+def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():
+    for n, holds in [(1, True), (2, True), (3, False), (9, False)]:
+        table = unchecked((4, 8, 16), 17)
+        assert conditions.table_grows_at_most(table, TWO, n=n) is holds
+
+
+def test_powers_grow_up_to_the_most_records_or_until_all_is_revealed():
+    for table, n, holds in [
+        (ALS, 2, True),
+        (replace(ALS, powers=(8, 13, 18)), 2, False),
+        (replace(ALS, unit=18 * LEVEL_STEP), 9, True),
+        (replace(ALS, unit=18 * LEVEL_STEP + 1), 9, False),
+        (replace(ALS, knee=3), 9, False),
+    ]:
+        assert conditions.powers_grow_at_most(table, n=n) is holds
+
+
+def test_a_table_is_straight_from_its_end_on():
+    class Bent(LetterTable):
+        def __call__(self, count):
+            return super().__call__(count) + (count > self.last + 1)
+
+    assert conditions.table_straight(unchecked((1, 2), 3))
+    assert not conditions.table_straight(Bent((1, 2), 3))
+
+
+def tables(number):
+    """Yield random convex tables, some of them short, flat or steep."""
+    for _ in range(number):
+        steps = sorted(CHANCE.choices(range(CHANCE.choice([2, 9])), k=CHANCE.randint(1, 5)))
+        values = [CHANCE.randint(1, 30)]
+        for step in steps[:-1]:
+            values.append(values[-1] + step)
+        yield LetterTable(tuple(values), steps[-1])
+
+
+def exact_ratio(table, n, k):
+    """Return the largest ratio over all neighbours, by looking at all of them."""
+    worst = Fraction(1)
+    for before in product(range(n + 1), repeat=k):
+        if sum(before) != n:
+            continue
+        total = sum(map(table, before))
+        for a, b in product(range(k), repeat=2):
+            if before[b] and a != b:
+                after = [*before]
+                after[a], after[b] = after[a] + 1, after[b] - 1
+                scale = Fraction(total, sum(map(table, after)))
+                worst = max(
+                    worst,
+                    *(
+                        scale * Fraction(table(new), table(old))
+                        for new, old in zip(after, before, strict=True)
+                    ),
+                )
+    return worst
+
+
+def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
+    """At the exact worst ratio it finds nothing; a hair below it, it does."""
+    found = 0
+    for table in tables(200):
+        k = CHANCE.choice([2, 3, 4, 5])
+        n = CHANCE.randint(1, 9 - k)
+        ratio = exact_ratio(table, n, k)
+        for growth, holds in [(ratio, True), (ratio * Fraction(9999, 10000), False)]:
+            if growth <= 1:
+                continue
+            stop = conditions.search_stop(table, growth)
+            assert conditions.search_ends(table, stop)
+            assert conditions.stop_grows_at_most(table, growth, stop)
+            shown = conditions.search_found_nothing(table, growth, stop, n=n, k=k)
+            assert shown is holds, (table, n, k, growth)
+            found += 1
+    assert found > 100
+
+
+def test_without_convexity_the_search_would_miss_a_leak():
+    table, growth = unchecked((1, 1, 7, 7, 10), 0), Fraction(21, 5)
+    stop = conditions.search_stop(table, growth)
+    assert conditions.search_found_nothing(table, growth, stop, n=4, k=3)
+    assert exact_ratio(table, 4, 3) == 7
+    assert not conditions.table_convex(table)
+
+
+def test_the_counts_of_a_dataset_are_those_of_the_theorems():
+    """A letter's weight is the table at its count, and the law its share of the total."""
+    made = mechanism("ls-roo", epsilon=1, n=12, k=3)
+    weights = [made.table(count) for count in (7, 5, 0)]
+    assert made.pmf(Counts.of([7, 5, 0])) == [Fraction(w, sum(weights)) for w in weights]

@@ -1,0 +1,131 @@
+"""The house: imports point downwards, the core has no float, optional libraries stay outside."""
+
+import ast
+import re
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import dproo
+
+SOURCE = Path(dproo.__file__).parent
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+
+EXACT = [
+    *(path.relative_to(SOURCE).as_posix() for path in SOURCE.glob("core/*.py")),
+    *(path.relative_to(SOURCE).as_posix() for path in SOURCE.glob("mechanisms/*.py")),
+    *(f"analysis/{name}.py" for name in ("certificate", "composition", "losses")),
+]
+
+
+def imported(path):
+    """Yield the parts of what a module imports of this package, its own name left out."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "dproo" and rest:
+                yield rest.split(".")
+
+
+def packages_of_the_table():
+    """Return the packages in the order of CONTRIBUTING, from the ground up."""
+    table = CONTRIBUTING.read_text(encoding="utf-8").partition("## The packages")[2]
+    return re.findall(r"^\| `(\w+)(?:\.py|/)` \|", table.partition("\n## ")[0], flags=re.MULTILINE)
+
+
+def test_the_table_names_every_package_once():
+    found = [path.stem for path in SOURCE.iterdir() if path.suffix in {"", ".py"}]
+    packages = [name for name in found if not name.startswith("__")]
+    assert sorted(packages_of_the_table()) == sorted(packages)
+
+
+def test_imports_point_downwards():
+    order = packages_of_the_table()
+    for path in SOURCE.rglob("*.py"):
+        package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if package != "__init__":
+            below = {*order[: order.index(package) + 1], "__version__"}
+            assert {first for first, *_ in imported(path)} <= below, path
+
+
+def test_no_two_modules_of_a_package_import_each_other():
+    for package in (path for path in SOURCE.iterdir() if path.is_dir()):
+        modules = {path.stem: path for path in package.glob("*.py") if path.stem != "__init__"}
+        needs = {
+            name: {
+                inner[0]
+                for first, *inner in imported(path)
+                if first == package.name and inner and inner[0] in modules
+            }
+            for name, path in modules.items()
+        }
+        tuple(TopologicalSorter(needs).static_order())  # raises where there is a circle
+
+
+@pytest.mark.parametrize("module", EXACT)
+def test_there_is_no_float_between_epsilon_and_the_draw(module):
+    text = (SOURCE / module).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        is_literal = isinstance(node, ast.Constant) and isinstance(node.value, float)
+        is_call = isinstance(node, ast.Name) and node.id == "float"
+        is_float_math = (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in {"math", "random", "np", "numpy"}
+            and node.attr not in {"inf", "nextafter"}
+        )
+        if is_literal or is_call or is_float_math:
+            line = lines[node.lineno - 1]
+            is_allowed = "float-ok" in line or line.lstrip().startswith(
+                ("Number =", "elif", "def ")
+            )
+            assert is_allowed, (module, line)
+
+
+def test_importing_the_package_loads_no_heavy_library():
+    heavy = "numpy", "scipy", "duckdb", "narwhals", "pandas", "matplotlib", "click", "opendp"
+    heavy += "dp_accounting", "starlette", "uvicorn", "jinja2"
+    code = f"from dproo import *; import sys; print([m for m in {heavy} if m in sys.modules])"
+    assert output_of("-c", code).strip() == "[]"
+
+
+def output_of(*arguments):
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_help_of_the_command_line_loads_no_other_room():
+    """Nor does it import what reads the arguments of a command."""
+    code = "import atexit, sys; sys.argv[1:] = ['--help']; from dproo.cli import main;"
+    code += "loaded = lambda: sorted(m for m in sys.modules if 'dproo' in m or m == 'click');"
+    code += "atexit.register(lambda: print(loaded())); main()"
+    assert output_of("-c", code).splitlines()[-1] == "['dproo', 'dproo.cli']"
+
+
+def test_every_public_name_is_there_and_no_module_takes_its_place():
+    code = "import dproo, dproo.analysis.accuracy, dproo.auditing.trials, dproo.analysis.limit;"
+    code += "print(all(callable(getattr(dproo, n)) for n in ('accuracy', 'audit', 'limit')),"
+    code += "set(dproo.__all__) <= set(dir(dproo)), hasattr(dproo, 'nothing'))"
+    assert output_of("-c", code).strip() == "True True False"
+
+
+def test_the_public_names_are_exactly_the_documented_ones():
+    """Those of the reference page, which shows each of them once as ``dproo.name``."""
+    text = (CONTRIBUTING.parent / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\bdproo\.(\w+)", text))
+    assert set(dproo.__all__) - {"__version__"} <= named
+    assert all(hasattr(dproo, name) for name in dproo.__all__)
+
+
+def test_no_file_is_longer_than_300_lines():
+    for path in SOURCE.rglob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path.name

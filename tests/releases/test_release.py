@@ -1,0 +1,398 @@
+"""The release path: refused before it costs, charged before it reads, recorded before it shows."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.chance import ALPHA, p_value
+
+import dproo
+from dproo import engines
+from dproo.core.exact import is_at_most_exp
+from dproo.core.randomness import Source
+from dproo.ledger import BudgetRefused, Ledger, LedgerError
+from dproo.mechanisms import mechanism
+from dproo.releases import execute
+from dproo.releases.execute import ReleaseError, sample
+from dproo.releases.sample_request import Choice, Groups
+
+CANARY = "canary-7f3a"
+LETTERS = ["a", "b", "c"]
+DATA = ["a"] * 6 + ["b"] * 3 + [None]
+
+
+def charged(ledger, **options):
+    known = {"alphabet": LETTERS, "epsilon": "0.4", "ledger": ledger, "dataset": "patients"}
+    return known | options
+
+
+@pytest.mark.untraced
+def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path):
+    """The file is scanned once and released from many times; each release runs all the rest."""
+    path = tmp_path / "data.csv"
+    path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
+    choice = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
+    counts = engines.prepare(path, alphabet=choice.alphabet, column="c").count()
+    assert list(counts) == [6, 3, 0, 1]
+    scan = engines.prepare(counts, alphabet=choice.alphabet)
+    drawn = Counter(execute.release(choice, scan).value for _ in range(100_000))
+    letters = [*LETTERS, "other"]
+    law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))
+    assert p_value(drawn, law) > ALPHA
+    for epsilon in ("0.8", "1.25"):
+        off = mechanism("ls-roo", epsilon=epsilon, n=10, k=4).pmf(counts)
+        assert p_value(drawn, dict(zip(letters, off, strict=True))) < ALPHA
+
+
+@pytest.mark.untraced
+def test_the_law_of_a_hundred_thousand_records_of_whole_releases_from_a_file(tmp_path):
+    """Fifty releases, each of one record for each of 2,000 groups with the same counts."""
+    path = tmp_path / "data.csv"
+    groups = range(2_000)
+    rows = (f"{group},{cell or ''}\n" for group in groups for cell in DATA)
+    path.write_text("g,c\n" + "".join(rows))
+    drawn = Counter()
+    for _ in range(50):
+        released = sample(
+            path,
+            alphabet=LETTERS,
+            column="c",
+            epsilon=1,
+            by={"g": groups},
+            neighbours="add-remove",
+        )
+        drawn.update(value["c"] for value in released.values)
+    assert drawn.total() == 100_000
+    letters = [*LETTERS, "other"]
+
+    def law(epsilon):
+        sampler = mechanism("ls-roo", epsilon=epsilon, k=4, neighbours="add-remove")
+        return dict(zip(letters, sampler.pmf([6, 3, 0, 1]), strict=True))
+
+    assert p_value(drawn, law("1")) > ALPHA
+    assert p_value(drawn, law("0.8")) < ALPHA
+    assert p_value(drawn, law("1.25")) < ALPHA
+
+
+def test_whole_releases_from_a_file_stay_within_the_alphabet(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
+    drawn = {sample(path, alphabet=LETTERS, column="c", epsilon=1).value for _ in range(30)}
+    assert drawn <= {*LETTERS, "other"}
+
+
+def test_the_charge_is_durable_before_the_first_record_is_read(ledger):
+    seen = []
+
+    def records():
+        seen.append(Ledger(ledger.path).show()[0].left)
+        yield from DATA
+
+    drawn = sample(records(), **charged(ledger))
+    assert seen == [600_000_000]
+    assert drawn.receipt["ledger"]["charge_nano_epsilon"] == 400_000_000
+    assert ledger.released(drawn.receipt["ledger"]["entry"]) == drawn.receipt
+
+
+def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
+    def records():
+        raise AssertionError("read")
+        yield
+
+    for options in (
+        {"epsilon": "1.1"},
+        {"epsilon": "0"},
+        {"sampler": "gauss"},
+        {"size": 0},
+        {"size": 10**6 + 1},
+        {"alphabet": None},
+        {"alphabet": []},
+        {"neighbours": "add-remove"},
+        {"records_per_person": 2},
+        {"dataset": "nurses"},
+        {"dataset": None},
+        {"sampler": "ds-roo", "neighbours": "add-remove"},
+    ):
+        with pytest.raises((ValueError, TypeError, LedgerError)):
+            sample(records(), **charged(ledger, **options))
+    with pytest.raises(BudgetRefused, match="at most the 1 left of the budget"):
+        sample(records(), **charged(ledger, epsilon="1.1"))
+    assert ledger.show()[0].spent == 0
+
+
+def assert_failed_privately(ledger, failed):
+    """Assert one fixed sentence without a cause, the charge kept, and nothing recorded."""
+    error = failed.value
+    sentence, _, kept = str(error).partition(" The charge stays: entry 2 of 'patients'.")
+    assert sentence in {execute.FAILED, engines.FAILED}
+    assert kept in {"", " 'dproo ledger print 2' prints the release if it was recorded."}
+    assert "The charge stays" in str(error)
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    assert ledger.show()[0].spent == 400_000_000
+    assert [line.is_recorded for line in ledger.show()[0].lines] == [False]
+
+
+def test_a_source_that_breaks_says_nothing_of_its_data_and_stays_charged(ledger):
+    def records():
+        yield CANARY
+        raise ValueError(CANARY)
+
+    with pytest.raises(ReleaseError) as failed:
+        sample(records(), **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_an_entropy_failure_says_nothing_and_shows_nothing(ledger, monkeypatch):
+    def broken(_):
+        raise OSError(CANARY)
+
+    monkeypatch.setattr(execute, "Source", lambda: Source(broken))
+    with pytest.raises(ReleaseError) as failed:
+        sample(DATA, **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_a_ledger_that_cannot_record_keeps_the_release_unshown(ledger, monkeypatch):
+    def full(*_):
+        raise OSError(CANARY)
+
+    monkeypatch.setattr(Ledger, "record", full)
+    with pytest.raises(ReleaseError) as failed:
+        sample(DATA, **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+class PanicException(BaseException):
+    """As a library in Rust raises it: no Exception, and it quotes what it was working on."""
+
+
+def ends(kind):
+    """Return records that end so, while something else that quotes them is handled."""
+
+    def records():
+        yield CANARY
+        try:
+            int(CANARY)
+        except ValueError:
+            raise kind(CANARY)  # noqa: B904 - as a signal comes
+
+    return records()
+
+
+@pytest.mark.parametrize("kind", [MemoryError, RecursionError, PanicException, GeneratorExit])
+def test_whatever_ends_a_release_is_one_sentence_that_says_the_charge_stays(ledger, kind):
+    with pytest.raises(ReleaseError) as failed:
+        sample(ends(kind), **charged(ledger))
+    assert_failed_privately(ledger, failed)
+
+
+def test_an_interrupt_stays_one_and_says_that_the_charge_stays(ledger):
+    with pytest.raises(KeyboardInterrupt) as failed:
+        sample(ends(KeyboardInterrupt), **charged(ledger))
+    assert str(failed.value) == (
+        "the release was stopped. The charge stays: entry 2 of 'patients'."
+    )
+    assert failed.value.__context__ is None
+    assert ledger.show()[0].spent == 400_000_000
+
+
+def test_an_exit_stays_one_with_its_own_code_and_says_that_the_charge_stays(ledger):
+    with pytest.raises(SystemExit) as failed:
+        sample(ends(SystemExit), **charged(ledger))
+    assert failed.value.code == 4
+    assert failed.value.__notes__ == [
+        "the release was stopped. The charge stays: entry 2 of 'patients'."
+    ]
+    assert failed.value.__context__ is None
+
+
+def test_an_interrupt_while_charging_does_not_say_that_nothing_was_charged(ledger, monkeypatch):
+    reserve = Ledger.reserve
+
+    def stopped(*arguments, **options):
+        reserve(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "reserve", stopped)
+    with pytest.raises(KeyboardInterrupt, match="The charge may stand: 'dproo ledger show' tells"):
+        sample(DATA, **charged(ledger))
+
+
+def test_an_interrupt_while_recording_says_how_to_print_the_release(ledger, monkeypatch):
+    record = Ledger.record
+
+    def stopped(*arguments):
+        record(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "record", stopped)
+    with pytest.raises(KeyboardInterrupt, match="'dproo ledger print 2' prints the release if it"):
+        sample(DATA, **charged(ledger))
+    assert ledger.released(2)["values"][0] in {*LETTERS, "other"}
+
+
+def test_an_interrupt_before_the_charge_is_none_of_ours(ledger, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engines, "prepare", stopped)
+    with pytest.raises(KeyboardInterrupt) as failed:
+        sample(DATA, **charged(ledger))
+    assert str(failed.value) == ""
+    assert ledger.show()[0].spent == 0
+
+
+def test_no_release_accepts_the_printed_table_or_a_seed():
+    for option in ("as_printed", "seed", "source"):
+        with pytest.raises(TypeError, match=option):
+            sample(DATA, alphabet=LETTERS, epsilon=1, **{option: 1})
+    with pytest.raises(ValueError, match="sampler must be one of"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, sampler="laplace")
+
+
+def test_an_unknown_relation_is_refused():
+    with pytest.raises(ValueError, match="neighbours must be one of add-remove, replace"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="both")
+
+
+def test_under_add_remove_the_receipt_does_not_tell_n():
+    receipt = sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="add-remove").receipt
+    assert not {"n", "worst_alpha"} & set(receipt)
+    assert receipt["certificate"]["holds"]
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("sampler", ["roo", "ls-roo"])
+def test_several_records_are_released_for_one_epsilon(sampler, neighbours):
+    data = ["a"] * 600 + ["b"] * 300 + ["z"] * 100
+    drawn = sample(
+        data, alphabet=LETTERS, epsilon=1, size=7, sampler=sampler, neighbours=neighbours
+    )
+    assert len(drawn.values) == 7
+    assert set(drawn.values) <= {*LETTERS, "other"}
+    assert drawn.receipt["certificate"]["epsilon"] <= 1
+    joint = {"roo": "drawn jointly", "ls-roo": "one from each of as many disjoint blocks"}
+    assert drawn.receipt["several"] == joint[sampler]
+
+
+def test_more_records_than_there_are_cannot_be_released():
+    with pytest.raises(ReleaseError, match="the data has fewer than 11 records"):
+        sample(DATA, alphabet=LETTERS, epsilon=1, size=11, sampler="roo")
+
+
+def test_a_person_with_several_records_is_protected_by_every_sampler():
+    for sampler in ("roo", "ls-roo", "ds-roo"):
+        drawn = sample(DATA, alphabet=LETTERS, epsilon=1, sampler=sampler, records_per_person=4)
+        assert drawn.receipt["protects"] == "one person with up to 4 records"
+    one = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4)
+    assert one.law(10).epsilon == Fraction(1, 4)
+
+
+def test_a_person_with_records_in_several_groups_is_protected():
+    """Two records in two groups: the product of both ratios is what a person can change."""
+    groups = Groups.of({"ward": ["A", "B"]}, "c", is_public=False)
+    for sampler, neighbours in [("roo", "add-remove"), ("ls-roo", "add-remove")]:
+        choice = Choice(
+            alphabet=dproo.Alphabet.of(LETTERS),
+            epsilon=Fraction(1),
+            sampler=sampler,
+            groups=groups,
+            neighbours=neighbours,
+            records_per_person=2,
+        )
+        law = choice.law(1)
+        empty, one = dproo.Counts.of([0] * 4), dproo.Counts.of([1, 0, 0, 0])
+        ratio = law.pmf(one)[0] / law.pmf(empty)[0]
+        assert is_at_most_exp(ratio * ratio, choice.cost)
+        assert is_at_most_exp(dproo.certify(law).ratio ** 2, choice.cost)
+
+
+def test_auto_chooses_by_public_parameters():
+    assert sample(DATA, alphabet=LETTERS, epsilon=1, sampler="auto").receipt["sampler"] == "als-roo"
+
+
+def test_the_uniform_policy_has_no_extra_letter():
+    alphabet = dproo.Alphabet.of(LETTERS, policy="uniform")
+    receipt = sample(DATA, alphabet=alphabet, epsilon=1).receipt
+    assert (receipt["k"], receipt["n"]) == (3, 10)
+    with pytest.raises(ValueError, match="alphabet must have at least 2 letters, got 1"):
+        sample(DATA, alphabet=dproo.Alphabet.of(["a"], policy="uniform"), epsilon=1)
+
+
+def test_a_trillion_letters_are_released_from():
+    alphabet = {"x": range(10**6), "y": range(10**6)}
+    drawn = sample([(1, 2), (3, 4)] * 50, alphabet=alphabet, epsilon=10)
+    assert drawn.receipt["k"] == 10**12 + 1
+    assert drawn.value == "other" or set(drawn.value) == {"x", "y"}
+
+
+def wards(path):
+    rows = [("A", "a")] * 30 + [("A", "zzz")] * 5 + [("B", "b")] * 20 + [("?", "a")] * 3
+    path.write_text("ward,c\n" + "".join(f"{ward},{cell}\n" for ward, cell in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "cost"),
+    [
+        ({"neighbours": "add-remove"}, "1"),
+        ({"neighbours": "replace"}, "2"),
+        ({"neighbours": "replace", "are_groups_public": True}, "1"),
+    ],
+)
+def test_one_record_is_released_for_each_public_group(tmp_path, options, cost):
+    path = wards(tmp_path / "data.csv")
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    book.declare("wards", budget="2", neighbours=options["neighbours"])
+    drawn = sample(
+        path,
+        alphabet=LETTERS,
+        column="c",
+        epsilon=1,
+        by={"ward": ["A", "B", "C"]},
+        ledger=book,
+        dataset="wards",
+        **options,
+    )
+    assert [value["ward"] for value in drawn.values] == ["A", "B", "C"]
+    assert {value["c"] for value in drawn.values} <= {*LETTERS, "other", None}
+    assert drawn.receipt["epsilon"] == cost
+    assert book.show()[0].spent == int(cost) * 10**9
+    is_empty_shown = drawn.values[2]["c"] is None
+    assert is_empty_shown == options.get("are_groups_public", False)
+
+
+def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
+    path = wards(tmp_path / "data.csv")
+    groups = Groups.of({"ward": ["A", "B", "C"]}, "c", is_public=False)
+    alphabet = dproo.Alphabet.of(LETTERS)
+    choice = Choice(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
+    frame = pd.read_csv(path)
+    for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        counts = engines.prepare(data, alphabet=choice.scanned).count()
+        assert counts.n == 58
+        assert [list(part) for part in counts.split(alphabet.k)] == [
+            [30, 0, 0, 5],
+            [0, 20, 0, 0],
+            [0, 0, 0, 0],
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": ["A"]}, "by must be one column and the list of its groups"),
+        ({"by": {"ward": ["A"], "bed": ["1"]}}, "by must be one column and the list"),
+        ({"by": {"c": ["A"]}}, "by must be one column, and not that of the letters"),
+        ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
+        ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record a group"),
+    ],
+)
+def test_wrong_groups_are_refused(tmp_path, options, message):
+    known = {"alphabet": LETTERS, "column": "c", "epsilon": 1} | options
+    with pytest.raises(ValueError, match=message):
+        sample(wards(tmp_path / "data.csv"), **known)

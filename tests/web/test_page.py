@@ -1,0 +1,305 @@
+"""The three rooms, in a real browser: what a person does, and what stands there then."""
+
+import json
+import re
+
+import pytest
+from support.browsing import NARROW, ROOMS, seen, settled, visit
+
+import dproo
+from dproo.analysis.planner import planned
+from dproo.mechanisms import SAMPLERS, mechanism
+
+pytest.importorskip("playwright", reason="Playwright is not installed.")
+
+
+def cells(page, sampler):
+    row = page.locator("#answers tbody tr", has=page.locator(f"input[value='{sampler}']"))
+    return row.locator("td.number").all_inner_texts()
+
+
+def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#accuracy .curve.chosen")
+        page.fill("#k", "20")
+        page.fill("#epsilon", "0.5")
+        needed = dproo.plan(k=20, epsilon="0.5", alpha="0.05")["ls-roo"]
+        page.wait_for_selector(f"#answers:not(:has(.past)) >> text='{needed:,}'")
+        reached = dproo.plan(n=1000, k=20, epsilon="0.5")["ls-roo"]
+        assert cells(page, "ls-roo")[:2] == [f"{float(reached):.3g}", f"{needed:,}"]
+        assert "at most a factor 1.649" in page.inner_text("#meaning")
+        assert "--k 20 --epsilon 0.5 --alpha 0.05" in page.inner_text("#command")
+        assert page.locator("#accuracy .curve").count() == len(planned(is_closed_form=True))
+        for text in ("better privacy", "better accuracy"):
+            assert page.locator(f"#accuracy svg text:has-text('{text}')").count() == 1
+        page.wait_for_selector("#accuracy .here")
+        page.wait_for_selector("#records .here")
+
+
+ASK_FOR_ANOTHER_ALPHA = """() => {
+  const alpha = document.querySelector("#alpha");
+  alpha.value = "0.1";
+  alpha.dispatchEvent(new Event("input"));
+  return document.querySelectorAll("#answers tbody tr:first-child .past").length;
+}"""
+
+
+def test_an_answer_to_an_earlier_question_fades_until_the_new_one_is_there(
+    browser, admissions_page
+):
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#answers:not(:has(.past)) td.number")
+        assert page.evaluate(ASK_FOR_ANOTHER_ALPHA) == 2  # records needed, and epsilon needed
+        page.wait_for_selector("#answers:not(:has(.past)) td.number")
+
+
+def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#accuracy .curve.chosen")
+        page.hover("#accuracy svg", position={"x": 300, "y": 150})
+        tip = page.inner_text("#accuracy .tip")
+        assert all(name in tip for name in planned(is_closed_form=True))
+        page.click("#accuracy svg", position={"x": 300, "y": 150})
+        taken = page.input_value("#epsilon")
+        assert taken != "0.1"
+        page.mouse.move(0, 0)
+        page.focus("#accuracy svg")
+        page.keyboard.press("ArrowRight")
+        read = page.get_attribute("#accuracy svg", "aria-valuetext")
+        assert re.match(r"ε [\d.]+: roo [\d.]+, ", read)
+        page.keyboard.press("Enter")
+        assert float(page.input_value("#epsilon")) > float(taken)
+
+
+def test_another_sampler_can_be_followed(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        settled(page, "plan")
+        page.check("#answers input[value='roo']")
+        assert page.locator("#accuracy text.accent").text_content() == "roo"
+
+
+REFUSED = {  # what is written, why it is refused, and to how many questions
+    "k": ("1", "k must be at least 2, got 1.", 5),
+    "alpha": ("2", "alpha must be between 0 and 1, got '2'.", 3),
+}
+
+
+@pytest.mark.parametrize("field", REFUSED)
+def test_a_refused_plan_says_why(browser, admissions_page, field):
+    text, sentence, refusals = REFUSED[field]
+    with visit(browser, admissions_page, "plan", refusals=refusals) as page:
+        settled(page, "plan")
+        page.fill(f"#{field}", text)
+        page.wait_for_selector(f'#refused:has-text("{sentence}")')
+
+
+def test_the_commands_are_copied(browser, admissions_page):
+    allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
+    with visit(browser, admissions_page, "plan", **allowed) as page:
+        button = "document.querySelector('[data-copies=python]')"
+        with seen(page, f"{button}.textContent === 'Copied'"):
+            page.click("text=Copy the Python")
+        assert page.evaluate("navigator.clipboard.readText()") == page.inner_text("#python")
+
+
+def painted(page):
+    bars = page.locator("#paint [role=slider]")
+    return [int(bars.nth(i).get_attribute("aria-valuenow")) for i in range(bars.count())]
+
+
+def law_of(page, sampler, place):
+    """Return what the tip of a letter says, in hundredths."""
+    chart = page.locator(f"[data-sampler={sampler}] svg")
+    chart.focus()
+    page.keyboard.press("Home")
+    for _ in range(place):
+        page.keyboard.press("ArrowRight")
+    return float(re.search(r"released ([\d.e-]+) %", chart.get_attribute("aria-valuetext"))[1])
+
+
+def test_a_painted_histogram_shows_the_exact_law_of_every_sampler(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("[data-sampler=ls-roo] svg")
+        before = painted(page)
+        box = page.locator("#paint svg").bounding_box()
+        page.mouse.move(box["x"] + 80, box["y"] + 200)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 20, box["y"] + 60, steps=40)
+        page.mouse.up()
+        counts = painted(page)
+        assert counts != before
+        assert len(set(counts)) == len(counts), "each letter was painted to its own height"
+        assert f"{sum(counts):,} records" in page.inner_text("#painted")
+        page.wait_for_selector(f"#laws[data-counts='{' '.join(map(str, counts))}']")
+        for sampler in SAMPLERS:
+            law = mechanism(sampler, n=sum(counts), k=len(counts), epsilon="0.1").pmf(counts)
+            for place in (0, len(counts) - 1):
+                shown = law_of(page, sampler, place)
+                assert shown == pytest.approx(float(law[place]) * 100, abs=0.005)
+
+
+def test_a_law_is_read_by_touch(browser, admissions_page):
+    with visit(browser, admissions_page, "understand", has_touch=True, viewport=NARROW) as page:
+        page.locator("[data-sampler=ls-roo] svg").tap()
+        assert "exactly" in page.inner_text("[data-sampler=ls-roo] .tip")
+
+
+def test_a_histogram_is_painted_by_keys_and_by_shapes(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("[data-sampler=ls-roo] svg")
+        page.select_option("#shape", "uniform-half")
+        page.wait_for_selector("#paint [role=slider] >> nth=7")
+        page.wait_for_selector("#painted:has-text('360 records')")
+        assert painted(page) == [90] * 4 + [0] * 4
+        page.focus("#paint [role=slider][tabindex='0']")
+        for key in ("Home", "ArrowUp", "ArrowUp", "ArrowRight", "End", "PageDown"):
+            page.keyboard.press(key)
+        assert painted(page) == [2, 90, 90, 90, 0, 0, 0, 0]
+        assert page.input_value("#shape") == ""
+        page.fill("#letters", "3")
+        page.wait_for_selector("#painted:has-text('on 3 letters')")
+        page.select_option("#step", "100")
+        page.wait_for_selector("#painted:has-text('27,000 records')")
+
+
+def test_draws_fall_on_the_bars(browser, admissions_page):
+    with visit(browser, admissions_page, "understand", reduced_motion="no-preference") as page:
+        page.wait_for_selector("#draws svg")
+        with seen(page, "document.querySelector('#draws .drop')"):
+            page.click("#draw-one")
+            page.wait_for_selector("#drawn:has-text('1 draws. The last one:')")
+        page.click("#draw-many")
+        page.wait_for_selector("#drawn:has-text('101 draws.')")
+        page.click("#draw-none")
+        page.wait_for_selector("#drawn:has-text('0 draws.')")
+
+
+DRAW_AND_FOLLOW_ANOTHER = """() => {
+  document.querySelector("#draw-one").click();
+  const sampler = document.querySelector("#sampler");
+  sampler.value = "roo";
+  sampler.dispatchEvent(new Event("change"));
+}"""
+
+
+def test_a_draw_that_comes_after_a_change_is_not_counted(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("#draws svg")
+        with page.expect_response("**/api/draws"):
+            page.evaluate(DRAW_AND_FOLLOW_ANOTHER)
+        page.click("#draw-many")
+        page.wait_for_selector("#drawn:has-text('100 draws.')")
+
+
+def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("#verdict:has-text('69.3 times as much')")
+        assert page.locator("#witness svg").count() == 2
+        shown = page.locator("#witness svg").first.get_attribute("aria-label").replace("\n", " ")
+        assert shown == (
+            "One dataset: letter 1 1 records, letter 2 2 records, 9,998 letters 1 records"
+        )
+        page.wait_for_selector("#tables .curve.chosen")
+        page.select_option("#preset", "1000,9,0.1")
+        page.wait_for_selector("#verdict:has-text('Here the printed table keeps its word')")
+        with page.expect_response("**/api/tables?n=*&k=8&epsilon=0.1") as painted:
+            page.select_option("#preset", "painted")
+        assert painted.value.ok
+
+
+def choose(page, epsilon):
+    page.wait_for_selector("#file option", state="attached")
+    page.fill("#column", "diagnosis")
+    page.fill("#alphabet", "codes.txt")
+    page.fill("#epsilon", epsilon)
+    page.click("text=Review the release")
+
+
+def test_a_release_is_confirmed_shown_kept_and_then_refused(browser, admissions_page, tmp_path):
+    with visit(browser, admissions_page, "release", refusals=1) as page:
+        choose(page, "2")
+        page.wait_for_selector("#confirm-body:visible")
+        sums = [page.inner_text(f"#{name}") for name in ("left", "cost", "left-after")]
+        assert sums == ["3", "2", "1"]
+        assert "4 public letters" in page.inner_text("#summary")
+        page.click("#go")
+        page.wait_for_selector("#result-body:visible")
+        value = page.inner_text("#value")
+        assert value in {"I50", "J18", "S72", "other"}
+        with page.expect_download() as download:
+            page.click("#download")
+        kept = tmp_path / "receipt.json"
+        download.value.save_as(kept)
+        assert download.value.suggested_filename == "dproo-receipt-2.json"
+        receipt = json.loads(kept.read_text(encoding="utf-8"))
+        assert receipt["values"] == [value]
+        assert receipt["certificate"]["holds"]
+        page.wait_for_selector("#ledger:has-text('1 left of 3')")
+        assert page.locator("#ledger tbody tr").count() == 1
+
+        choose(page, "2")
+        page.wait_for_selector("#refused:visible")
+        sentence = page.inner_text("#refused")
+        assert "at most the 1 left of the budget" in sentence
+        assert sentence.endswith("Nothing was read or charged.")
+        assert not page.is_visible("#confirm-body")
+
+
+def test_a_changed_choice_withdraws_what_was_shown(browser, admissions_page):
+    with visit(browser, admissions_page, "release") as page:
+        choose(page, "0.5")
+        page.wait_for_selector("#confirm-body:visible")
+        page.fill("#epsilon", "0.25")
+        assert not page.is_visible("#go")
+
+
+def test_the_sampler_that_adapts_asks_for_a_guess(browser, admissions_page):
+    with visit(browser, admissions_page, "release") as page:
+        assert not page.is_visible("#guess")
+        page.select_option("#sampler", "als-roo")
+        page.select_option("#guess", "sparse")
+        choose(page, "0.25")
+        page.wait_for_selector("#confirm-body:visible")
+        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
+        assert "--guess sparse" in page.text_content("#command")
+        page.click("#go")
+        page.wait_for_selector("#result-body:visible")
+        with page.expect_download() as download:
+            page.click("#download")
+        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert (receipt["sampler"], receipt["guess"]) == ("als-roo", "sparse")
+
+
+def test_a_database_has_its_own_fields(browser, admissions_page):
+    with visit(browser, admissions_page, "release") as page:
+        page.check("[value=database]")
+        assert page.is_visible("#url")
+        assert page.is_visible("#table")
+        assert not page.is_visible("#file")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_nothing_overflows_a_narrow_screen(browser, admissions_page, room):
+    with visit(browser, admissions_page, room, viewport=NARROW) as page:
+        settled(page, room)
+        assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "console.error('a mistake')",
+        "fetch('http://localhost:1/').catch(() => 0)",
+        "document.body.append(Object.assign(new Image(), {src: 'https://evil.example/x.png'}))",
+        "document.body.append(document.createElement('script')); document.scripts[1].text = '1'",
+        "document.body.setAttribute('style', 'color: red')",
+    ],
+)
+def test_the_watch_notices_what_must_not_happen(browser, admissions_page, script):
+    with pytest.raises(AssertionError, match=r"mistake|violates|external"):
+        happen(browser, admissions_page, script)
+
+
+def happen(browser, served, script):
+    with visit(browser, served, "plan") as page, page.context.expect_console_message():
+        page.evaluate(script)

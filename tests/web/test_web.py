@@ -1,0 +1,417 @@
+"""The page's objects: the same as on the command line, and nothing read before its time."""
+
+import ctypes
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from support.serving import COMMAND, ORDER, PATIENCE, admissions, request, served
+
+from dproo.ledger import Ledger
+from dproo.mechanisms import SAMPLERS, mechanism
+from dproo.web import api, orders
+from dproo.web.folder import Folder
+from dproo.web.orders import Orders
+
+IN_OPEN = 0x20
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder, ledger = admissions(tmp_path_factory.mktemp("web"), budget="100")
+    with served(folder, ledger) as page:
+        yield page
+
+
+def dproo(*arguments):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def printed(*arguments):
+    return json.loads(dproo(*arguments, "--json").stdout)
+
+
+def order(page, **changes):
+    return page.post("/api/order", ORDER | changes)
+
+
+def release(page, **changes):
+    answer = order(page, **changes)
+    return page.post("/api/release", {"nonce": answer.json["nonce"]})
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"n": "1000", "k": "9", "epsilon": "0.1"},
+        {"k": "9", "epsilon": "0.1", "alpha": "0.05"},
+        {"n": "1000", "k": "9", "alpha": "0.05"},
+    ],
+)
+def test_a_plan_is_the_object_of_the_command_line(page, known):
+    query = "&".join(f"{name}={value}" for name, value in known.items())
+    options = [text for name, value in known.items() for text in (f"--{name}", value)]
+    assert page.get(f"/api/plan?{query}").json == printed("plan", *options)
+
+
+@pytest.mark.parametrize("flag", [[], ["--as-printed"]])
+def test_a_certificate_is_the_object_of_the_command_line(page, flag):
+    query = "sampler=ds-roo&n=10001&k=10000&epsilon=0.01" + "&as_printed=1" * len(flag)
+    options = ["--sampler", "ds-roo", "--n", "10001", "--k", "10000", "--epsilon", "0.01"]
+    assert page.get(f"/api/certify?{query}").json == printed("certify", *options, *flag)
+
+
+def test_the_ledger_and_its_receipts_are_the_objects_of_the_command_line(page):
+    receipt = release(page).json
+    ledger = ["--ledger", str(page.ledger)]
+    assert page.get("/api/ledger").json == printed("ledger", "show", *ledger)
+    entry = receipt["ledger"]["entry"]
+    shown = dproo("ledger", "print", str(entry), *ledger)
+    assert page.get(f"/api/ledger/{entry}").json == json.loads(shown.stdout) == receipt
+
+
+def test_a_release_has_the_fields_of_the_command_line(page):
+    data = str(page.folder / "admissions.csv")
+    options = ["--column", "diagnosis", "--alphabet", str(page.folder / "codes.txt")]
+    theirs = printed("sample", data, *options, "--epsilon", "1", "--ledger", str(page.ledger))
+    ours = release(page).json
+    varying = {"values", "ledger"}
+    assert {k: v for k, v in ours.items() if k not in varying} == {
+        k: v for k, v in theirs.items() if k not in varying
+    }
+    assert ours["values"][0] in {"I50", "J18", "S72", "other"}
+
+
+def test_the_command_that_is_shown_does_the_same(page):
+    shown = order(page, epsilon="0.1").json["command"]
+    assert shown.startswith("dproo sample admissions.csv --column diagnosis")
+    command = shown.replace("dproo", COMMAND[0], 1)
+    result = subprocess.run(  # noqa: S602 - it is for a shell
+        command, shell=True, cwd=page.folder, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert Ledger(page.ledger).show()[0].lines[-1].charge == 10**8
+
+
+def test_an_order_shows_every_choice_and_what_it_costs(page):
+    before = Ledger(page.ledger).show()[0]
+    shown = order(page, epsilon="0.3").json
+    for part in (
+        "diagnosis",
+        "admissions.csv",
+        "codes.txt",
+        "4 public",
+        "ls-roo",
+        "0.3",
+        "replace",
+    ):
+        assert part in shown["summary"]
+    assert shown["cost"] == "0.3"
+    assert round((float(shown["left"]) - float(shown["left_after"])) * 10**9) == 3 * 10**8
+    assert Ledger(page.ledger).show()[0] == before
+
+
+class Openings:
+    """Counts how often anybody opens a file, as the kernel sees it."""
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.descriptor = libc.inotify_init1(os.O_NONBLOCK)
+        assert libc.inotify_add_watch(self.descriptor, os.fsencode(path), IN_OPEN) >= 0
+
+    def count(self):
+        try:
+            return len(os.read(self.descriptor, 1 << 16)) // struct.calcsize("iIII")
+        except BlockingIOError:
+            return 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's.")
+def test_the_data_is_not_opened_before_the_confirmation(page):
+    openings = Openings(page.folder / "admissions.csv")
+    for path in ("/release", "/api/files", "/api/ledger"):
+        page.get(path)
+    shown = order(page)
+    order(page, column="not there")
+    order(page, epsilon="1000")
+    assert openings.count() == 0
+    page.post("/api/release", {"nonce": shown.json["nonce"]})
+    assert openings.count() > 0
+    os.close(openings.descriptor)
+
+
+def test_a_column_that_is_not_there_is_refused_and_costs_nothing(page):
+    before = page.ledger.read_bytes()
+    answer = release(page, column="plague")
+    assert (answer.status, answer.json["exit_code"]) == (400, 2)
+    assert answer.json["error"] == "column must be a column of the data, once, got 'plague'."
+    assert page.ledger.read_bytes() == before
+
+
+def test_no_answer_holds_a_cell_outside_the_alphabet(page):
+    answers = [release(page), release(page, column="CANARY"), order(page), order(page, data="x")]
+    answers += [page.get(path) for path in ("/release", "/api/ledger", "/api/files")]
+    assert all(b"CANARY-7f3a" not in answer.body for answer in answers)
+
+
+def test_a_release_that_fails_after_the_charge_says_so_in_one_sentence(page):
+    data = page.folder / "torn.parquet"
+    rows = [f"CANARY-7f3a-{i}" for i in range(5_000)]
+    parquet.write_table(pa.table({"code": rows}), data, compression="none", use_dictionary=False)
+    content = bytearray(data.read_bytes())
+    content[4:2_000] = bytes(1_996)
+    data.write_bytes(content)
+    Ledger(page.ledger).declare(str(data.resolve()), budget="1", neighbours="replace")
+    answer = release(page, data="torn.parquet", column="code")
+    assert (answer.status, answer.json["exit_code"]) == (500, 4)
+    assert "no detail is shown" in answer.json["error"]
+    assert b"CANARY" not in answer.body
+    assert Ledger(page.ledger).show()[-1].left == 0
+
+
+def test_a_budget_is_missing_and_the_remedy_is_named(page):
+    (page.folder / "new.csv").write_text("diagnosis\nI50\n")
+    answer = order(page, data="new.csv")
+    remedy = f"dproo ledger init {page.folder}/new.csv --budget EPSILON --ledger {page.ledger}."
+    assert answer.json["error"].endswith(remedy)
+
+
+def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
+    with psycopg.connect(postgresql) as connection:
+        connection.execute("CREATE TABLE visits (code text)")
+        connection.execute("INSERT INTO visits SELECT 'I50' FROM generate_series(1, 50)")
+    Ledger(page.ledger).declare("visits", budget="1", neighbours="add-remove")
+    table = 'public."visits"'
+    asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": table}
+    shown = order(page, **asked, column="code")
+    assert postgresql not in shown.body.decode()
+    receipt = page.post("/api/release", {"nonce": shown.json["nonce"]}).json
+    assert receipt["neighbours"] == "add-remove"
+    assert "n" not in receipt
+    with psycopg.connect(postgresql) as connection:
+        connection.execute("DROP TABLE visits")
+
+
+def test_the_law_is_that_of_every_sampler_exactly(page):
+    counts = [60, 30, 10, 0]
+    laws = page.post("/api/law", {"counts": counts, "epsilon": "0.5"}).json["laws"]
+    assert [law["sampler"] for law in laws] == list(SAMPLERS)
+    for law in laws:
+        exact = mechanism(law["sampler"], n=100, k=4, epsilon="0.5").pmf(counts)
+        total = int(law["total"])
+        assert [int(weight) for weight in law["weights"]] == [p * total for p in exact]
+
+
+def test_draws_come_from_the_law(page):
+    asked = {"counts": [0, 50, 0], "epsilon": "50", "sampler": "roo", "size": 200}
+    assert set(page.post("/api/draws", asked).json["letters"]) == {1}
+
+
+def test_a_shape_gives_counts(page):
+    counts = page.get("/api/shape?name=uniform-half&n=100&k=4").json["counts"]
+    assert counts == [50, 50, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        ("curve?n=1000&k=9", "epsilon must be given."),
+        ("curve?n=1&k=9&epsilon=1e-9", "epsilon must be between 0.0001 and 100 for a chart, got"),
+        ("tables?n=10&k=3", "epsilon must be given."),
+        ("certify?sampler=roo", "k must be given."),
+        ("shape?name=zipf&k=3", "n must be given."),
+        ("shape?name=zipf&n=x&k=3", "n must be an integer, got 'x'."),
+        ("plan?n=1&k=3&delta=1", "parameter must be one of alpha, epsilon, k, n, got 'delta'."),
+    ],
+)
+def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
+    answer = page.get(f"/api/{target}")
+    assert (answer.status, answer.json["exit_code"]) == (400, 2)
+    assert answer.json["error"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"column": ""}, "column must be given."),
+        ({"alphabet": ""}, "alphabet must be given: a file of letters, a range or bins."),
+        ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
+        ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
+        ({"epsilon": 1}, "epsilon must be text, got 1."),
+        ({"size": "2"}, "request must be an object of source, data, table, dataset, column"),
+        ({"guess": "sparse"}, "guess must be used with als-roo, got ls-roo."),
+        ({"sampler": "als-roo", "guess": "flat"}, "guess must be one of any, dense, heavy tail"),
+        ({"source": "database"}, "data must be a postgresql:// URL."),
+        ({"source": "database", "data": "host=h password=x"}, "data must be a postgresql:// URL."),
+        ({"source": "database", "data": "postgresql://a:b/c@h"}, "data must be a URL with / and @"),
+        ({"source": "database", "data": "postgresql://[a"}, "data must be a URL that psycopg can"),
+        ({"table": "a..b"}, "table must be the name of a table, or schema.table, got 'a..b'."),
+        (
+            {"source": "database", "data": "postgresql://h/x"},
+            "dataset must be given for a database: it names the budget.",
+        ),
+    ],
+)
+def test_a_wrong_order_is_refused_in_one_sentence(page, changes, sentence):
+    with (page.folder / "huge.txt").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    answer = order(page, **changes)
+    assert (answer.status, answer.json["exit_code"]) == (400, 2)
+    assert answer.json["error"].startswith(sentence)
+
+
+def test_an_alphabet_may_be_spelled_out_or_a_column_of_another_file(page):
+    (page.folder / "code book.csv").write_text("code,name\nI50,heart\nJ18,lung\n")
+    for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("code book.csv:code", 3)):
+        assert f"out of {k} public letters" in order(page, alphabet=text).json["summary"]
+
+
+def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    with pytest.raises(ValueError, match=r"scipy must be installed .*dproo\[accuracy\]"):
+        api._shape({"name": "dirichlet", "n": "10", "k": "4"})
+
+
+def test_a_sampler_that_refuses_keeps_no_other_from_showing_its_law(monkeypatch):
+    def refusing(**_):
+        raise ValueError("n must be larger for this sampler, got 4.")
+
+    monkeypatch.setitem(SAMPLERS, "picky", refusing)
+    laws = api._law({"counts": [3, 1], "epsilon": "1"})["laws"]
+    assert laws[-1] == {"sampler": "picky", "error": "n must be larger for this sampler, got 4."}
+    assert all("pmf" in law for law in laws[:-1])
+
+
+def test_the_tables_show_the_leak_and_the_remedy(page):
+    tables = page.get("/api/tables?n=10001&k=10000&epsilon=0.01").json
+    assert tables["printed"][1] == 0 < tables["private"][1]
+    assert not tables["printed_certificate"]["holds"]
+    assert tables["private_certificate"]["holds"]
+    before, after = (tables["probability"][side] for side in ("before", "after"))
+    assert after / before == pytest.approx(2)
+
+
+def test_every_answer_forbids_caching_framing_and_foreign_content(page):
+    for raw in (
+        request("GET", "/plan", page.headers),
+        request("GET", "/static/page.css", page.headers),
+        request("GET", "/nowhere", page.headers),
+        request("GET", "/plan", {"Host": page.host}),
+        request("GET", "/api/ledger", page.headers),
+        request("GET", "/api/ledger", {"Host": page.host}),
+        request("GET", "/", {"Host": "evil.example"}),
+    ):
+        headers = page.send(raw).headers
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'self';")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert "access-control-allow-origin" not in headers
+
+
+def test_the_pages_name_no_other_address(page):
+    texts = [page.get(f"/{room}").body.decode() for room in ("plan", "understand", "release")]
+    static = Path(orders.__file__).parent / "static"
+    texts += [path.read_text(encoding="utf-8") for path in static.iterdir()]
+    for text in texts:
+        found = set(re.findall(r"https?://[a-z0-9.-]+|[\"'(]//[a-z0-9.-]+", text))
+        assert found <= {"http://www.w3.org"}
+
+
+def test_it_listens_on_this_machine_only(page):
+    listening = [
+        line.split()[1]
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+        if line.split()[3] == "0A" and line.split()[1].endswith(f":{page.port:04X}")
+    ]
+    assert listening == [f"0100007F:{page.port:04X}"]
+
+
+def test_an_order_waits_a_while_and_not_for_ever(monkeypatch):
+    waiting = Orders()
+    first = waiting.add("first")
+    nonces = [waiting.add(i) for i in range(32)]
+    with pytest.raises(ValueError, match="nonce must be"):
+        waiting.take(first)
+    assert waiting.take(nonces[0]) == 0
+    monkeypatch.setattr(orders.time, "monotonic", lambda: 10**9)
+    with pytest.raises(ValueError, match="nonce must be"):
+        waiting.take(nonces[1])
+
+
+def test_a_file_that_was_changed_to_a_link_is_not_read(page):
+    data = page.folder / "moving.csv"
+    data.write_text("diagnosis\nI50\n")
+    Ledger(page.ledger).declare(str(data.resolve()), budget="1", neighbours="replace")
+    nonce = order(page, data="moving.csv").json["nonce"]
+    data.unlink()
+    data.symlink_to(page.folder / "admissions.csv")
+    before = page.ledger.read_bytes()
+    answer = page.post("/api/release", {"nonce": nonce})
+    assert answer.json["error"].startswith("data must be the file that was shown")
+    assert page.ledger.read_bytes() == before
+
+
+def test_a_folder_lists_what_can_be_read_and_nothing_outside(tmp_path):
+    inside = tmp_path / "in"
+    (inside / "deep").mkdir(parents=True)
+    (tmp_path / "out.csv").touch()
+    for name in ("b.parquet", "a.CSV", "deep/c.tsv", ".hidden.csv", "notes.pdf"):
+        (inside / name).touch()
+    (inside / "link.csv").symlink_to(tmp_path / "out.csv")
+    assert Folder(inside).list(".csv", ".tsv", ".parquet") == ["a.CSV", "b.parquet", "deep/c.tsv"]
+
+
+def test_a_folder_must_be_there(tmp_path):
+    result = dproo("serve", "--folder", str(tmp_path / "nowhere"))
+    assert result.returncode == 2
+    assert "folder must be a folder that exists" in result.stderr
+
+
+def test_a_port_must_be_free(page):
+    result = dproo("serve", "--port", str(page.port))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"port must be free on this machine, got {page.port}." in result.stderr
+    assert dproo("serve", "--port", "70000").returncode == 2
+
+
+def test_a_missing_extra_is_named_with_its_remedy():
+    code = "import sys; sys.modules['uvicorn'] = None; from dproo.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "serve"], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert result.stderr.strip().endswith("pip install 'dproo[web]'.")
+
+
+def test_an_interrupt_ends_it_quietly(tmp_path):
+    with subprocess.Popen(
+        [*COMMAND, "serve", "--json", "--folder", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        first = "".join(process.stdout.readline() for _ in range(5))
+        assert json.loads(first)["url"].startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 0
+
+
+def test_the_help_teaches():
+    shown = dproo("serve", "--help").stdout
+    for word in ("--open", "--port", "--folder", "--ledger", "Examples", "Enter", "Ctrl-C"):
+        assert word in shown

@@ -1,0 +1,170 @@
+"""Broken requests, a thousand: the server lives, tells nothing, and charges nothing."""
+
+import asyncio
+import json
+import os
+import random
+import threading
+
+import pytest
+from support.serving import ORDER, admissions, request, served
+
+from dproo.web.gate import Gate
+
+pytestmark = pytest.mark.untraced
+
+SOAK = 10 if os.environ.get("DPROO_SOAK") == "1" else 1
+BYTES, OBJECTS, QUERIES = 300 * SOAK, 400 * SOAK, 300 * SOAK
+
+VALUES = [
+    *[
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1.5,
+        10**30,
+        1e308,
+        "",
+        " ",
+        "0",
+        "nan",
+        "1/0",
+        "é",
+        "\0",
+        "\ud800",
+    ],
+    *[[], {}, [1, 2], [-1, 2], [[1]], ["a"], {"a": 1}, "9" * 5000, [1] * 40, [10**6, 1], [0, 0]],
+    *[
+        "roo",
+        "ls-roo",
+        "laplace",
+        "../x",
+        "admissions.csv",
+        "codes.txt:x",
+        "0..-5",
+        "bins:",
+        "auto",
+    ],
+    *["postgresql://", "file", "database", "diagnosis", "'; DROP TABLE x", "1e-30", "1000"],
+]
+NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", "guess", ""]
+POSTS = ["/api/order", "/api/release", "/api/law", "/api/draws"]
+GETS = ["plan", "curve", "certify", "tables", "shape", "ledger/1", "ledger/x", "files"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder, ledger = admissions(tmp_path_factory.mktemp("fuzz"), budget="1000")
+    with served(folder, ledger) as page:
+        yield page
+
+
+def endure(page, requests, *, patience=30):
+    """Send them all; a refusal or an answer is right, a bug, a secret or a charge is not."""
+    before = page.ledger.read_bytes()
+    statuses = set()
+    for raw in requests:
+        answer = page.send(raw, patience=patience)
+        statuses.add(answer.status)
+        assert answer.status != 500, raw
+        for secret in (b"CANARY", b"Traceback", b".py"):
+            assert secret not in answer.body, raw
+    assert page.process.poll() is None
+    assert page.ledger.read_bytes() == before
+    assert {200, 400} <= statuses, "some were right, so the wrong ones were not refused by chance"
+
+
+def test_requests_with_broken_bytes_are_endured(page):
+    chance = random.SystemRandom()
+    whole = request("POST", "/api/order", page.headers, json.dumps(ORDER).encode())
+
+    def broken():
+        raw = bytearray(whole)
+        for _ in range(chance.randrange(3)):
+            place = chance.randrange(len(raw))
+            raw[place : place + 1] = chance.choice([bytes(raw[place : place + 1]) * 2, b"\r", b" "])
+        return bytes(raw)
+
+    # A length that was broken makes the server wait for what will never come.
+    endure(page, (broken() for _ in range(BYTES)), patience=0.5)
+
+
+def test_objects_of_any_kind_are_endured(page):
+    chance = random.SystemRandom()
+
+    def any_object():
+        fields = {**ORDER, "counts": [3, 1], "size": 1} if chance.random() < 0.8 else {}
+        for _ in range(chance.randrange(4)):
+            fields[chance.choice(NAMES)] = chance.choice(VALUES)
+        path = chance.choice(POSTS)
+        if path == "/api/order" and chance.random() < 0.5:
+            fields = {name: value for name, value in fields.items() if name in ORDER}
+        return request("POST", path, page.headers, json.dumps(fields).encode())
+
+    endure(page, (any_object() for _ in range(OBJECTS)))
+
+
+def test_queries_of_any_kind_are_endured(page):
+    chance = random.SystemRandom()
+    texts = [
+        "1",
+        "2",
+        "9",
+        "0.1",
+        "0.05",
+        "-1",
+        "nan",
+        "1e3",
+        "",
+        "%00",
+        "%ff",
+        "x" * 99,
+        "zipf",
+        "roo",
+    ]
+
+    def any_query():
+        names = chance.sample(["n", "k", "epsilon", "alpha", "sampler", "name", "as_printed"], 3)
+        if chance.random() < 0.3:
+            names = ["n", "k", "epsilon"]
+        query = "&".join(f"{name}={chance.choice(texts)}" for name in names)
+        return request("GET", f"/api/{chance.choice(GETS)}?{query}", page.headers)
+
+    endure(page, (any_query() for _ in range(QUERIES)))
+
+
+def test_a_bug_behind_the_gate_is_one_sentence():
+    async def broken(scope, receive, send):
+        del scope, receive, send
+        raise RuntimeError("CANARY-7f3a")
+
+    start, body = ask(Gate(broken, port=1), "/plan")
+    assert start["status"] == 500
+    assert json.loads(body["body"])["error"] == "this is a bug in dproo; no detail is shown."
+
+
+def ask(gate, path):
+    """Return the messages that a gate sends for one request."""
+    sent = []
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1:1")],
+    }
+
+    async def receive():
+        return {"type": "http.request"}
+
+    async def send(message):
+        sent.append(message)
+
+    # In a thread of its own: a test of the page may have left a loop running in this one.
+    answering = threading.Thread(target=lambda: asyncio.run(gate(scope, receive, send)))
+    answering.start()
+    answering.join()
+    return sent
