@@ -9,11 +9,11 @@ Reference: Tasnim et al. (2025), Definition 1; Axelrod et al. (2020).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
-from importlib import import_module
 from itertools import pairwise
 from math import comb, factorial, prod
 from typing import Any
@@ -126,7 +126,9 @@ def accuracy(
             return found
         if method == "exact":
             raise ValueError(f"method must not be 'exact' for {mechanism.name} at this size.")
-    alpha, low, high, output = _extra("simulation").simulate(
+    with _needing_numpy():
+        from dproo.analysis.simulation import simulate  # noqa: PLC0415 - it needs an extra
+    alpha, low, high, output = simulate(
         mechanism, p, n=n, trials=trials, confidence=confidence, seed=seed
     )
     return Accuracy(alpha, low, high, MONTE_CARLO, output)
@@ -228,10 +230,11 @@ def _rule_for_inverse(low: float, high: float) -> tuple[Any, Any] | None:
     return None
 
 
-def _extra(name: str) -> Any:
-    """Return the module of this package that needs NumPy and SciPy."""
+@contextmanager
+def _needing_numpy() -> Iterator[None]:
+    """Say what to install, if what is imported within is not there."""
     try:
-        return import_module(f"dproo.{name}")
+        yield
     except ImportError:
         raise ValueError(
             "numpy and scipy must be installed for this: pip install 'dproo[accuracy]'."
@@ -239,7 +242,9 @@ def _extra(name: str) -> Any:
 
 
 def _grouped(p: Distribution, n: int) -> Any:
-    return _extra("expectation").Records(n, tuple(map(float, p.groups)), tuple(p.groups.values()))
+    with _needing_numpy():
+        from dproo.analysis.expectation import Records  # noqa: PLC0415 - it needs an extra
+    return Records(n, tuple(map(float, p.groups)), tuple(p.groups.values()))
 
 
 def _enumerated(mechanism: Mechanism, p: Distribution, n: int) -> Accuracy:
