@@ -14,7 +14,7 @@ import pytest
 import dproo
 from dproo import Alphabet, Counts, engines
 from dproo.alphabet.cell import number_of, text_of
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.engines.tally import Tally, spread
 
 
@@ -220,16 +220,16 @@ def test_every_cell_outside_becomes_a_uniform_letter_and_none_is_lost() -> None:
     assert counts.k == 1000
     # Each letter's count is Binomial(10^6, 1/1000); 500 is beyond 15 standard deviations.
     assert all(500 < count < 1500 for count in counts)
-    assert sum(spread({}, 99, k=10**30, source=Source()).values()) == 99
+    assert sum(spread({}, 99, k=10**30, source=RandomSource()).values()) == 99
 
 
-def _words(*words: int) -> Source:
+def _words(*words: int) -> RandomSource:
     stream = iter(words)
 
     def supply(length: int) -> bytes:
         return b"".join(next(stream).to_bytes(8, sys.byteorder) for _ in range(length // 8))
 
-    return Source(supply)
+    return RandomSource(supply)
 
 
 def test_the_uniform_policy_has_no_extra_letter() -> None:

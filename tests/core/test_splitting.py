@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.walk import law
 
 from dproo import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.core.splitting import binomial, blocks, subset
 
 
-class Coins(Source):
+class Coins(RandomSource):
     """Bits as answers of ``below``, so that a walk covers them."""
 
     def __init__(self, walk):
@@ -93,7 +93,7 @@ def _product(values):
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(1, 12))
 def test_blocks_share_out_every_record_evenly(counts, parts):
-    shared = blocks(Counts.of(counts), parts, Source())
+    shared = blocks(Counts.of(counts), parts, RandomSource())
     sizes = [block.n for block in shared]
     assert len(shared) == parts
     assert max(sizes) - min(sizes) <= 1
@@ -101,6 +101,6 @@ def test_blocks_share_out_every_record_evenly(counts, parts):
 
 
 def test_ten_million_records_are_split_from_their_counts():
-    left, right = subset(Counts.sparse({3: 10**7, 10**12 - 1: 5}, k=10**12), 10**6, Source())
+    left, right = subset(Counts.sparse({3: 10**7, 10**12 - 1: 5}, k=10**12), 10**6, RandomSource())
     assert (left.n, right.n) == (10**6, 9 * 10**6 + 5)
     assert Counter({3: left[3], 10**12 - 1: left[10**12 - 1]}).total() == 10**6

@@ -32,7 +32,7 @@ def assert_silent(
     with pytest.raises(ReleaseError) as failed:
         scan.count()
     error = failed.value
-    assert str(error) == engines.FAILED
+    assert str(error) == engines.COUNT_FAILED
     assert error.__cause__ is None
     assert error.__context__ is None
     printed = "".join(capfd.readouterr()) + caplog.text

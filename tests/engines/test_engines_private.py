@@ -89,7 +89,7 @@ def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
     scan = engines.prepare(data, alphabet=["a"])
     with pytest.raises(ReleaseError) as failed:
         scan.count()
-    assert str(failed.value) == engines.FAILED
+    assert str(failed.value) == engines.COUNT_FAILED
 
 
 def test_keys_of_another_shape_are_outside() -> None:
@@ -133,7 +133,7 @@ def raising(error: BaseException) -> Iterator[str]:
 def test_a_panic_is_the_fixed_sentence() -> None:
     with pytest.raises(ReleaseError) as failed:
         engines.count(raising(Panic(CANARY)), alphabet=["x"])
-    assert str(failed.value) == engines.FAILED
+    assert str(failed.value) == engines.COUNT_FAILED
     assert failed.value.__context__ is None
     frame = pl.LazyFrame({"a": [2**31 - 1]}).select(pl.col("a").cast(pl.Int32).cast(pl.Date))
     panicking = frame.select(pl.col("a").dt.to_string("%Y"))

@@ -14,7 +14,7 @@ import dproo
 from dproo import Counts
 from dproo.core import draw
 from dproo.core.counts import Runs
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, envelope
 
 
@@ -55,7 +55,7 @@ def test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes(na
             parts = [rng.sample([0, 1, 5, 40], 4) for _ in range(7)]
             n = 46 if neighbours == REPLACE else 46 * 7 + 18  # of each, or the most of all
             sampler = dproo.mechanism(name, epsilon=1, n=n, k=4, neighbours=neighbours)
-            bytes_of_one, bytes_of_all = (Source(random.Random(seed).randbytes) for _ in "12")  # noqa: S311
+            bytes_of_one, bytes_of_all = (RandomSource(random.Random(seed).randbytes) for _ in "12")  # noqa: S311
             each = [sampler.draw(part, source=bytes_of_one)[0] for part in parts]
             row = Counts.of([*chain.from_iterable(parts), *rng.choice([[], [9, 9]])])
             assert sampler.draw_each(row, source=bytes_of_all) == each
@@ -141,7 +141,7 @@ def test_an_integer_below_a_bound_is_uniform_over_all_bytes(bound):
             return next(supply) if length else b""
 
         try:
-            outcomes[Source(entropy).below(bound)] += 1
+            outcomes[RandomSource(entropy).below(bound)] += 1
         except StopIteration:  # rejected: another byte was asked for
             outcomes["rejected"] += 1
     accepted = [outcomes[value] for value in range(bound)]
@@ -153,9 +153,9 @@ def test_an_integer_below_a_bound_is_uniform_over_all_bytes(bound):
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 16, 20])
 def test_bits_drawn_together_are_the_bits_drawn_one_by_one(count):
     supply = bytes(range(1, 61))
-    together = Source(lambda length: supply[:length]).bits_of_each(count, 20)
+    together = RandomSource(lambda length: supply[:length]).bits_of_each(count, 20)
     rest = iter(supply)
-    alone = Source(lambda length: bytes(next(rest) for _ in range(length)))
+    alone = RandomSource(lambda length: bytes(next(rest) for _ in range(length)))
     assert together == [alone.bits(count) for _ in range(20)]
     assert max(together).bit_length() <= count
 
@@ -170,7 +170,7 @@ def test_many_draws_have_the_law_of_one(weights, monkeypatch):
     behind = weights.total.bit_length()
     drawn = Counter()
     for rest in range(1 << behind):
-        source = Source(lambda _: cells.tobytes())
+        source = RandomSource(lambda _: cells.tobytes())
         source.bits_of_each = lambda _, size, rest=rest: [rest] * size
         drawn.update(draw.pick_many(weights, len(cells), source))
     copies = (1 << 16 + behind) // weights.total
@@ -180,7 +180,7 @@ def test_many_draws_have_the_law_of_one(weights, monkeypatch):
 
 def test_many_draws_over_a_huge_sparse_alphabet_stay_inside_it():
     weights = Runs([(1, 10**12), (2**70, 1), (1, 10**12)])
-    letters = draw.pick_many(weights, 10_000, Source())
+    letters = draw.pick_many(weights, 10_000, RandomSource())
     assert len(letters) == 10_000
     assert all(0 <= letter < weights.k for letter in letters)
     assert letters.count(10**12) > 9_900
@@ -188,13 +188,13 @@ def test_many_draws_over_a_huge_sparse_alphabet_stay_inside_it():
 
 def test_a_letter_without_weight_is_never_drawn():
     weights = Runs([(0, 5), (1, 1), (0, 5)])
-    assert {draw.pick(weights, Source()) for _ in range(100)} == {5}
-    assert set(draw.pick_many(weights, 5_000, Source())) == {5}
+    assert {draw.pick(weights, RandomSource()) for _ in range(100)} == {5}
+    assert set(draw.pick_many(weights, 5_000, RandomSource())) == {5}
 
 
 def test_a_fork_does_not_repeat_the_parents_draws():
     reader, writer = os.pipe()
-    source = Source()
+    source = RandomSource()
     child = os.fork()
     drawn = source.bits(256).to_bytes(32, "big")
     if child == 0:

@@ -10,7 +10,7 @@ import pytest
 
 from dproo.core.counts import Counts
 from dproo.core.exact import exp_lower, exp_upper, is_at_most_exp
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms import LetterSpecificRevealOrObscure
 from dproo.mechanisms.network import Family, Network
 from dproo.mechanisms.network_choice import SENSITIVITY, chosen, dependence, grown_tree
@@ -205,7 +205,7 @@ def test_a_choice_is_private_at_the_stated_rate():
 
 def test_the_best_score_is_always_taken_when_nothing_else_comes_near():
     scores = [Fraction(0), Fraction(10**9), Fraction(5)]
-    assert {chosen(scores, Fraction(1), Source()) for _ in range(50)} == {1}
+    assert {chosen(scores, Fraction(1), RandomSource()) for _ in range(50)} == {1}
 
 
 def test_a_tree_finds_what_depends_on_what():
@@ -214,5 +214,7 @@ def test_a_tree_finds_what_depends_on_what():
     def pair(a, b):
         return Counts.sparse(Counter(2 * row[a] + row[b] for row in rows), k=4)
 
-    tree = grown_tree(pair, (2, 2, 2), epsilon=Fraction(1), neighbours="replace", source=Source())
+    tree = grown_tree(
+        pair, (2, 2, 2), epsilon=Fraction(1), neighbours="replace", source=RandomSource()
+    )
     assert Family(2, (0,)) in tree.families

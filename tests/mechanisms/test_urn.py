@@ -24,7 +24,7 @@ from dproo.mechanisms.allocation import (
 )
 from dproo.mechanisms.letter_table import LetterTable
 from dproo.mechanisms.urn import Urn
-from dproo.releases.sample_request import Choice
+from dproo.releases.sample_request import SampleRequest
 
 TWO = {"draws": 2, "records_per_person": 2}
 CHANCE = random.Random(secrets.randbits(64))  # noqa: S311 - not a secret
@@ -77,7 +77,7 @@ def test_the_leak_began_where_epsilon_is_above_three(epsilon, leaks):
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_every_way_to_release_several_records_protects_a_person_with_several(neighbours):
-    choice = Choice(
+    request = SampleRequest(
         alphabet=dproo.Alphabet.of(["a", "b"]),
         epsilon=Fraction(8),
         sampler="roo",
@@ -85,7 +85,7 @@ def test_every_way_to_release_several_records_protects_a_person_with_several(nei
         records_per_person=2,
         neighbours=neighbours,
     )
-    law = choice.law(3)
+    law = request.sampler_for(3)
     assert (law.draws, law.records_per_person) == (2, 2)
     assert is_at_most_exp(spread_ratio(law), Fraction(8))
     options = {"alphabet": ["a", "b"], "epsilon": 8, "neighbours": neighbours}

@@ -12,12 +12,12 @@ from support.chance import ALPHA, p_value
 import dproo
 from dproo import engines
 from dproo.core.exact import is_at_most_exp
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute
 from dproo.releases.execute import ReleaseError, sample
-from dproo.releases.sample_request import Choice, Groups
+from dproo.releases.sample_request import Groups, SampleRequest
 
 CANARY = "canary-7f3a"
 LETTERS = ["a", "b", "c"]
@@ -34,11 +34,11 @@ def test_the_law_of_a_hundred_thousand_releases_from_a_file_is_the_pmf(tmp_path)
     """The file is scanned once and released from many times; each release runs all the rest."""
     path = tmp_path / "data.csv"
     path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
-    choice = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
-    counts = engines.prepare(path, alphabet=choice.alphabet, column="c").count()
+    request = SampleRequest(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
+    counts = engines.prepare(path, alphabet=request.alphabet, column="c").count()
     assert list(counts) == [6, 3, 0, 1]
-    scan = engines.prepare(counts, alphabet=choice.alphabet)
-    drawn = Counter(execute.release(choice, scan).value for _ in range(100_000))
+    scan = engines.prepare(counts, alphabet=request.alphabet)
+    drawn = Counter(execute.release(request, scan).value for _ in range(100_000))
     letters = [*LETTERS, "other"]
     law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))
     assert p_value(drawn, law) > ALPHA
@@ -127,7 +127,7 @@ def assert_failed_privately(ledger, failed):
     """Assert one fixed sentence without a cause, the charge kept, and nothing recorded."""
     error = failed.value
     sentence, _, kept = str(error).partition(" The charge stays: entry 2 of 'patients'.")
-    assert sentence in {execute.FAILED, engines.FAILED}
+    assert sentence in {execute.RELEASE_FAILED, engines.COUNT_FAILED}
     assert kept in {"", " 'dproo ledger print 2' prints the release if it was recorded."}
     assert "The charge stays" in str(error)
     assert error.__cause__ is None
@@ -150,7 +150,7 @@ def test_an_entropy_failure_says_nothing_and_shows_nothing(ledger, monkeypatch):
     def broken(_):
         raise OSError(CANARY)
 
-    monkeypatch.setattr(execute, "Source", lambda: Source(broken))
+    monkeypatch.setattr(execute, "Source", lambda: RandomSource(broken))
     with pytest.raises(ReleaseError) as failed:
         sample(DATA, **charged(ledger))
     assert_failed_privately(ledger, failed)
@@ -288,7 +288,9 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
     for sampler in ("roo", "ls-roo", "ds-roo"):
         drawn = sample(DATA, alphabet=LETTERS, epsilon=1, sampler=sampler, records_per_person=4)
         assert drawn.receipt["protects"] == "one person with up to 4 records"
-    one = Choice(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4)
+    one = SampleRequest(
+        alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4
+    )
     assert one.law(10).epsilon == Fraction(1, 4)
 
 
@@ -296,7 +298,7 @@ def test_a_person_with_records_in_several_groups_is_protected():
     """Two records in two groups: the product of both ratios is what a person can change."""
     groups = Groups.of({"ward": ["A", "B"]}, "c", is_public=False)
     for sampler, neighbours in [("roo", "add-remove"), ("ls-roo", "add-remove")]:
-        choice = Choice(
+        request = SampleRequest(
             alphabet=dproo.Alphabet.of(LETTERS),
             epsilon=Fraction(1),
             sampler=sampler,
@@ -304,11 +306,11 @@ def test_a_person_with_records_in_several_groups_is_protected():
             neighbours=neighbours,
             records_per_person=2,
         )
-        law = choice.law(1)
+        law = request.sampler_for(1)
         empty, one = dproo.Counts.of([0] * 4), dproo.Counts.of([1, 0, 0, 0])
         ratio = law.pmf(one)[0] / law.pmf(empty)[0]
-        assert is_at_most_exp(ratio * ratio, choice.cost)
-        assert is_at_most_exp(dproo.certify(law).ratio ** 2, choice.cost)
+        assert is_at_most_exp(ratio * ratio, request.cost)
+        assert is_at_most_exp(dproo.certify(law).ratio ** 2, request.cost)
 
 
 def test_auto_chooses_by_public_parameters():
@@ -370,10 +372,10 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     path = wards(tmp_path / "data.csv")
     groups = Groups.of({"ward": ["A", "B", "C"]}, "c", is_public=False)
     alphabet = dproo.Alphabet.of(LETTERS)
-    choice = Choice(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
+    request = SampleRequest(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
     for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        counts = engines.prepare(data, alphabet=choice.scanned).count()
+        counts = engines.prepare(data, alphabet=request.counted_alphabet).count()
         assert counts.n == 58
         assert [list(part) for part in counts.split(alphabet.k)] == [
             [30, 0, 0, 5],

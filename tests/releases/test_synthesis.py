@@ -20,8 +20,8 @@ from dproo.exceptions import DeltaRefused, PureBudgetError
 from dproo.ledger import Ledger
 from dproo.releases import execute
 from dproo.releases.execute import ReleaseError
-from dproo.releases.sample_request import Choice
-from dproo.releases.synthesis import Synthesis, synthesize
+from dproo.releases.sample_request import SampleRequest
+from dproo.releases.synthesis import SynthesisRequest, synthesize
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 300 + [None] * 100
@@ -83,13 +83,13 @@ def test_the_cost_on_the_receipt_is_found_by_another_computation(data, options):
 @pytest.mark.parametrize("sampler", ["ls-roo", "roo"])
 def test_the_pair_on_the_receipt_dominates_a_person_with_two_records(sampler):
     """By enumeration of every dataset of eight records that a person can turn into another."""
-    choice = Choice(
+    request = SampleRequest(
         alphabet=dproo.Alphabet.of(["a", "b"]),
         epsilon=Fraction(1),
         sampler=sampler,
         records_per_person=2,
     )
-    made = Synthesis(choice=choice, rows=5, delta=Fraction(1, 10**3))
+    made = SynthesisRequest(request=request, rows=5, delta=Fraction(1, 10**3))
     law = made.way(8).law
     pair = made.pair(law)
     datasets = [(a, b, 8 - a - b) for a in range(9) for b in range(9 - a)]
@@ -356,8 +356,8 @@ def test_an_entropy_failure_shows_nothing(book, monkeypatch):
     def broken(_):
         raise OSError("canary-7f3a")
 
-    monkeypatch.setattr(execute, "Source", lambda: dproo.core.randomness.Source(broken))
+    monkeypatch.setattr(execute, "Source", lambda: dproo.core.randomness.RandomSource(broken))
     with pytest.raises(ReleaseError) as failed:
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients")
-    assert str(failed.value) == f"{execute.FAILED} The charge stays: entry 2 of 'patients'."
+    assert str(failed.value) == f"{execute.RELEASE_FAILED} The charge stays: entry 2 of 'patients'."
     assert [line.is_recorded for line in book.show()[0].lines] == [False]

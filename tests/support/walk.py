@@ -5,14 +5,14 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from math import prod
 
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 
 class CutShortError(Exception):
     """A branch that asked more often than it may."""
 
 
-class Walk(Source):
+class Walk(RandomSource):
     """Answers ``below`` from a script, and notes how many answers each call had."""
 
     def __init__(self, script: list[int], calls: int | None = None) -> None:
@@ -30,7 +30,9 @@ class Walk(Source):
         return self.script[len(self.bounds) - 1]
 
 
-def law(draw: Callable[[Source], Hashable], calls: int | None = None) -> dict[Hashable, Fraction]:
+def law(
+    draw: Callable[[RandomSource], Hashable], calls: int | None = None
+) -> dict[Hashable, Fraction]:
     """Return the exact law of ``draw``, by walking every branch of its source.
 
     A draw that rejects has branches without end: those with more than ``calls`` calls are

@@ -36,20 +36,20 @@ class Way:
 
     Attributes:
         name: ``"basic"``, ``"joint"`` or ``"composed"``.
-        law: the sampler that each record, or with ``"joint"`` all of them, is drawn by.
+        sampler: the one that each record, or with ``"joint"`` all of them, is drawn by.
         epsilon: what all records together cost.
         delta: the other part of the cost.
     """
 
     name: str
-    law: Mechanism
+    sampler: Mechanism
     epsilon: Fraction
     delta: Fraction
 
     @property
     def alpha(self) -> Fraction:
         """The worst-case accuracy of each record."""
-        return self.law.worst_alpha
+        return self.sampler.worst_alpha
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Compositio
     pure = Fraction(0)
     return Composition(
         releases,
-        Way(name=BASIC, law=mechanism, epsilon=basic, delta=pure),
-        Way(name=JOINT, law=urn, epsilon=mechanism.epsilon, delta=pure),
-        Way(name=COMPOSED, law=mechanism, epsilon=min(basic, composed), delta=allowed),
+        Way(name=BASIC, sampler=mechanism, epsilon=basic, delta=pure),
+        Way(name=JOINT, sampler=urn, epsilon=mechanism.epsilon, delta=pure),
+        Way(name=COMPOSED, sampler=mechanism, epsilon=min(basic, composed), delta=allowed),
     )
 
 
@@ -124,7 +124,7 @@ def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fr
 
 
 def ways_within(
-    law: Callable[[Fraction], Mechanism],
+    sampler: Callable[[Fraction], Mechanism],
     urn: Mechanism,
     pair: Callable[[Mechanism], DominatingPair],
     *,
@@ -137,26 +137,26 @@ def ways_within(
     Where releases can be composed, equal shares of epsilon are worse and not listed.
 
     Args:
-        law: the sampler of one release, by its epsilon.
+        sampler: that of one release, by its epsilon.
         urn: the sampler of all of them jointly.
         pair: a pair that dominates a sampler of one release.
         releases: how many.
         epsilon: the budget.
         delta: its other part.
     """
-    ways = [Way(name=JOINT, law=urn, epsilon=epsilon, delta=Fraction(0))]
-    each = calibrated(law, pair, releases=releases, epsilon=epsilon, delta=delta)
+    ways = [Way(name=JOINT, sampler=urn, epsilon=epsilon, delta=Fraction(0))]
+    each = calibrated(sampler, pair, releases=releases, epsilon=epsilon, delta=delta)
     if each is None:
-        share = law(epsilon / releases)
-        ways.append(Way(name=BASIC, law=share, epsilon=epsilon, delta=Fraction(0)))
+        share = sampler(epsilon / releases)
+        ways.append(Way(name=BASIC, sampler=share, epsilon=epsilon, delta=Fraction(0)))
     else:
         spent = min(composed_epsilon(pair(each), releases, delta), epsilon)
-        ways.append(Way(name=COMPOSED, law=each, epsilon=spent, delta=delta))
+        ways.append(Way(name=COMPOSED, sampler=each, epsilon=spent, delta=delta))
     return sorted(ways, key=lambda way: way.alpha)
 
 
 def calibrated(
-    law: Callable[[Fraction], Mechanism],
+    sampler: Callable[[Fraction], Mechanism],
     pair: Callable[[Mechanism], DominatingPair],
     *,
     releases: int,
@@ -169,7 +169,7 @@ def calibrated(
     may. There is none if it would not be above an equal share, which needs no delta.
 
     Args:
-        law: the sampler of one release, by its epsilon.
+        sampler: that of one release, by its epsilon.
         pair: a pair that dominates it.
         releases: how many.
         epsilon: the budget.
@@ -182,13 +182,13 @@ def calibrated(
 
     best, low, high = None, epsilon, epsilon
     while low > share and delta:
-        if is_within(candidate := law(low)):
+        if is_within(candidate := sampler(low)):
             best = candidate
             break
         low, high = max(low / 2, share), low
     for _ in range(_REFINEMENTS if low < high and delta else 0):
         middle = (low + high) / 2
-        if is_within(candidate := law(middle)):
+        if is_within(candidate := sampler(middle)):
             best, low = candidate, middle
         else:
             high = middle

@@ -26,7 +26,7 @@ from dproo.auditing.clopper_pearson import TRIALS_MAX, log_odds_lower
 from dproo.auditing.independence import Repetition
 from dproo.core.arguments import refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 VIOLATED = "violated"
 DEPENDENT = "dependent"
@@ -179,7 +179,7 @@ def _rounds(trials: int) -> Iterator[tuple[int, tuple[int, int]]]:
     """
     for i in range(_ROUNDS):
         size = 2 * trials * (i + 1) // _ROUNDS - 2 * trials * i // _ROUNDS
-        heads = Source().bits(size).bit_count()
+        heads = RandomSource().bits(size).bit_count()
         yield (i >= _ORDERING) + (i >= _ORDERING + _CHOOSING), (heads, size - heads)
 
 

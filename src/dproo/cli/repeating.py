@@ -24,20 +24,20 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         for sampler in SAMPLERS.values()
     ]
 
-    def law(share: Fraction) -> Mechanism:
+    def sampler(share: Fraction) -> Mechanism:
         return SAMPLERS[DEFAULT](epsilon=share, **sizes)
 
     within = ways_within(
-        law,
-        costs[0].joint.law,
-        lambda law: law.dominating_pair,
+        sampler,
+        costs[0].joint.sampler,
+        lambda made: made.dominating_pair,
         releases=releases,
         epsilon=epsilon,
         delta=parse_delta(delta),
     )
     if BASIC not in {way.name for way in within}:
-        share = law(epsilon / releases)
-        within.append(Way(name=BASIC, law=share, epsilon=epsilon, delta=Fraction(0)))
+        share = sampler(epsilon / releases)
+        within.append(Way(name=BASIC, sampler=share, epsilon=epsilon, delta=Fraction(0)))
     tables = {
         EACH: [_shown(way) for cost in costs for way in (cost.basic, cost.composed)],
         TOGETHER: [_shown(way) for way in within],
@@ -59,10 +59,10 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
 
 def _shown(way: Way) -> dict[str, Any]:
     return {
-        "sampler": way.law.name,
+        "sampler": way.sampler.name,
         "way": way.name,
         "epsilon": float_upper(way.epsilon),
         "delta": float_upper(way.delta),
         "alpha": float(way.alpha),
-        "epsilon_each": None if way.name == JOINT else float_upper(way.law.epsilon),
+        "epsilon_each": None if way.name == JOINT else float_upper(way.sampler.epsilon),
     }

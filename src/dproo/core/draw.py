@@ -8,27 +8,27 @@ from __future__ import annotations
 from array import array
 
 from dproo.core.counts import Runs
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 _CELL_BITS = 16
 _FEW = 1 << 12
 
 
-def pick(weights: Runs, source: Source) -> int:
+def pick(weights: Runs, source: RandomSource) -> int:
     """Return one letter, with probability exactly its weight over the total.
 
-    >>> pick(Runs([(0, 3), (1, 1)]), Source())
+    >>> pick(Runs([(0, 3), (1, 1)]), RandomSource())
     3
     """
     return weights.letter_at(source.below(weights.total))
 
 
-def pick_each(weights: Runs, width: int, source: Source) -> list[int]:
+def pick_each(weights: Runs, width: int, source: RandomSource) -> list[int]:
     """Return a letter of each ``width`` consecutive ones, as :func:`pick` would draw it.
 
     An incomplete rest is left out. The units of one part are consecutive in the whole row.
 
-    >>> pick_each(Runs([(0, 3), (1, 1), (2, 1), (0, 3), (9, 3)]), 4, Source())
+    >>> pick_each(Runs([(0, 3), (1, 1), (2, 1), (0, 3), (9, 3)]), 4, RandomSource())
     [3, 0]
     """
     drawn = []
@@ -40,7 +40,7 @@ def pick_each(weights: Runs, width: int, source: Source) -> list[int]:
     return drawn
 
 
-def pick_many(weights: Runs, size: int, source: Source) -> list[int]:
+def pick_many(weights: Runs, size: int, source: RandomSource) -> list[int]:
     """Return ``size`` independent letters, each as :func:`pick` would draw it.
 
     A draw is an integer of ``width`` random bits, rejected at or above the largest multiple

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 
-class Source:
+class RandomSource:
     """Uniform integers, by rejection, from a supplier of random bytes.
 
     Nothing is kept between calls, so a fork or a crash can never repeat a draw. There is no
@@ -16,7 +16,7 @@ class Source:
 
     Guarantee: if every byte is uniform and independent, so is every integer.
 
-    >>> 0 <= Source().below(6) < 6
+    >>> 0 <= RandomSource().below(6) < 6
     True
     """
 
@@ -50,7 +50,7 @@ class Source:
 
         Reference: Canonne, Kamath and Steinke (2020), Algorithm 1.
 
-        >>> Source().is_survived(Fraction(0))
+        >>> RandomSource().is_survived(Fraction(0))
         True
         """
         whole, rest = divmod(rate, 1)

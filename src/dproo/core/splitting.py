@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 _CHUNK = 1 << 23
 
 
-def binomial(trials: int, chance: Fraction, source: Source) -> int:
+def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:
     """Return how many of ``trials`` independent trials succeed, each with this chance.
 
     Every trial compares a uniform number with ``chance``, bit by bit, and is decided at the
@@ -39,7 +39,7 @@ def binomial(trials: int, chance: Fraction, source: Source) -> int:
     return successes
 
 
-def _count_ones(bits: int, source: Source) -> int:
+def _count_ones(bits: int, source: RandomSource) -> int:
     """Return how many of so many random bits are one, a bounded chunk at a time."""
     whole, part = divmod(bits, _CHUNK)
     return source.bits(part).bit_count() + sum(
@@ -47,14 +47,14 @@ def _count_ones(bits: int, source: Source) -> int:
     )
 
 
-def subset(counts: Counts, size: int, source: Source) -> tuple[Counts, Counts]:
+def subset(counts: Counts, size: int, source: RandomSource) -> tuple[Counts, Counts]:
     """Return the counts of a uniform random subset of ``size`` records, and of the others.
 
     Every record is first taken with chance ``size / n``; then records taken in excess are
     put back, or missing ones taken, one uniform record at a time. Every subset of that size
     is as likely as any other, because each step treats all records alike.
 
-    >>> part, rest = subset(Counts.of([3, 0, 5]), 4, Source())
+    >>> part, rest = subset(Counts.of([3, 0, 5]), 4, RandomSource())
     >>> part.n, rest.n, [a + b for a, b in zip(part, rest)]
     (4, 4, [3, 0, 5])
     """
@@ -74,10 +74,10 @@ def subset(counts: Counts, size: int, source: Source) -> tuple[Counts, Counts]:
     )
 
 
-def blocks(counts: Counts, parts: int, source: Source) -> list[Counts]:
+def blocks(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     """Return the counts of ``parts`` disjoint random blocks, as equal in size as can be.
 
-    >>> [block.n for block in blocks(Counts.of([4, 7]), 3, Source())]
+    >>> [block.n for block in blocks(Counts.of([4, 7]), 3, RandomSource())]
     [4, 4, 3]
     """
     if parts == 1:
@@ -88,7 +88,7 @@ def blocks(counts: Counts, parts: int, source: Source) -> list[Counts]:
     return blocks(left, half, source) + blocks(right, parts - half, source)
 
 
-def scatter(counts: Counts, parts: int, source: Source) -> list[Counts]:
+def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     """Return the counts of ``parts`` blocks after every record has chosen its own at random.
 
     The sizes are random too, so that a record more or less changes one block and no other.
@@ -114,10 +114,10 @@ def _seen(counts: Counts) -> Sequence[tuple[int, int]]:
     return seen
 
 
-def without_replacement(row: Runs, size: int, source: Source) -> list[int]:
+def without_replacement(row: Runs, size: int, source: RandomSource) -> list[int]:
     """Return the letters of ``size`` uniform records of a row, none of them taken twice.
 
-    >>> sorted(without_replacement(Runs([(1, 2), (0, 5), (2, 1)]), 4, Source()))
+    >>> sorted(without_replacement(Runs([(1, 2), (0, 5), (2, 1)]), 4, RandomSource()))
     [0, 1, 7, 7]
     """
     units: dict[int, int] = {}

@@ -16,14 +16,14 @@ from typing import Any, cast
 from dproo.alphabet import Alphabet
 from dproo.core.arguments import one_of, refusal
 from dproo.core.counts import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.engines.boundary import attempt
 from dproo.engines.tally import Tally
 from dproo.exceptions import ReleaseError
 
 __all__ = ["Scan", "Tally", "count", "prepare"]
 
-FAILED = "the data could not be counted; no detail is shown, it could quote the data."
+COUNT_FAILED = "the data could not be counted; no detail is shown, it could quote the data."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Scan:
     engine: str
     _read: Callable[[], Tally | Counts]
 
-    def count(self, source: Source | None = None) -> Counts:
+    def count(self, source: RandomSource | None = None) -> Counts:
         """Read the data once and return how many records each letter has.
 
         Guarantee: every record counts for exactly one letter.
@@ -50,10 +50,10 @@ class Scan:
         """
         counts = attempt(lambda: self._counted(source))
         if counts is None:
-            raise ReleaseError(FAILED)
+            raise ReleaseError(COUNT_FAILED)
         return counts
 
-    def _counted(self, source: Source | None) -> Counts:
+    def _counted(self, source: RandomSource | None) -> Counts:
         found = self._read()
         return found.counts(source) if isinstance(found, Tally) else found
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from dproo.alphabet import OTHER, Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.core.counts import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
@@ -75,7 +75,7 @@ class Tally:
             outside += tally.outside
         return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
 
-    def counts(self, source: Source | None = None) -> Counts:
+    def counts(self, source: RandomSource | None = None) -> Counts:
         """Return the counts of all letters, as the policy of the alphabet says.
 
         Under ``"other"`` the records outside are the count of the extra letter. Under
@@ -84,7 +84,9 @@ class Tally:
         if self.alphabet.policy == OTHER:
             seen = self.seen | {self.alphabet.size: self.outside}
         else:
-            seen = spread(self.seen, self.outside, k=self.alphabet.k, source=source or Source())
+            seen = spread(
+                self.seen, self.outside, k=self.alphabet.k, source=source or RandomSource()
+            )
         return Counts.sparse(seen, k=self.alphabet.k)
 
 
@@ -111,12 +113,12 @@ class _Places(dict[str | None, int | None]):
             return self.axis.index(None)
 
 
-def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dict[int, int]:
+def spread(seen: dict[int, int], outside: int, *, k: int, source: RandomSource) -> dict[int, int]:
     """Return ``seen`` after each record outside has become one of ``k`` letters.
 
     Guarantee: the letters are uniform and independent, exactly; the sum grows by ``outside``.
 
-    >>> sum(spread({0: 5}, 10, k=3, source=Source()).values())
+    >>> sum(spread({0: 5}, 10, k=3, source=RandomSource()).values())
     15
     """
     spread_out = Counter(seen)
@@ -125,7 +127,7 @@ def spread(seen: dict[int, int], outside: int, *, k: int, source: Source) -> dic
     return dict(spread_out)
 
 
-def _uniform(k: int, size: int, source: Source) -> list[int]:
+def _uniform(k: int, size: int, source: RandomSource) -> list[int]:
     """Return uniform letters, by rejection of whole words of 64 random bits."""
     if k > _WORD // 2:
         return [source.below(k) for _ in range(size)]

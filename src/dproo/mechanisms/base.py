@@ -18,7 +18,7 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.dominating_pair import DominatingPair
 from dproo.core.draw import pick, pick_many
 from dproo.core.exact import exp_lower, is_at_most_exp, parse_epsilon
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 
 REPLACE = "replace"
 ADD_REMOVE = "add-remove"
@@ -200,25 +200,25 @@ class Mechanism(ABC):
         return [Fraction(weight, weights.total) for weight in weights]
 
     def draw(
-        self, counts: Sequence[int] | Counts, *, source: Source | None = None
+        self, counts: Sequence[int] | Counts, *, source: RandomSource | None = None
     ) -> tuple[int, ...]:
         """Return one release: the index of a letter, or of several where ``draws > 1``."""
-        return self._draw(self.checked(counts), source or Source())
+        return self._draw(self.checked(counts), source or RandomSource())
 
-    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+    def _draw(self, counts: Counts, source: RandomSource) -> tuple[int, ...]:
         return (pick(self.weights(counts), source),)
 
-    def draw_each(self, counts: Counts, *, source: Source | None = None) -> list[int]:
+    def draw_each(self, counts: Counts, *, source: RandomSource | None = None) -> list[int]:
         """Return a letter of each of many datasets, whose counts stand one behind the other."""
-        source = source or Source()
+        source = source or RandomSource()
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
 
     def draw_many(
-        self, counts: Sequence[int] | Counts, size: int, *, source: Source | None = None
+        self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None
     ) -> list[int]:
         """Return ``size`` independent letters; together they cost ``size`` times epsilon."""
         whole("size", size, at_least=1)
-        return pick_many(self.weights(self.checked(counts)), size, source or Source())
+        return pick_many(self.weights(self.checked(counts)), size, source or RandomSource())
 
     def checked(self, counts: Sequence[int] | Counts) -> Counts:
         """Return ``counts`` as :class:`Counts` if they fit ``n`` and ``k``."""

@@ -19,7 +19,7 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick
 from dproo.core.exact import parse_epsilon
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import REPLACE
 
 CLIP = "clip"
@@ -56,7 +56,7 @@ class Baseline(ABC):
         object.__setattr__(self, "k", whole("k", self.k, at_least=2))
 
     def draw(
-        self, counts: Sequence[int] | Counts, *, source: Source | None = None
+        self, counts: Sequence[int] | Counts, *, source: RandomSource | None = None
     ) -> tuple[int, ...]:
         """Return one letter, as its index."""
         counts = Counts.of(counts)
@@ -64,10 +64,10 @@ class Baseline(ABC):
             raise ValueError(refusal("counts", f"have k = {self.k} entries", counts.k))
         if counts.n != self.n:
             raise ValueError(refusal("counts", f"sum to n = {self.n}", counts.n))
-        return (self._draw(list(counts), source or Source()),)
+        return (self._draw(list(counts), source or RandomSource()),)
 
     @abstractmethod
-    def _draw(self, counts: list[int], source: Source) -> int: ...
+    def _draw(self, counts: list[int], source: RandomSource) -> int: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +126,7 @@ class LaplaceSampler(Baseline):
             letters = kept
         return Runs((max(0, letters * value - (total - self.n)), 1) for value in noisy)
 
-    def _draw(self, counts: list[int], source: Source) -> int:
+    def _draw(self, counts: list[int], source: RandomSource) -> int:
         return pick(self.projected(self.measurement(counts)), source)
 
 
@@ -154,7 +154,7 @@ class ExponentialSampler(Baseline):
             self.epsilon, 1, lambda scale: opendp.m.make_noisy_max(*space, pure, scale=scale)
         )
 
-    def _draw(self, counts: list[int], source: Source) -> int:  # noqa: ARG002 - OpenDP draws
+    def _draw(self, counts: list[int], source: RandomSource) -> int:  # noqa: ARG002 - OpenDP draws
         return int(self.measurement(counts))
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick_each
 from dproo.core.exact import exp_lower
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms import conditions
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
 from dproo.mechanisms.envelope import Envelope, Search
@@ -104,7 +104,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
         """Return the lifted count of every letter."""
         return counts.map(self.table)
 
-    def draw_each(self, counts: Counts, *, source: Source | None = None) -> list[int]:
+    def draw_each(self, counts: Counts, *, source: RandomSource | None = None) -> list[int]:
         """Return a letter of each dataset, from the weights of all of them at once.
 
         A letter's weight depends on nothing but its count. Under add-remove no dataset can
@@ -112,7 +112,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
         """
         if self.neighbours == REPLACE or counts.n > self.n:
             return super().draw_each(counts, source=source)
-        return pick_each(self.weights(counts), self.k, source or Source())
+        return pick_each(self.weights(counts), self.k, source or RandomSource())
 
     @property
     def worst_alpha(self) -> Fraction:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from dproo.core.counts import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE
 from dproo.mechanisms.network import Family, Network
 
@@ -56,7 +56,7 @@ def dependence(pair: Counts, width: int) -> Fraction:
     return Fraction(sum(gaps), 2 * pair.n)
 
 
-def chosen(scores: Sequence[Fraction], rate: Fraction, source: Source) -> int:
+def chosen(scores: Sequence[Fraction], rate: Fraction, source: RandomSource) -> int:
     """Return the place of one score by permute-and-flip, at ``rate`` for each unit of score."""
     best = max(scores)
     waiting = list(range(len(scores)))
@@ -72,7 +72,7 @@ def grown_tree(
     *,
     epsilon: Fraction,
     neighbours: str,
-    source: Source,
+    source: RandomSource,
 ) -> Network:
     """Return a tree over all columns, rooted at the first.
 

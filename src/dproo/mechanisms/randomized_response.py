@@ -11,7 +11,7 @@ from math import comb, perm
 from dproo.core.arguments import whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick_many
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.core.splitting import without_replacement
 from dproo.mechanisms import conditions
 from dproo.mechanisms.base import Mechanism, Transition
@@ -121,7 +121,7 @@ class SubsampledRandomizedResponse(Mechanism):
             by_revealed = grown
         return sum((chance / perm(self.n, t) for t, chance in enumerate(by_revealed)), Fraction(0))
 
-    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+    def _draw(self, counts: Counts, source: RandomSource) -> tuple[int, ...]:
         if self.draws == 1:
             return super()._draw(counts, source)
         coin = Runs([(self.q.numerator, 1), (self.q.denominator - self.q.numerator, 1)])

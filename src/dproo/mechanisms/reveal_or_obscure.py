@@ -17,7 +17,7 @@ from dproo.core.arguments import refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick_many
 from dproo.core.exact import Number, exp_upper, log_upper, rational
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms import conditions
 from dproo.mechanisms.allocation import LETTERS_MAX, least_pseudo, risen
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
@@ -258,7 +258,7 @@ class RevealOrObscure(Mechanism):
         )
         return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
 
-    def _draw(self, counts: Counts, source: Source) -> tuple[int, ...]:
+    def _draw(self, counts: Counts, source: RandomSource) -> tuple[int, ...]:
         """Draw from the urn as the last draw finds it: a ball not yet in it is drawn again."""
         weights = self.weights(counts)
         urn = Runs([*weights.runs, (self._record, self.draws - 1)])

@@ -17,7 +17,7 @@ from math import prod
 from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, parse_epsilon, rational
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism
 from dproo.mechanisms.network import Family, Network
 
@@ -89,9 +89,9 @@ class RowSampler:
         """A bound on the factor by which one record changes the probability of a row."""
         return prod((step.largest_ratio for step in self.steps), start=Fraction(1))
 
-    def draw(self, matching: Matching, *, source: Source | None = None) -> Row:
+    def draw(self, matching: Matching, *, source: RandomSource | None = None) -> Row:
         """Return one row, as the place of a letter in every column."""
-        source = source or Source()
+        source = source or RandomSource()
         row = [0] * len(self.network.sizes)
         for family, step in zip(self.network.families, self.steps, strict=True):
             parents = tuple(row[parent] for parent in family.parents)

@@ -20,15 +20,17 @@ from dproo import engines
 from dproo.alphabet import Alphabet, Record
 from dproo.analysis.certificate import certify
 from dproo.core.exact import Number, decimal_text, fraction_text, parse_epsilon
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.exceptions import ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import DEFAULT, REPLACE
 from dproo.releases.request import Drawn, Request, Stopped
-from dproo.releases.sample_request import Choice, Groups
+from dproo.releases.sample_request import Groups, SampleRequest
 
 SCHEMA_VERSION = 1
-FAILED = "the release failed after data was read; no detail is shown, it could quote the data."
+RELEASE_FAILED = (
+    "the release failed after data was read; no detail is shown, it could quote the data."
+)
 
 STOPPED = "the release was stopped."
 EXIT = 4
@@ -111,7 +113,7 @@ def sample(
         ReleaseError: it failed after data was touched; the charge stays.
         KeyboardInterrupt: stopped; if the message says that the charge stays, it does.
     """
-    choice = Choice(
+    request = SampleRequest(
         alphabet=Alphabet.of(alphabet),
         epsilon=parse_epsilon(epsilon),
         sampler=sampler,
@@ -121,44 +123,55 @@ def sample(
         records_per_person=records_per_person,
         guess=guess,
     )
-    if choice.groups is not None:
-        column = None  # the alphabet to scan by names its columns
+    return execute(
+        request,
+        data,
+        column=None if request.groups else column,  # groups name their columns
+        table=table,
+        engine=engine,
+        master=master,
+        ledger=ledger,
+        dataset=dataset,
+    )
+
+
+def execute(
+    request: Request,
+    data: Any,
+    *,
+    column: str | None = None,
+    table: str | tuple[str, ...] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+) -> Release:
+    """Check the data, reserve the budget, release and record; :func:`sample` says what is what."""
     scan = engines.prepare(
         data,
-        alphabet=choice.scanned,
+        alphabet=request.counted_alphabet,
         column=column,
         table=table,
         engine=engine,
         master=master,
     )
-    return charged(choice, scan, ledger=ledger, dataset=dataset)
-
-
-def charged(
-    choice: Request,
-    scan: engines.Scan,
-    *,
-    ledger: Ledger | str | os.PathLike[str] | None,
-    dataset: str | None,
-) -> Release:
-    """Reserve, release and record; without a ledger, release."""
     book = _open(ledger, dataset)
     if book is None:
-        return release(choice, scan)
+        return release(request, scan)
     entry = guarded(
         lambda: book.reserve(
             str(dataset),
-            epsilon=choice.cost,
-            delta=choice.delta,
-            neighbours=choice.neighbours,
-            records_per_person=choice.records_per_person,
-            request=choice.public,
+            epsilon=request.cost,
+            delta=request.delta,
+            neighbours=request.neighbours,
+            records_per_person=request.records_per_person,
+            request=request.public_choices,
         ),
         kept="The charge may stand: 'dproo ledger show' tells.",
         refusals=(LedgerError, TypeError, ValueError),
     )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
-    drawn = guarded(lambda: release(choice, scan), kept=kept)
+    drawn = guarded(lambda: release(request, scan), kept=kept)
     kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
     receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
     return replace(drawn, receipt=receipt)
@@ -174,17 +187,17 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
     return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
 
 
-def release(choice: Request, scan: engines.Scan) -> Release:
+def release(request: Request, scan: engines.Scan) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
-    return guarded(lambda: _release(choice, scan))
+    return guarded(lambda: _release(request, scan))
 
 
-def _release(choice: Request, scan: engines.Scan) -> Release:
+def _release(request: Request, scan: engines.Scan) -> Release:
     counts = scan.count()
-    if choice.is_n_public and counts.n < choice.records_needed:
-        raise ReleaseError(f"the data has fewer than {choice.records_needed} records.")
-    drawn = choice.draw(counts, Source())
-    return Release(drawn.values, _receipt(choice, drawn, counts.n))
+    if request.is_n_public and counts.n < request.records_needed:
+        raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
+    drawn = request.draw(counts, RandomSource())
+    return Release(drawn.values, _receipt(request, drawn, counts.n))
 
 
 def guarded(
@@ -219,23 +232,23 @@ def _end(error: BaseException, kept: str) -> BaseException:
         end = SystemExit(EXIT)
         end.add_note(f"{STOPPED} {kept}".rstrip())
         return end
-    sentence = str(error) if isinstance(error, ReleaseError) else FAILED
+    sentence = str(error) if isinstance(error, ReleaseError) else RELEASE_FAILED
     return ReleaseError(f"{sentence} {kept}".rstrip())
 
 
-def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
-    certificates = [certify(law) for law in drawn.laws]
+def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
+    certificates = [certify(sampler) for sampler in drawn.samplers]
     worst = max(certificates, key=lambda certificate: certificate.ratio)
-    person = choice.records_per_person
+    person = request.records_per_person
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "epsilon": str(choice.cost),
-        "epsilon_decimal": decimal_text(choice.cost),
-        "neighbours": choice.neighbours,
+        "epsilon": str(request.cost),
+        "epsilon_decimal": decimal_text(request.cost),
+        "neighbours": request.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
         **drawn.facts,
-        "k": choice.alphabet.k,
-        "alphabet_sha256": choice.scanned.digest,
+        "k": request.alphabet.k,
+        "alphabet_sha256": request.counted_alphabet.digest,
         "certificate": {
             "holds": all(certificate.holds for certificate in certificates),
             "epsilon": worst.epsilon,
@@ -244,10 +257,10 @@ def _receipt(choice: Request, drawn: Drawn, n: int) -> dict[str, Any]:
         "ledger": None,
         "software": _software(),
     }
-    if choice.neighbours == REPLACE:
+    if request.neighbours == REPLACE:
         receipt["n"] = n
-    if choice.is_n_public:
-        receipt["worst_alpha"] = max(float(law.worst_alpha) for law in drawn.laws)
+    if request.is_n_public:
+        receipt["worst_alpha"] = max(float(sampler.worst_alpha) for sampler in drawn.samplers)
     return receipt
 
 

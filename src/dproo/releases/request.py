@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dproo.alphabet import Alphabet, Record
 from dproo.core.counts import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.mechanisms import Mechanism
 
 
@@ -22,12 +22,12 @@ class Drawn:
     """Records that were drawn and not yet shown.
 
     Attributes:
-        laws: the certified samplers that they were drawn by.
+        samplers: the certified ones that they were drawn by.
         values: the records.
         facts: what the receipt says of them besides; public or released.
     """
 
-    laws: Sequence[Mechanism]
+    samplers: Sequence[Mechanism]
     values: tuple[Record, ...]
     facts: dict[str, Any]
 
@@ -40,7 +40,7 @@ class Request(Protocol):
         """The letters."""
 
     @property
-    def scanned(self) -> Alphabet:
+    def counted_alphabet(self) -> Alphabet:
         """The alphabet to count by."""
 
     @property
@@ -68,8 +68,8 @@ class Request(Protocol):
         """Whether the number of records may be known."""
 
     @property
-    def public(self) -> dict[str, Any]:
+    def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
 
-    def draw(self, counts: Counts, source: Source) -> Drawn:
-        """Return the records, drawn from certified laws."""
+    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+        """Return the records, drawn by certified samplers."""

@@ -13,7 +13,7 @@ from dproo.alphabet.axis import Axis
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter
 from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
 from dproo.releases.request import Drawn
@@ -53,7 +53,7 @@ class Groups:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class SampleRequest:
     """All public choices of a release, checked; nothing of the data is in it.
 
     Attributes:
@@ -89,7 +89,7 @@ class Choice:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
         if self.guess is not None and "guess" not in self._options:
             raise ValueError(f"guess must be used with {ADAPTIVE}, got {self.chosen}.")
-        self.law(self.size if self.is_joint else 1)  # refuses what no data could make right
+        self.sampler_for(self.size if self.is_joint else 1)  # refuses what no data could make right
 
     @property
     def is_n_public(self) -> bool:
@@ -113,7 +113,7 @@ class Choice:
         return self.size
 
     @property
-    def scanned(self) -> Alphabet:
+    def counted_alphabet(self) -> Alphabet:
         """The alphabet to count by: the letters, or groups and letters."""
         if self.groups is None:
             return self.alphabet
@@ -137,7 +137,7 @@ class Choice:
         return {field.name for field in fields(SAMPLERS[self.chosen])}
 
     @property
-    def public(self) -> dict[str, Any]:
+    def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
         return {
             "sampler": self.chosen,
@@ -145,34 +145,40 @@ class Choice:
             "size": self.size,
             "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
-            "alphabet_sha256": self.scanned.digest,
+            "alphabet_sha256": self.counted_alphabet.digest,
         }
 
-    def draw(self, counts: Counts, source: Source) -> Drawn:
-        """Return the records, drawn from certified laws."""
-        laws, values = self._drawn(counts, source)
-        return Drawn(laws, values, {"values": list(values), **self._facts})
+    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+        """Return the records, drawn by certified samplers."""
+        samplers, values = self._drawn(counts, source)
+        return Drawn(samplers, values, {"values": list(values), **self._facts})
 
-    def _drawn(self, counts: Counts, source: Source) -> tuple[list[Mechanism], tuple[Record, ...]]:
+    def _drawn(
+        self, counts: Counts, source: RandomSource
+    ) -> tuple[list[Mechanism], tuple[Record, ...]]:
         if self.is_joint and self.groups is None:
-            law = self.law(counts.n)
-            return [law], tuple(self.alphabet.records(law.draw(counts, source=source)))
+            sampler = self.sampler_for(counts.n)
+            return [sampler], tuple(self.alphabet.records(sampler.draw(counts, source=source)))
         if self.groups is not None and not self.is_n_public:
-            law = self.law(1)
-            drawn = law.draw_each(counts, source=source)
-            return [law], tuple(self._labelled(self.alphabet.records(drawn)))
+            sampler = self.sampler_for(1)
+            drawn = sampler.draw_each(counts, source=source)
+            return [sampler], tuple(self._labelled(self.alphabet.records(drawn)))
         parts = self._parts(counts, source)
-        laws = {part.n: self.law(part.n) for part in parts if part.n} if self.is_n_public else {}
-        law = self.law(1)
+        samplers = (
+            {part.n: self.sampler_for(part.n) for part in parts if part.n}
+            if self.is_n_public
+            else {}
+        )
+        sampler = self.sampler_for(1)
         letters = [
-            self.alphabet[laws.get(part.n, law).draw(part, source=source)[0]]
+            self.alphabet[samplers.get(part.n, sampler).draw(part, source=source)[0]]
             if part.n or not self.is_n_public
             else None
             for part in parts
         ]
-        return list(laws.values()) or [law], tuple(self._labelled(letters))
+        return list(samplers.values()) or [sampler], tuple(self._labelled(letters))
 
-    def _parts(self, counts: Counts, source: Source) -> list[Counts]:
+    def _parts(self, counts: Counts, source: RandomSource) -> list[Counts]:
         """Return the disjoint parts of the data to draw one record of each from."""
         if self.groups is not None:
             return list(counts.split(self.alphabet.k))
@@ -203,7 +209,7 @@ class Choice:
             },
         }
 
-    def law(self, n: int) -> Mechanism:
+    def sampler_for(self, n: int) -> Mechanism:
         """Return the certified sampler for a dataset, or a block, of ``n`` records."""
         relation = REPLACE if self.is_n_public else ADD_REMOVE
         options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": relation}
@@ -217,8 +223,8 @@ class Choice:
         if "records_per_person" in self._options and self.groups is None:
             options["records_per_person"] = self.records_per_person
         else:
-            # Whoever changes several records changes a law once for each of them. A sampler's
-            # own bound for several is for one law; in several groups it would not add up.
+            # Whoever changes several records changes a distribution once for each. A sampler's
+            # own bound for several is for one; in several groups it would not add up.
             epsilon /= self.records_per_person
         return _certified(self.chosen, epsilon, tuple(options.items()))
 

@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dproo import engines
 from dproo.alphabet import Alphabet, Record
 from dproo.analysis.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.core.arguments import whole
@@ -30,92 +29,92 @@ from dproo.core.exact import (
     parse_epsilon,
     power_upper,
 )
-from dproo.core.randomness import Source
+from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
 from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
 from dproo.releases.budget_name import reprint
-from dproo.releases.execute import Release, charged, guarded
+from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
-from dproo.releases.sample_request import AUTO, Choice
+from dproo.releases.sample_request import AUTO, SampleRequest
 from dproo.releases.tables import require_new, write
 
 
 @dataclass(frozen=True, kw_only=True)
-class Synthesis:
+class SynthesisRequest:
     """The public choices of a synthetic column, checked; nothing of the data is in it.
 
     Attributes:
-        choice: those of one record, with the epsilon of all.
+        request: those of one record, with the epsilon of all.
         rows: how many records.
         delta: the probability with which epsilon may fail; with 0 the release is pure.
     """
 
-    choice: Choice
+    request: SampleRequest
     rows: int
     delta: Fraction
 
     def __post_init__(self) -> None:
         whole("rows", self.rows, at_least=1, at_most=RELEASES_MAX)
-        # The law of equal shares and the joint one refuse here what no data could make right.
-        _ = replace(self.choice, epsilon=self.choice.epsilon / self.rows), self.joint
+        # The sampler of equal shares and the joint one refuse here what no data could make right.
+        _ = replace(self.request, epsilon=self.request.epsilon / self.rows), self.joint
 
     @property
-    def joint(self) -> Choice:
+    def joint(self) -> SampleRequest:
         """The choices of all rows drawn jointly."""
-        return replace(self.choice, sampler=RevealOrObscure.name, size=self.rows)
+        return replace(self.request, sampler=RevealOrObscure.name, size=self.rows)
 
     @property
     def alphabet(self) -> Alphabet:
         """The letters."""
-        return self.choice.alphabet
+        return self.request.alphabet
 
     @property
-    def scanned(self) -> Alphabet:
+    def counted_alphabet(self) -> Alphabet:
         """The alphabet to count by."""
-        return self.choice.alphabet
+        return self.request.alphabet
 
     @property
     def cost(self) -> Fraction:
         """The epsilon of all rows together."""
-        return self.choice.epsilon
+        return self.request.epsilon
 
     @property
     def neighbours(self) -> str:
         """The relation it protects under."""
-        return self.choice.neighbours
+        return self.request.neighbours
 
     @property
     def records_per_person(self) -> int:
         """The most records that one protected person may own."""
-        return self.choice.records_per_person
+        return self.request.records_per_person
 
     @property
     def records_needed(self) -> int:
-        """One: rows are drawn from a law, not taken from the data."""
+        """One: rows are drawn from a distribution, not taken from the data."""
         return 1
 
     @property
     def is_n_public(self) -> bool:
         """Whether the number of records may be known."""
-        return self.choice.is_n_public
+        return self.request.is_n_public
 
     @property
-    def public(self) -> dict[str, Any]:
+    def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
-        return self.choice.public | {"size": self.rows}
+        return self.request.public_choices | {"size": self.rows}
 
-    def pair(self, law: Mechanism) -> DominatingPair:
-        """Return a pair that dominates ``law`` when all records of a person change.
+    def pair(self, sampler: Mechanism) -> DominatingPair:
+        """Return a pair that dominates ``sampler`` when all records of a person change.
 
         A sampler without an option for several records changes once for each of them: the
         ratios multiply, and the distances add up.
         """
-        changes = self.records_per_person // law.records_per_person
+        changes = self.records_per_person // sampler.records_per_person
         if changes == 1:
-            return law.dominating_pair
+            return sampler.dominating_pair
         return DominatingPair.of(
-            ratio=power_upper(law.largest_ratio, changes, bits=4 * BITS),
-            distance=changes * law.neighbour_distance,
+            ratio=power_upper(sampler.largest_ratio, changes, bits=4 * BITS),
+            distance=changes * sampler.neighbour_distance,
         )
 
     def way(self, n: int) -> Way:
@@ -125,28 +124,30 @@ class Synthesis:
         """
         return _best(self, n if self.is_n_public else 1)
 
-    def draw(self, counts: Counts, source: Source) -> Drawn:
-        """Return the rows, drawn from a certified law."""
+    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+        """Return the rows, drawn by a certified sampler."""
         way = self.way(counts.n)
         if way.name == JOINT:
-            letters = list(way.law.draw(counts, source=source))
+            letters = list(way.sampler.draw(counts, source=source))
         else:
-            letters = way.law.draw_many(counts, self.rows, source=source)
+            letters = way.sampler.draw_many(counts, self.rows, source=source)
         named = {letter: self.alphabet[letter] for letter in set(letters)}
         return Drawn(
-            [way.law], tuple(named[letter] for letter in letters), self._facts(way, letters, named)
+            [way.sampler],
+            tuple(named[letter] for letter in letters),
+            self._facts(way, letters, named),
         )
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
-        pair = None if way.name == JOINT else self.pair(way.law)
+        pair = None if way.name == JOINT else self.pair(way.sampler)
         return {
             "values": [[named[letter], times] for letter, times in Counter(letters).items()],
             "rows": self.rows,
-            "sampler": way.law.name,
+            "sampler": way.sampler.name,
             "way": way.name,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),
-            "epsilon_each": None if pair is None else str(way.law.epsilon),
+            "epsilon_each": None if pair is None else str(way.sampler.epsilon),
             "dominating_pair": None
             if pair is None
             else {"high": fraction_text(pair.high), "low": fraction_text(pair.low)},
@@ -155,14 +156,14 @@ class Synthesis:
 
 
 @lru_cache(maxsize=8)
-def _best(synthesis: Synthesis, n: int) -> Way:
-    choice, rows = synthesis.choice, synthesis.rows
+def _best(synthesis: SynthesisRequest, n: int) -> Way:
+    request, rows = synthesis.request, synthesis.rows
     return ways_within(
-        lambda epsilon: replace(choice, epsilon=epsilon).law(n),
-        synthesis.joint.law(n),
+        lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n),
+        synthesis.joint.sampler_for(n),
         synthesis.pair,
         releases=rows,
-        epsilon=choice.epsilon,
+        epsilon=request.epsilon,
         delta=synthesis.delta,
     )[0]
 
@@ -220,8 +221,8 @@ def synthesize(
         LedgerError: the ledger refused; no data was read.
         ReleaseError: it failed after data was touched; the charge stays.
     """
-    synthesis = Synthesis(
-        choice=Choice(
+    synthesis = SynthesisRequest(
+        request=SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
             sampler=DEFAULT if sampler == AUTO else sampler,
@@ -233,15 +234,16 @@ def synthesize(
     )
     columns = synthesis.alphabet.columns or (column or "value",)
     path = None if out is None else require_new(out, columns)
-    scan = engines.prepare(
+    made = execute(
+        synthesis,
         data,
-        alphabet=synthesis.alphabet,
         column=column,
         table=table,
         engine=engine,
         master=master,
+        ledger=ledger,
+        dataset=dataset,
     )
-    made = charged(synthesis, scan, ledger=ledger, dataset=dataset)
     if path is not None:
         book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
         kept = reprint(made.receipt, book)

@@ -21,8 +21,8 @@ from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import dataset_name, remedy
-from dproo.releases.execute import Release, sample
-from dproo.releases.sample_request import Choice
+from dproo.releases.execute import Release, execute
+from dproo.releases.sample_request import SampleRequest
 from dproo.web.folder import Folder
 
 FILE, DATABASE = "file", "database"
@@ -43,7 +43,7 @@ class Order:
     """A release that was checked; the data was not opened.
 
     Attributes:
-        choice: the public choices.
+        request: the public choices.
         data: a file, or the URL of a database.
         name: the file as it was named.
         alphabet: how the letters were named.
@@ -54,7 +54,7 @@ class Order:
         ledger: the ledger that holds it.
     """
 
-    choice: Choice
+    request: SampleRequest
     data: Path | str = field(repr=False)
     name: str = field(repr=False)
     alphabet: str
@@ -65,14 +65,14 @@ class Order:
     ledger: Ledger
 
     @classmethod
-    def of(cls, request: object, *, folder: Folder, ledger: Path) -> Order:
+    def of(cls, form: object, *, folder: Folder, ledger: Path) -> Order:
         """Check what the page asks for; only the public alphabet is read.
 
         Raises:
-            ValueError: a choice is wrong.
+            ValueError: a request is wrong.
             LedgerError: there is no budget, or too little of it is left.
         """
-        texts = _texts(request)
+        texts = _texts(form)
         is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
         data = folder.find("data", texts["data"]) if is_file else _url(texts["data"])
         if not texts["column"]:
@@ -82,7 +82,7 @@ class Order:
         if not is_file and not texts["dataset"]:
             raise ValueError("dataset must be given for a database: it names the budget.")
         book, account = _account(ledger, texts["dataset"] or dataset_name(str(data)))
-        choice = Choice(
+        request = SampleRequest(
             alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
             epsilon=parse_epsilon(texts["epsilon"]),
             sampler=texts["sampler"],
@@ -91,7 +91,7 @@ class Order:
             records_per_person=account.records_per_person,
         )
         order = cls(
-            choice=choice,
+            request=request,
             data=data,
             name=texts["data"],
             alphabet=texts["alphabet"],
@@ -108,17 +108,17 @@ class Order:
     @property
     def charge(self) -> int:
         """What it will cost, in nano-epsilon."""
-        return charge_of(self.choice.cost)
+        return charge_of(self.request.cost)
 
     @property
     def shown(self) -> dict[str, Any]:
         """What a person should see before confirming."""
         account, where = self.account, self._where
-        guess = f" (guess: {self.choice.guess})" if self.choice.guess else ""
+        guess = f" (guess: {self.request.guess})" if self.request.guess else ""
         return {
             "summary": f"One record of column “{self.column}” of {where}, out of"
-            f" {self.choice.alphabet.k} public letters ({self.alphabet}), by"
-            f" {self.choice.chosen}{guess} with ε = {self.epsilon}, charged to “{account.dataset}”"
+            f" {self.request.alphabet.k} public letters ({self.alphabet}), by"
+            f" {self.request.chosen}{guess} with ε = {self.epsilon}, charged to “{account.dataset}”"
             f" ({account.neighbours}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
@@ -144,8 +144,8 @@ class Order:
             "table": self.table,
             "column": self.column,
             "alphabet": self.alphabet,
-            "sampler": self.choice.chosen,
-            "guess": self.choice.guess,
+            "sampler": self.request.chosen,
+            "guess": self.request.guess,
             "epsilon": self.epsilon,
             "neighbours": account.neighbours if account.neighbours != REPLACE else None,
             "records-per-person": str(account.records_per_person)
@@ -159,23 +159,18 @@ class Order:
         return " ".join(["dproo sample", source, *given])
 
     def release(self, folder: Folder) -> Release:
-        """Charge, read and draw, as :func:`dproo.sample` does.
+        """Charge, read and draw, for exactly the request that was shown.
 
         Raises:
             ValueError: the file is no longer the one that was shown.
         """
         if isinstance(self.data, Path) and folder.find("data", str(self.data)) != self.data:
             raise ValueError(refusal("data", "be the file that was shown", str(self.data)))
-        return sample(
+        return execute(
+            self.request,
             self.data,
-            alphabet=self.choice.alphabet,
-            epsilon=self.choice.epsilon,
-            sampler=self.choice.sampler,
-            guess=self.choice.guess,
             column=self.column,
             table=self.table,
-            neighbours=self.choice.neighbours,
-            records_per_person=self.choice.records_per_person,
             ledger=self.ledger,
             dataset=self.account.dataset,
         )
@@ -213,10 +208,10 @@ class Orders:
         return held[1]
 
 
-def _texts(request: object) -> dict[str, str]:
-    if not isinstance(request, Mapping) or set(request) - set(_FIELDS):
+def _texts(form: object) -> dict[str, str]:
+    if not isinstance(form, Mapping) or set(form) - set(_FIELDS):
         raise ValueError(f"request must be an object of {', '.join(_FIELDS)} only.")
-    texts = {name: request.get(name) or "" for name in _FIELDS}
+    texts = {name: form.get(name) or "" for name in _FIELDS}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(refusal(name, "be text", text))
