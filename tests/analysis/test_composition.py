@@ -198,7 +198,7 @@ def test_a_hundred_releases_cost_four_and_not_a_hundred():
     assert cost.basic.epsilon == 100
     assert float(cost.composed.epsilon) == pytest.approx(3.967209963, abs=2e-9)
     assert cost.composed.delta == DELTA
-    assert (cost.joint.epsilon, cost.joint.law.draws) == (1, 100)
+    assert (cost.joint.epsilon, cost.joint.sampler.draws) == (1, 100)
     assert cost.joint.alpha > 20 * cost.composed.alpha
     assert by_binomials(roo.dominating_pair, 100, cost.composed.epsilon) <= 1e-6
     below = cost.composed.epsilon - Fraction(2, 10**9)

@@ -97,11 +97,11 @@ def test_every_way_to_release_several_records_protects_a_person_with_several(nei
 
 def test_the_joint_way_keeps_the_person_and_the_prior():
     one = mechanism("roo", epsilon=8, n=3, k=3, records_per_person=2, prior=[1, 2, 3])
-    joint = compose(one, releases=2, delta=0).joint.law
+    joint = compose(one, releases=2, delta=0).joint.sampler
     assert (joint.draws, joint.records_per_person, joint.prior) == (2, 2, one.prior)
     assert is_at_most_exp(spread_ratio(joint), Fraction(8))
     basic = compose(one, releases=2, delta="1e-6").basic
-    assert basic.law is one
+    assert basic.sampler is one
     assert compose(mechanism("ls-roo", epsilon=1, n=3, k=3), releases=2, delta=0).joint.alpha > 0
 
 

@@ -45,7 +45,7 @@ LEAKED = "mechanisms/test_urn.py::test_the_integers_that_leaked_are_convicted"
 BOUNDS = "mechanisms/test_urn.py::test_the_bounds_are_bounds_and_close"
 JOINT_WAY = "mechanisms/test_urn.py::test_the_joint_way_keeps_the_person_and_the_prior"
 REFUSED_TABLE = "mechanisms/test_urn.py::test_a_table_that_the_search_cannot_judge_is_refused"
-AT_RANDOM = "test_certificates_at_random.py"
+AT_RANDOM = "analysis/test_certificates_at_random.py"
 UNPROVEN = "mechanisms/test_adaptive.py::test_integers_that_the_proof_does_not_cover_are_refused"
 WRITTEN = "core/test_exact.py::test_every_fraction_can_be_written_whatever_its_length"
 PRIOR = "analysis/test_privacy.py::test_a_public_prior_is_certified"
@@ -379,7 +379,7 @@ MUTANTS = {
         "releases/execute.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
-        "releases/execute.py", "    if choice.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
+        "releases/execute.py", "    if request.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
     ),
     "a record that moves between two groups costs once": (
         "releases/sample_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
@@ -451,10 +451,10 @@ MUTANTS = {
         "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "releases/execute.py", "            delta=choice.delta,\n", "", DELTA_FIRST,
+        "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/synthesis.py", "lambda epsilon: replace(choice, epsilon=epsilon).law(n)", "lambda epsilon: replace(choice, epsilon=min(2 * epsilon, choice.epsilon)).law(n)", ROWS,
+        "releases/synthesis.py", "lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n)", "lambda epsilon: replace(request, epsilon=min(2 * epsilon, request.epsilon)).sampler_for(n)", ROWS,
     ),
     "a person's records change a row's law once": (
         "releases/synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
@@ -577,7 +577,7 @@ MUTANTS = {
         "web/orders.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
     ),
     "a password is in the name of a budget": (
-        "releases/budget_name.py", "return conninfo.public_name(data)", "return data", UNNAMED,
+        "releases/budget_name.py", "return postgresql_url.public_name(data)", "return data", UNNAMED,
     ),
     "a refusal quotes a connection string": (
         "core/arguments.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,

@@ -150,7 +150,7 @@ def test_an_entropy_failure_says_nothing_and_shows_nothing(ledger, monkeypatch):
     def broken(_):
         raise OSError(CANARY)
 
-    monkeypatch.setattr(execute, "Source", lambda: RandomSource(broken))
+    monkeypatch.setattr(execute, "RandomSource", lambda: RandomSource(broken))
     with pytest.raises(ReleaseError) as failed:
         sample(DATA, **charged(ledger))
     assert_failed_privately(ledger, failed)
@@ -291,7 +291,7 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
     one = SampleRequest(
         alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4
     )
-    assert one.law(10).epsilon == Fraction(1, 4)
+    assert one.sampler_for(10).epsilon == Fraction(1, 4)
 
 
 def test_a_person_with_records_in_several_groups_is_protected():

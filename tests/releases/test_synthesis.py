@@ -90,7 +90,7 @@ def test_the_pair_on_the_receipt_dominates_a_person_with_two_records(sampler):
         records_per_person=2,
     )
     made = SynthesisRequest(request=request, rows=5, delta=Fraction(1, 10**3))
-    law = made.way(8).law
+    law = made.way(8).sampler
     pair = made.pair(law)
     datasets = [(a, b, 8 - a - b) for a in range(9) for b in range(9 - a)]
     for one in datasets:
@@ -356,7 +356,7 @@ def test_an_entropy_failure_shows_nothing(book, monkeypatch):
     def broken(_):
         raise OSError("canary-7f3a")
 
-    monkeypatch.setattr(execute, "Source", lambda: dproo.core.randomness.RandomSource(broken))
+    monkeypatch.setattr(execute, "RandomSource", lambda: dproo.core.randomness.RandomSource(broken))
     with pytest.raises(ReleaseError) as failed:
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients")
     assert str(failed.value) == f"{execute.RELEASE_FAILED} The charge stays: entry 2 of 'patients'."
