@@ -379,7 +379,7 @@ MUTANTS = {
         "releases/execute.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
-        "releases/execute.py", "    if request.neighbours == REPLACE:", "    if choice.neighbours:", PRIVATE_N,
+        "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
     ),
     "a record that moves between two groups costs once": (
         "releases/sample_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
