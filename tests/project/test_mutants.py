@@ -4,13 +4,11 @@ A mutant is the package with one piece of text replaced; the killer runs against
 process of its own and must fail.
 """
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.nursery import outcome
 
 import dproo
 
@@ -596,14 +594,5 @@ def test_the_mutant_dies(mutant, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert text.count(original) == 1, "the mutant no longer fits the code"
     path.write_text(text.replace(original, mutated), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", TESTS / killer]
-    result = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
-        cwd=TESTS.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-    )
-    assert result.returncode == 1, f"{mutant!r} survived:\n{result.stdout[-2000:]}"
+    log = tmp_path / "log"
+    assert outcome(tmp_path, TESTS / killer, log) == 1, f"{mutant!r} survived:\n{log.read_text()}"
