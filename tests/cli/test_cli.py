@@ -323,13 +323,6 @@ def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     assert shown.endswith("\r"), "the line was not cleared"
 
 
-def test_the_prepared_help_is_what_the_commands_would_print(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert dproo("--help").stdout == dproo("-h").stdout, (
-        "COLUMNS=80 dproo -h >src/dproo/cli/help.txt"
-    )
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_help_that_cannot_be_written_fails_in_one_sentence(option):

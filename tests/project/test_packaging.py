@@ -37,7 +37,7 @@ def only(folder, pattern):
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     names = zipfile.ZipFile(only(built, "*.whl")).namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"dproo"}
-    assert {"dproo/py.typed", "dproo/cli/__init__.py", "dproo/cli/help.txt"} <= set(names)
+    assert {"dproo/py.typed", "dproo/cli/__init__.py"} <= set(names)
 
 
 def test_the_source_distribution_builds_the_same_wheel(built, tmp_path):

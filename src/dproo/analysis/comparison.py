@@ -24,8 +24,6 @@ from dproo.mechanisms import (
     mechanism,
 )
 
-"""The sampler that a release uses unless told otherwise."""
-
 OURS = ("ls-roo", "als-roo", "bal-roo")
 """The samplers of this project; all others are peers."""
 
