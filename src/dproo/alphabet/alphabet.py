@@ -12,7 +12,7 @@ from functools import cached_property
 from io import StringIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.core.arguments import one_of, refusal
@@ -20,7 +20,8 @@ from dproo.core.public_file import read_public
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 
-UNIFORM = "uniform"
+UNIFORM: Final = "uniform"
+Policy = Literal["other", "uniform"]
 
 Record = Letter | dict[str, Letter]
 
@@ -54,7 +55,7 @@ class Alphabet:
 
     axes: tuple[Axis, ...]
     columns: tuple[str, ...] = ()
-    policy: str = OTHER
+    policy: Policy = OTHER
 
     def __post_init__(self) -> None:
         one_of("policy", self.policy, (OTHER, UNIFORM))
@@ -62,7 +63,7 @@ class Alphabet:
             raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
 
     @classmethod
-    def of(cls, letters: Any, *, policy: str = OTHER) -> Alphabet:
+    def of(cls, letters: Any, *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet of these letters.
 
         Args:
@@ -93,7 +94,9 @@ class Alphabet:
         return cls(axes=(Letters.of(letters),), policy=policy)
 
     @classmethod
-    def read(cls, path: str | Path, *, column: str | None = None, policy: str = OTHER) -> Alphabet:
+    def read(
+        cls, path: str | Path, *, column: str | None = None, policy: Policy = OTHER
+    ) -> Alphabet:
         """Return the alphabet in a text file, one letter a line, or in a column of a CSV file.
 
         Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
@@ -111,17 +114,17 @@ class Alphabet:
         return cls(axes=(Letters.of(line for line in lines if line),), policy=policy)
 
     @classmethod
-    def integers(cls, start: int, stop: int, *, policy: str = OTHER) -> Alphabet:
+    def integers(cls, start: int, stop: int, *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet of the integers from ``start`` up to, not including, ``stop``."""
         return cls(axes=(IntegerRange.of(start, stop),), policy=policy)
 
     @classmethod
-    def bins(cls, edges: Iterable[float], *, policy: str = OTHER) -> Alphabet:
+    def bins(cls, edges: Iterable[float], *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet of the half-open bins between increasing edges."""
         return cls(axes=(Bins.of(edges),), policy=policy)
 
     @classmethod
-    def product(cls, columns: Mapping[str, Any], *, policy: str = OTHER) -> Alphabet:
+    def product(cls, columns: Mapping[str, Any], *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet of all combinations of the letters of several columns.
 
         It is never written out: its size may be 10^12 and more.
@@ -142,7 +145,7 @@ class Alphabet:
         return cls(axes=tuple(axes), columns=tuple(columns), policy=policy)
 
     @classmethod
-    def parse(cls, text: str, *, policy: str = OTHER) -> Alphabet:
+    def parse(cls, text: str, *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet that a text on a command line stands for.
 
         ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
@@ -160,7 +163,7 @@ class Alphabet:
         return cls.of(text, policy=policy)
 
     @classmethod
-    def spelled(cls, text: str, *, policy: str = OTHER) -> Alphabet | None:
+    def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or nothing if it can only name a file."""
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)

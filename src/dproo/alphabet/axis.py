@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from dproo.alphabet.cell import EXACT_FLOAT, number_of, plain, text_of
 from dproo.core.arguments import refusal, whole
 
 Letter = str | int | bool
 
-OTHER = "other"
+OTHER: Final = "other"
 
 RANGE_LIMIT = 10**18
 LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range

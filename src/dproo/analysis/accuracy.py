@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import singledispatch
 from itertools import pairwise
 from math import comb, factorial, prod
-from typing import Any
+from typing import Any, Final, Literal
 
 from dproo.analysis.distributions import Distribution
 from dproo.analysis.enumeration import every_dataset
@@ -32,17 +32,18 @@ from dproo.mechanisms import (
     SubsampledRandomizedResponse,
 )
 
-AUTO = "auto"
+AUTO: Final = "auto"
 CLOSED_FORM = "closed form"
-ENUMERATION = "enumeration"
+ENUMERATION: Final = "enumeration"
 MINIMUM_COUNT = "law of the smallest count"
 LIFTED_COUNTS = "transform of the lifted counts"
-MONTE_CARLO = "monte carlo"
+MONTE_CARLO: Final = "monte carlo"
 TRIALS = 4_000
 CONFIDENCE = 0.99
 ERROR = 1e-9
 """The error that an accuracy computed in floats may have; see :mod:`dproo.analysis.expectation`."""
 
+Method = Literal["auto", "exact", "enumeration", "monte carlo"]
 METHODS = (AUTO, "exact", ENUMERATION, MONTE_CARLO)
 
 _FEW_DATASETS = 5_000
@@ -80,7 +81,7 @@ def accuracy(
     p: Iterable[object] | Distribution,
     *,
     n: int | None = None,
-    method: str = AUTO,
+    method: Method = AUTO,
     trials: int = TRIALS,
     confidence: float = CONFIDENCE,
     seed: int | None = None,

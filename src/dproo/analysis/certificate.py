@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb
+from typing import Final, Literal
 
 from dproo.analysis.enumeration import Dataset, every_dataset, falling_datasets
 from dproo.core.arguments import one_of
@@ -14,8 +15,9 @@ from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, log_upper
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
 
-EXTREMES = "extremes"
-ENUMERATE = "enumerate"
+EXTREMES: Final = "extremes"
+ENUMERATE: Final = "enumerate"
+Method = Literal["extremes", "enumerate"]
 
 _MOST_DATASETS = 2_000_000
 
@@ -35,7 +37,7 @@ class Certificate:
     mechanism: Mechanism
     ratio: Fraction
     witness: Transition
-    method: str
+    method: Method
 
     @property
     def holds(self) -> bool:
@@ -54,7 +56,7 @@ class Certificate:
         return nearest if is_enough else math.nextafter(nearest, math.inf)
 
 
-def certify(mechanism: Mechanism | Baseline, *, method: str = EXTREMES) -> Certificate:
+def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Certificate:
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:

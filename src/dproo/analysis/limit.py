@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from dproo.core.arguments import one_of, whole
 from dproo.core.exact import BITS, Number, exp_upper, parse_epsilon, power_upper
-from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
 _BITS = 3 * BITS
 _TINY = 1e-9
@@ -47,12 +47,12 @@ class Limit:
     n: int
     k: int
     epsilon: Fraction
-    neighbours: str
+    neighbours: Relation
     lower: Fraction
     pair: tuple[int, Fraction] | None
 
 
-def limit(*, n: int, k: int, epsilon: Number, neighbours: str = REPLACE) -> Limit:
+def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) -> Limit:
     """Return a worst-case accuracy that no epsilon-DP sampler can beat.
 
     A sampler that is private when a record is added or removed is private at twice epsilon

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet
+from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
@@ -78,7 +78,7 @@ def sample_command(
     *,
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
-    outside: str,
+    outside: Policy,
     by: str | None,
     groups: str | None,
     groups_public: bool,
@@ -129,7 +129,7 @@ def sample_command(
 
 
 def letters(
-    columns: tuple[str, ...], alphabets: tuple[str, ...], outside: str
+    columns: tuple[str, ...], alphabets: tuple[str, ...], outside: Policy
 ) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column where there is one only."""
     if len(alphabets) == 1 and len(columns) < 2:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dproo.alphabet import Policy
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
 from dproo.cli.releasing import facts, letters, source_options
@@ -24,7 +25,7 @@ def synthesize_command(
     *,
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
-    outside: str,
+    outside: Policy,
     path: str | None,
     dataset: str | None,
     no_ledger: bool,

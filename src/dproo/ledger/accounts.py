@@ -9,6 +9,7 @@ from typing import Any
 from dproo.core.amounts import budget_of, charge_of, delta_budget_of
 from dproo.exceptions import CorruptLedgerError
 from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
+from dproo.mechanisms import Relation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ class Account:
     """
 
     dataset: str
-    neighbours: str
+    neighbours: Relation
     records_per_person: int
     budget: int
     lines: tuple[Line, ...] = ()
@@ -129,7 +130,7 @@ class _Replay:
         *,
         at: str,
         budget: str,
-        neighbours: str,
+        neighbours: Relation,
         records_per_person: int,
         delta: str = "0",
         id: str = "",  # noqa: A002 - the name of the field

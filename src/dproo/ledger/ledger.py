@@ -46,6 +46,7 @@ from dproo.ledger.rules import (
     require_relation,
 )
 from dproo.ledger.sqlite import create, transaction
+from dproo.mechanisms import Relation
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
@@ -117,7 +118,7 @@ class Ledger:
         dataset: str,
         *,
         budget: Number,
-        neighbours: str,
+        neighbours: Relation,
         records_per_person: int = 1,
         delta: Number = 0,
     ) -> None:
@@ -152,7 +153,7 @@ class Ledger:
         dataset: str,
         *,
         epsilon: Number,
-        neighbours: str,
+        neighbours: Relation,
         records_per_person: int = 1,
         request: Mapping[str, Any] | None = None,
         delta: Number = 0,

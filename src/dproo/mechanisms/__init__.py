@@ -9,7 +9,15 @@ from dproo.core.arguments import one_of
 from dproo.core.exact import Number
 from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.balanced import BalancedRevealOrObscure
-from dproo.mechanisms.base import ADD_REMOVE, BOTH, RECORDS_MAX, REPLACE, Mechanism, Transition
+from dproo.mechanisms.base import (
+    ADD_REMOVE,
+    BOTH,
+    RECORDS_MAX,
+    REPLACE,
+    Mechanism,
+    Relation,
+    Transition,
+)
 from dproo.mechanisms.baselines import (
     CLIP,
     EUCLIDEAN,
@@ -115,6 +123,7 @@ __all__ = [
     "LaplaceSampler",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
+    "Relation",
     "RevealOrObscure",
     "SubsampledRandomizedResponse",
     "Transition",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final, Literal
 
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
@@ -20,9 +20,10 @@ from dproo.core.draw import pick, pick_many
 from dproo.core.exact import exp_lower, is_at_most_exp, parse_epsilon
 from dproo.core.randomness import RandomSource
 
-REPLACE = "replace"
-ADD_REMOVE = "add-remove"
-BOTH = "both"
+Relation = Literal["replace", "add-remove", "both"]
+REPLACE: Final = "replace"
+ADD_REMOVE: Final = "add-remove"
+BOTH: Final = "both"
 """One record is replaced, or added, or removed, and nobody need know how many there are."""
 
 RECORDS_MAX = 2**80
@@ -59,7 +60,7 @@ class Mechanism(ABC):
     """
 
     name: ClassVar[str]
-    relations: ClassVar[tuple[str, ...]] = (REPLACE,)
+    relations: ClassVar[tuple[Relation, ...]] = (REPLACE,)
     basis: ClassVar[str] = "proven bound"
     """What stands behind the worst case of the accuracy, in a few words."""
     is_closed_form: ClassVar[bool] = False
@@ -70,7 +71,7 @@ class Mechanism(ABC):
     epsilon: Fraction
     n: int = 0
     k: int
-    neighbours: str = REPLACE
+    neighbours: Relation = REPLACE
 
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""

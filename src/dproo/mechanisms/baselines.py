@@ -20,7 +20,7 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick
 from dproo.core.exact import parse_epsilon
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms.base import REPLACE
+from dproo.mechanisms.base import REPLACE, Relation
 
 CLIP = "clip"
 EUCLIDEAN = "euclidean"
@@ -44,7 +44,7 @@ class Baseline(ABC):
     epsilon: Fraction
     n: int
     k: int
-    neighbours: str = REPLACE
+    neighbours: Relation = REPLACE
 
     def __post_init__(self) -> None:
         """Check every argument."""

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms.base import ADD_REMOVE, REPLACE
+from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.network import Family, Network
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
@@ -71,7 +71,7 @@ def grown_tree(
     sizes: Sequence[int],
     *,
     epsilon: Fraction,
-    neighbours: str,
+    neighbours: Relation,
     source: RandomSource,
 ) -> Network:
     """Return a tree over all columns, rooted at the first.

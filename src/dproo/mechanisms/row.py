@@ -18,7 +18,7 @@ from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, parse_epsilon, rational
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism
+from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism, Relation
 from dproo.mechanisms.network import Family, Network
 
 Row = tuple[int, ...]
@@ -46,7 +46,7 @@ class RowSampler:
 
     epsilon: Fraction
     network: Network
-    neighbours: str = REPLACE
+    neighbours: Relation = REPLACE
     n: int = 0
     sampler: type[Mechanism]
     shares: tuple[Fraction, ...] = ()
@@ -81,7 +81,7 @@ class RowSampler:
         k = self.network.sizes[family.column]
         if self.neighbours == REPLACE and not family.parents:
             return self.sampler(epsilon=epsilon, k=k, n=self.n)
-        relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else BOTH
+        relation: Relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else BOTH
         return self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)
 
     @property

@@ -23,7 +23,7 @@ from dproo.core.exact import Number, decimal_text, fraction_text, parse_epsilon
 from dproo.core.randomness import RandomSource
 from dproo.exceptions import ReleaseError
 from dproo.ledger import Ledger, LedgerError
-from dproo.mechanisms import DEFAULT, REPLACE
+from dproo.mechanisms import DEFAULT, REPLACE, Relation
 from dproo.releases.request import Drawn, Request, Stopped
 from dproo.releases.sample_request import Groups, SampleRequest
 
@@ -68,7 +68,7 @@ def sample(
     size: int = 1,
     by: Mapping[str, Any] | None = None,
     are_groups_public: bool = False,
-    neighbours: str = REPLACE,
+    neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     guess: str | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,

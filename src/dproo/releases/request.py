@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from dproo.alphabet import Alphabet, Record
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms import Mechanism
+from dproo.mechanisms import Mechanism, Relation
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,7 +52,7 @@ class Request(Protocol):
         """The delta of the whole release; 0 is pure."""
 
     @property
-    def neighbours(self) -> str:
+    def neighbours(self) -> Relation:
         """The relation it protects under."""
 
     @property

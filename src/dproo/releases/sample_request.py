@@ -15,7 +15,7 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter
-from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
+from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism, Relation
 from dproo.releases.request import Drawn
 
 AUTO = "auto"
@@ -72,7 +72,7 @@ class SampleRequest:
     sampler: str = DEFAULT
     size: int = 1
     groups: Groups | None = None
-    neighbours: str = REPLACE
+    neighbours: Relation = REPLACE
     records_per_person: int = 1
     guess: str | None = None
 

@@ -31,7 +31,7 @@ from dproo.core.exact import (
 )
 from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
-from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, RevealOrObscure
+from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
@@ -79,7 +79,7 @@ class SynthesisRequest:
         return self.request.epsilon
 
     @property
-    def neighbours(self) -> str:
+    def neighbours(self) -> Relation:
         """The relation it protects under."""
         return self.request.neighbours
 
@@ -178,7 +178,7 @@ def synthesize(
     sampler: str = DEFAULT,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
-    neighbours: str = REPLACE,
+    neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
