@@ -1,4 +1,5 @@
-.PHONY: demo test lint bench docs proofs soak coverage requirements
+# `make demo` and `make test` set up all they need.
+.PHONY: demo test quick system lint bench docs proofs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -6,8 +7,12 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/dproo demo
 
-test: lint .venv/ready-system
+test: lint system
 	$(BIN)/pytest -n 2
+
+# Under two minutes: lint, types, and the exact core with its samplers and certificates.
+quick: lint
+	$(BIN)/pytest -n 2 tests/core tests/alphabet tests/mechanisms tests/project/test_structure.py
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check
@@ -24,14 +29,14 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/plan.py
 
-soak: .venv/ready-dev .venv/ready-system
+soak: .venv/ready-dev system
 	DPROO_SOAK=1 $(BIN)/pytest -n 2
 
 # Branch coverage: of the exact core, which must be complete, and of the whole package. Tests that
 # are marked as untraced are left out; pyproject.toml says why.
 CORE := src/dproo/core/*.py,src/dproo/analysis/certificate.py,src/dproo/mechanisms/*.py
 
-coverage: .venv/ready-dev .venv/ready-system
+coverage: .venv/ready-dev system
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2 -m 'not untraced'
 	$(BIN)/coverage combine -q
@@ -40,7 +45,7 @@ coverage: .venv/ready-dev .venv/ready-system
 
 # Every figure is drawn from exact numbers, or from a seed, and is the same each time; the pictures
 # of the page are not, since they show a release.
-docs: .venv/ready-dev .venv/ready-system
+docs: .venv/ready-dev system
 	$(BIN)/python docs/screenshots.py
 	$(BIN)/python docs/picture.py
 	$(BIN)/dproo figures --out docs/_build/figures >/dev/null
@@ -75,20 +80,21 @@ LOCKED := $(INSTALL) --require-hashes
 	$(LOCKED) -r requirements-dev.txt
 	touch $@
 
-# PostgreSQL, Java and Chromium, for the tests of the database, of Spark and of the page; taken
-# from Debian where that is allowed. Where it is not, and they are not there, those tests are
-# skipped and say so.
-.venv/ready-system: Makefile | .venv/ready
+# The programs that some tests need: PostgreSQL, Java for Spark, and Chromium for the page. They
+# are taken from Debian where that is allowed; where it is not, those tests are skipped.
+system: .venv/ready-system
+
+.venv/ready-system: | .venv/ready
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
 		&& command -v chromium >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing PostgreSQL, Java and Chromium, which some tests need."; \
 		apt-get update -qq; \
 		for package in postgresql default-jre-headless chromium fonts-dejavu-core; do \
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				$$package >/dev/null || true; \
 		done; \
-	else echo "PostgreSQL, Java or Chromium is missing;" \
-		"install postgresql, default-jre-headless and chromium."; fi
+	else echo "Some tests will be skipped: install postgresql, default-jre-headless, chromium."; fi
 	@touch $@
 
 # Compiled anew after a change of dependencies; the files name versions and hashes, nothing else.

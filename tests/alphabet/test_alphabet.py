@@ -302,7 +302,7 @@ def test_a_file_of_letters_has_its_limits(tmp_path: Path, monkeypatch: pytest.Mo
         file.truncate((64 << 20) + 1)  # a hole: it takes no space
     with pytest.raises(ValueError, match=r"have at most 67,108,864 bytes"):
         Alphabet.read(path)
-    monkeypatch.setattr("dproo.alphabet.LINES_MAX", 3)
+    monkeypatch.setattr("dproo.alphabet.alphabet.LINES_MAX", 3)
     path.write_text("a\nb\nc\nd\ne")
     with pytest.raises(ValueError, match=r"alphabet must have at most 3 lines, .* by their ends"):
         Alphabet.read(path)
