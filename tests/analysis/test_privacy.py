@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import dproo
 from dproo import Counts, certify, mechanism
 from dproo.core.exact import is_at_most_exp
+from dproo.mechanisms import SAMPLERS
 
 EPSILONS = [
     "0.5",
@@ -101,7 +102,7 @@ def test_any_epsilon_is_certified(name, epsilon, n, k):
 
 def test_brute_force_itself_agrees_with_the_definition():
     """Every ordered pair of datasets and every letter, from ``pmf`` alone."""
-    for name, n, k in product(["roo", "ds-roo", "ls-roo", "als-roo", "subrr"], [2, 5], [2, 3]):
+    for name, n, k in product(SAMPLERS, [2, 5], [2, 3]):
         sampler = mechanism(name, epsilon="0.7", n=n, k=k)
         datasets = [c for c in product(range(n + 1), repeat=k) if sum(c) == n]
         worst = max(
@@ -149,7 +150,7 @@ SETTINGS = list(
 )
 
 
-@pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo", "als-roo", "subrr"])
+@pytest.mark.parametrize("name", SAMPLERS)
 def test_large_settings_are_certified_and_their_witness_has_the_ratio(name):
     for n, k, epsilon in SETTINGS:
         certificate = certify(mechanism(name, epsilon=epsilon, n=n, k=k))
@@ -170,7 +171,7 @@ def zip_runs(left: Counts, right: Counts):
 
 
 @pytest.mark.parametrize("epsilon", ["1e-30", "1e-18", "1e-6", "0.1", "50", "1000"])
-@pytest.mark.parametrize("name", ["roo", "ds-roo", "ls-roo", "als-roo", "subrr"])
+@pytest.mark.parametrize("name", SAMPLERS)
 def test_extreme_epsilons_are_certified(name, epsilon):
     for n, k in [(1, 2), (30, 4), (10**12, 10)]:
         certificate = certify(mechanism(name, epsilon=epsilon, n=n, k=k))

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import dproo
 from dproo import Counts, RevealOrObscure, mechanism
 from dproo.core.exact import exp_lower
+from dproo.mechanisms import SAMPLERS
 
-NAMES = ["roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"]
+NAMES = list(SAMPLERS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -265,9 +266,9 @@ def test_the_letter_table_is_what_its_search_relies_on(epsilon, neighbours):
         assert max(steps) <= table.slope
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in {"als-roo", "bal-roo"}])
-def test_a_point_mass_is_the_worst_distribution_for_the_empirical_law(name):
-    """The stated worst alpha is the largest distance to the empirical law over all counts."""
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stated_worst_case_is_that_of_the_empirical_law_or_a_bound_on_it(name):
+    """The stated worst alpha is the largest distance to the empirical law, or a bound on it."""
     for n, k, epsilon in product([1, 4, 7], [2, 3], ["0.1", "1", "3"]):
         sampler = mechanism(name, epsilon=epsilon, n=n, k=k)
         worst = max(
@@ -276,7 +277,9 @@ def test_a_point_mass_is_the_worst_distribution_for_the_empirical_law(name):
             for counts in product(range(n + 1), repeat=k)
             if sum(counts) == n
         )
-        assert sampler.worst_alpha == worst
+        if sampler.basis.startswith("exact"):
+            assert sampler.worst_alpha == worst
+        assert sampler.worst_alpha >= worst
 
 
 # Refusals

@@ -1,54 +1,21 @@
 """CONTRIBUTING is enough: a toy sampler, added by its steps and nothing else."""
 
-from dataclasses import dataclass
+import shutil
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support import seen_or_not
+from support.nursery import outcome
+from support.seen_or_not import SeenOrNot
 from support.walk import law
 
 import dproo
-from dproo import Counts, Mechanism, Transition
 from dproo.analysis.comparison import compare
 from dproo.cli.commands import cli
-from dproo.core.counts import Runs
 from dproo.mechanisms import SAMPLERS
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeenOrNot(Mechanism):
-    """Draw a letter that somebody has, ``e^epsilon`` times as likely as one that nobody has.
-
-    Guarantee: epsilon-DP when one record is replaced. A letter's weight has two values, so it
-    grows by at most ``e^epsilon``. If it does, the total does not fall: a letter that becomes
-    unseen is made up for by the one that becomes seen. If it stays, the total falls by at most
-    the step of one letter, and the ratio is the smaller one.
-    """
-
-    name = "seen-or-not"
-
-    def weights(self, counts: Counts) -> Runs:
-        """Return one of two weights for every letter."""
-        seen, unseen = self.growth.as_integer_ratio()
-        return counts.map(lambda count: seen if count else unseen)
-
-    @cached_property
-    def worst(self) -> Transition:
-        """A letter's only record moves to a letter that nobody had, if there can be one."""
-        if self.k == 2 and self.n > 1:
-            return self._transition({1: self.n}, {0: 1, 1: self.n - 1})
-        rest = {2: self.n - 1} if self.n > 1 else {}
-        return self._transition({1: 1, **rest}, {0: 1, **rest})
-
-    def _transition(self, before: dict[int, int], after: dict[int, int]) -> Transition:
-        return Transition(Counts.sparse(before, k=self.k), Counts.sparse(after, k=self.k))
-
-    @property
-    def worst_alpha(self) -> Fraction:
-        """``1 - min_y P(y)``, a bound: no letter is ever less likely than that minimum."""
-        return 1 - 1 / (1 + (self.k - 1) * self.growth)
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +84,23 @@ def test_a_sampler_that_leaks_cannot_be_made(monkeypatch):
     monkeypatch.setattr(SeenOrNot, "growth", property(lambda _: Fraction(3)))
     with pytest.raises(ValueError, match="seen-or-not did not certify at epsilon = 1"):
         dproo.mechanism("seen-or-not", epsilon=1, n=5, k=3)
+
+
+FOUND_BY = ["mechanisms/test_mechanisms.py", "mechanisms/test_draw.py", "analysis/test_privacy.py"]
+
+
+def test_one_file_and_one_line_of_the_registry_are_enough_for_the_tests_to_find_it(tmp_path):
+    package = tmp_path / "dproo"
+    shutil.copytree(Path(dproo.__file__).parent, package)
+    shutil.copy(seen_or_not.__file__, package / "mechanisms")
+    registry = package / "mechanisms" / "__init__.py"
+    text, last = registry.read_text(encoding="utf-8"), "        SubsampledRandomizedResponse,\n"
+    assert text.count(last) == 1
+    imported = "from dproo.mechanisms.seen_or_not import SeenOrNot\n\nSAMPLERS"
+    text = text.replace(last, f"{last}        SeenOrNot,\n").replace("\nSAMPLERS", imported, 1)
+    registry.write_text(text, encoding="utf-8")
+    for name in FOUND_BY:
+        log = tmp_path / "log"
+        tests = Path(__file__).parents[1] / name
+        assert outcome(tmp_path, tests, log, "-k", "seen-or-not") == 0, log.read_text()
+        assert " passed" in log.read_text()

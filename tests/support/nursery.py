@@ -22,21 +22,22 @@ _nursery = multiprocessing.get_context("forkserver")
 _nursery.set_forkserver_preload(LIBRARIES)
 
 
-def outcome(package: Path, test: Path, log: Path) -> int | None:
+def outcome(package: Path, test: Path, log: Path, *options: str) -> int | None:
     """Return the exit code of pytest on a test, with the ``dproo`` of this folder.
 
     Args:
         package: the folder that the package is in.
         test: the file of the test, or the test itself.
         log: the file to write what pytest prints to.
+        options: of pytest.
     """
-    child = _nursery.Process(target=_test, args=(package, test, log), daemon=True)
+    child = _nursery.Process(target=_test, args=(package, test, log, options), daemon=True)
     child.start()
     child.join(PATIENCE)
     return child.exitcode
 
 
-def _test(package: Path, test: Path, log: Path) -> None:
+def _test(package: Path, test: Path, log: Path, options: tuple[str, ...]) -> None:
     code = BROKEN
     try:
         assert "dproo" not in sys.modules
@@ -49,6 +50,7 @@ def _test(package: Path, test: Path, log: Path) -> None:
         os.dup2(output, 2)
         # Libraries are loaded before pytest could rewrite their assertions.
         known = "ignore::pytest.PytestAssertRewriteWarning"
-        code = pytest.main(["-x", "-q", "-W", known, "-p", "no:cacheprovider", str(test)])
+        options = "-x", "-q", "-W", known, "-p", "no:cacheprovider", *options
+        code = pytest.main([*options, str(test)])
     finally:
         os._exit(code)
