@@ -151,6 +151,12 @@ MUTANTS = {
     "the search takes the largest total where the total falls": (
         "mechanisms/conditions.py", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
     ),
+    "the total is not taken to fall where ranges are left out": (
+        "mechanisms/letter_table.py", "fallen = total - self.slope + gained - weight", "fallen = total", SEARCHED,
+    ),
+    "the total of twice the records is taken for the least": (
+        "mechanisms/conditions.py", "table.least(n, k)", "table.least(2 * n, k)", SEARCHED,
+    ),
     "the search leaves out a half": (
         "mechanisms/conditions.py", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
     ),
