@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import dproo
 from dproo import Counts, certify, mechanism
-from dproo.core.exact import is_at_most_exp
+from dproo.core.exact import exp_lower, is_at_most_exp
 from dproo.mechanisms import SAMPLERS
+from dproo.mechanisms.envelope import ENTRIES_MAX, Envelope
 
 EPSILONS = [
     "0.5",
@@ -170,14 +171,33 @@ def zip_runs(left: Counts, right: Counts):
         yield value >> 128, value & (2**128 - 1), letters
 
 
-@pytest.mark.parametrize("epsilon", ["1e-30", "1e-18", "1e-6", "0.1", "50", "1000"])
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_extreme_epsilons_are_certified(name, epsilon):
-    for n, k in [(1, 2), (30, 4), (10**12, 10)]:
-        certificate = certify(mechanism(name, epsilon=epsilon, n=n, k=k))
+@pytest.mark.parametrize(
+    "epsilon", ["1e-30", "1e-18", "1e-12", "1e-6", "0.1", "20", "50", "100", "700", "1000"]
+)
+@pytest.mark.parametrize(
+    ("name", "neighbours"),
+    [(name, relation) for name, sampler in SAMPLERS.items() for relation in sampler.relations],
+)
+def test_extreme_epsilons_are_certified(name, neighbours, epsilon):
+    for n, k in [(1, 2), (30, 4), (10**12, 10), (10**12, 10**9)]:
+        sampler = mechanism(name, epsilon=epsilon, n=n, k=k, neighbours=neighbours)
+        certificate = certify(sampler)
         assert certificate.holds
-        if name in {"roo", "ls-roo"}:
+        if name in {"roo", "ls-roo"} and neighbours == "replace":
             assert certificate.epsilon > 0.999 * float(epsilon)
+
+
+@pytest.mark.parametrize("is_n_public", [True, False])
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-18", "1e-12", "1e-6", "1e-4"])
+@pytest.mark.parametrize("n", [ENTRIES_MAX + 1, 10**12, 2**80])
+def test_no_rate_makes_a_long_table(n, epsilon, is_n_public):
+    """Not even the lowest; and the table of the likely rate need not be searched for another."""
+    for k in (2, 10, 10**9):
+        tables = Envelope(exp_lower(Fraction(epsilon)), n, k, is_n_public=is_n_public)
+        for rate in (1, tables.largest_rate // 2, tables.likely_rate, tables.largest_rate):
+            assert tables.end(rate)[0] <= ENTRIES_MAX
+        reached = tables._likely_ratio(tables.likely_rate)
+        assert tables.growth - tables.tolerance <= reached <= tables.growth
 
 
 def test_the_certified_epsilon_is_rounded_up():

@@ -103,4 +103,3 @@ def test_one_file_and_one_line_of_the_registry_are_enough_for_the_tests_to_find_
         log = tmp_path / "log"
         tests = Path(__file__).parents[1] / name
         assert outcome(tmp_path, tests, log, "-k", "seen-or-not") == 0, log.read_text()
-        assert " passed" in log.read_text()

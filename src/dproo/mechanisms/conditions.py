@@ -78,9 +78,14 @@ def search_found_nothing(
     """No record that moves to a letter with fewer than ``stop`` raises it by more than ``growth``.
 
     A range of counts that the losing letter keeps fits, if its largest gap fits with its worst
-    total; otherwise both of its halves must.
+    total; otherwise both of its halves must. No gap of a convex table is larger than what the
+    slope leaves and no total smaller than the least: an ``x`` that fits with these needs no
+    ranges.
     """
+    limit, smallest = growth.as_integer_ratio(), table.least(n, k)
     for x in range(min(n, stop)):
+        if table.gains_at_most(x, limit, total=smallest):
+            continue
         ranges = [_counts_to_search(table, x, n=n, k=k)]
         while ranges:
             low, high = ranges.pop()

@@ -1,9 +1,9 @@
 r"""LS-ROO's tables: one for each rate, and the rate that spends all of epsilon.
 
-With ``knee = ceil(1/rate)``, a count below ``last = knee - pseudo`` weighs
-``knee (1 + rate)^(count - last)``, any other count ``count + pseudo``. The table is made in
-integers, entry by entry. The same formula, entry by entry where it is asked for, finds the
-rate and the worst case without a table.
+With ``last = ceil(1/rate)``, a count below ``last`` weighs ``last (1 + rate)^(count - last)``,
+any other count itself. Where that is too long, ``last`` is ``ENTRIES_MAX`` and weighs ``1/rate``.
+The table is made in integers, entry by entry. The same formula, entry by entry where it is
+asked for, finds the rate and the worst case without a table.
 
 Proof: docs/proofs/letter_specific.md
 """
@@ -17,30 +17,30 @@ from functools import cached_property
 
 from dproo.core.exact import BITS, ceil_div, power_lower
 from dproo.mechanisms.base import Transition
-from dproo.mechanisms.letter_table import LetterTable, even, worst_replacement
+from dproo.mechanisms.letter_table import (
+    LetterTable,
+    even,
+    worst_change,
+    worst_replacement,
+)
 
 ENTRIES_MAX = 1 << 14
-"""A longer table is cut to about this length by a constant pseudo-count on every letter."""
-
-Search = Callable[[LetterTable, int, int], tuple[Fraction, Transition]]
+"""A longer table is cut to this length by a constant pseudo-count on every letter."""
 
 _SECANTS = 8
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """All tables for ``n`` records of ``k`` letters and a growth of at most ``growth``."""
+    """All tables for ``n`` records of ``k`` letters and a growth of at most ``growth``.
+
+    If ``n`` is not public, a dataset may have fewer records, and one more or less.
+    """
 
     growth: Fraction
     n: int
     k: int
-
-    @cached_property
-    def pseudo(self) -> int:
-        """The constant pseudo-count that keeps the table short: zero unless epsilon is tiny."""
-        if self.n <= ENTRIES_MAX:
-            return 0
-        return max(0, int(1 / (self.growth - 1)) - ENTRIES_MAX)
+    is_n_public: bool = True
 
     @cached_property
     def unit(self) -> int:
@@ -62,14 +62,22 @@ class Envelope:
         """How far below ``growth`` the worst ratio may stay."""
         return (self.growth - 1) / 2**40
 
-    def last(self, rate: int) -> int:
-        """Return the count from which on the table of this rate is a straight line."""
-        return min(max(0, ceil_div(self.unit, rate) - self.pseudo), self.n)
+    def end(self, rate: int) -> tuple[int, int]:
+        """Return the count from which on the table of this rate is a straight line, and its weight.
+
+        Whatever the rate, there are at most ``ENTRIES_MAX`` counts before it.
+        """
+        knee = ceil_div(self.unit, rate)
+        if min(knee, self.n) <= ENTRIES_MAX:
+            last = min(knee, self.n)
+            return last, self.slope * last
+        return ENTRIES_MAX, ceil_div(self.slope * self.unit, rate)
 
     def table(self, rate: int) -> LetterTable:
-        """Return the least convex table above ``count + pseudo`` with steps ``1 + rate/unit``."""
-        unit, slope, last = self.unit, self.slope, self.last(rate)
-        values = [slope * (last + self.pseudo)]
+        """Return the least convex table above its straight line with steps ``1 + rate/unit``."""
+        unit, slope = self.unit, self.slope
+        last, top = self.end(rate)
+        values = [top]
         step = slope
         for _ in range(last):
             above = values[-1]
@@ -78,33 +86,31 @@ class Envelope:
             values.append(value)
         return LetterTable(tuple(reversed(values)), slope)
 
-    def calibrated(self, search: Search = worst_replacement) -> LetterTable:
-        """Return the table of the largest rate that certifies, by false position.
+    def calibrated(self) -> tuple[LetterTable, Transition]:
+        """Return the table of the largest rate that certifies, and its worst transition.
 
         The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the largest
         rate is at most that of ``growth`` itself. The likely rate comes first, and is nearly
-        always good enough.
-
-        Args:
-            search: what returns the worst ratio of a table, and a transition that has it.
+        always good enough; otherwise the rate is found by false position.
         """
+        search = worst_replacement if self.is_n_public else worst_change
 
-        def excess(rate: int) -> tuple[LetterTable, Fraction]:
+        def excess(rate: int) -> tuple[tuple[LetterTable, Transition], Fraction]:
             table = self.table(rate)
-            ratio, _ = search(table, self.n, self.k)
-            return table, ratio - self.growth
+            ratio, worst = search(table, self.n, self.k)
+            return (table, worst), ratio - self.growth
 
         low = self.likely_rate
-        table, below = excess(low)
+        found, below = excess(low)
         if -self.tolerance <= below <= 0:
-            return table
+            return found
         high = self.largest_rate
         largest, above = excess(high)
         if above <= 0:
             return largest
         while below > 0:
             low = int(low * (self.growth - 1) / (self.growth - 1 + 2 * below))
-            table, below = excess(low)
+            found, below = excess(low)
         halve = False
         while high - low > 1 and below < -self.tolerance:
             share = Fraction(1, 2) if halve else -below / (above - below)
@@ -114,8 +120,8 @@ class Envelope:
             if value > 0:
                 high, above = middle, value
             else:
-                low, below, table = middle, value, candidate
-        return table
+                low, below, found = middle, value, candidate
+        return found
 
     @cached_property
     def likely_rate(self) -> int:
@@ -138,7 +144,7 @@ class Envelope:
         unseen, seen = weigh(0), weigh(1)
         largest = Fraction(0)
         for loses in self._likely_losers(rate):
-            others = even(self.n - loses, self.k - 2)
+            others = even(self.n - loses if self.is_n_public else 0, self.k - 2)
             total = unseen + weigh(loses) + sum(weigh(count) * each for count, each in others)
             gap = weigh(loses) - weigh(loses - 1) - (seen - unseen)
             largest = max(largest, Fraction(seen * total, unseen * (total - gap)))
@@ -146,24 +152,28 @@ class Envelope:
 
     def _likely_losers(self, rate: int) -> Iterator[int]:
         """Yield counts of the letter that loses: just past the table, or the even share."""
-        if self.k == 2:
+        if self.k == 2 and self.is_n_public:
             yield self.n
             return
-        share = max(1, self.n // (self.k - 1))
-        most = max(share, min(self.n, self.last(rate) + 1))
+        share = max(1, self.n // (self.k - 1)) if self.is_n_public else 1
+        last, _ = self.end(rate)
+        most = max(share, min(self.n, last + 1))
         yield most
         if most > share:
             yield most - 1
 
     def _weigher(self, rate: int) -> Callable[[int], int]:
-        """Return the table of this rate as a function, accurate to ``BITS`` bits or so."""
-        last, base = self.last(rate), 1 + Fraction(rate, self.unit)
-        top = self.slope * (last + self.pseudo)
+        """Return the table of this rate as a function.
+
+        A weight needs the bits of the unit for its steps to have ``2 * BITS``.
+        """
+        last, top = self.end(rate)
+        base, bits = 1 + Fraction(rate, self.unit), self.unit.bit_length()
 
         def weigh(count: int) -> int:
             if count >= last:
-                return self.slope * (count + self.pseudo)
-            power = power_lower(base, last - count, bits=2 * BITS)
+                return top + self.slope * (count - last)
+            power = power_lower(base, last - count, bits=bits)
             return top * power.denominator // power.numerator
 
         return weigh
@@ -175,6 +185,6 @@ class Envelope:
         rounds up by less than one, and is then divided by ``1 + rate`` with the others.
         """
         rate = self.likely_rate
-        unseen = self._weigher(rate)(0) + 3 + ceil_div(self.unit, rate)
-        missing = (self.k - 1) * unseen
-        return Fraction(missing, missing + self.slope * (self.n + self.pseudo))
+        weigh = self._weigher(rate)
+        missing = (self.k - 1) * (weigh(0) + 3 + ceil_div(self.unit, rate))
+        return Fraction(missing, missing + weigh(self.n))

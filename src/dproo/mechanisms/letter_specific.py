@@ -16,13 +16,8 @@ from dproo.core.exact import exp_lower
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import conditions
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism, Transition
-from dproo.mechanisms.envelope import Envelope, Search
-from dproo.mechanisms.letter_table import (
-    LetterTable,
-    worst_addition,
-    worst_change,
-    worst_replacement,
-)
+from dproo.mechanisms.envelope import Envelope
+from dproo.mechanisms.letter_table import LetterTable, worst_addition
 
 _SHORT = 8
 
@@ -53,19 +48,31 @@ class LetterSpecificRevealOrObscure(Mechanism):
     basis = "exact: a point mass is worst"
     is_closed_form = True
 
-    @cached_property
+    @property
     def table(self) -> LetterTable:
         """The lifted counts, in integers: the least table that certifies."""
-        tables = Envelope(self.growth, self.n, self.k)
+        return self._found[0]
+
+    @property
+    def worst(self) -> Transition:
+        """The worst transition, found by a search that leaves out only what cannot be it."""
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[LetterTable, Transition]:
+        """The table, and what the search of that very table found."""
+        tables = Envelope(self.growth, self.n, self.k, is_n_public=self.neighbours == REPLACE)
         if self.neighbours == ADD_REMOVE:
-            return tables.table(tables.largest_rate)
-        return tables.calibrated(self._search)
+            table = tables.table(tables.largest_rate)
+            return table, worst_addition(table, self.n, self.k)[1]
+        return tables.calibrated()
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
         """Return the worst case of the sampler, by its formula where the table is long."""
         tables = Envelope(exp_lower(epsilon), n, k)
-        if tables.last(tables.likely_rate) <= _SHORT:
+        last, _ = tables.end(tables.likely_rate)
+        if last <= _SHORT:
             return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
         return tables.worst_alpha()
 
@@ -128,14 +135,3 @@ class LetterSpecificRevealOrObscure(Mechanism):
             return Fraction(step, self.k * self.table(0) + step)
         fewest = self.n if self.neighbours == REPLACE else 1
         return Fraction(step, self.table.least(fewest, self.k))
-
-    @cached_property
-    def worst(self) -> Transition:
-        """The worst transition, found by a search that leaves out only what cannot be it."""
-        _, transition = self._search(self.table, self.n, self.k)
-        return transition
-
-    @property
-    def _search(self) -> Search:
-        searches = {REPLACE: worst_replacement, ADD_REMOVE: worst_addition, BOTH: worst_change}
-        return searches[self.neighbours]

@@ -60,6 +60,17 @@ class LetterTable:
         """Return the largest total of so many records on so many letters: all on one."""
         return sum(self(count) * share for count, share in _crowded(records, letters))
 
+    def gains_at_most(self, x: int, growth: tuple[int, int], *, total: int) -> bool:
+        """Whether no record that moves to a letter with ``x`` raises it by more than ``growth``.
+
+        Whichever letter loses it: at most the slope is lost, of ``total`` at least. What is
+        not shown by that may be so nevertheless.
+        """
+        over, under = growth
+        weight, gained = self(x), self(x + 1)
+        fallen = total - self.slope + gained - weight
+        return gained * total * under <= over * weight * fallen
+
 
 def even(records: int, letters: int) -> list[tuple[int, int]]:
     """Return runs of counts: the records spread over the letters as evenly as can be."""
@@ -81,10 +92,14 @@ def worst_replacement(
     The letter to watch is the one that gains, from a count ``x``: in a rising table no other
     letter grows by more. Its ratio depends on the count ``b`` of the letter that loses and on
     the total of the others. Ranges of ``b`` are split as long as their bound, the largest
-    loss in the range together with the best total, still beats the worst ratio so far.
+    loss in the range together with the best total, still beats the worst ratio so far. Where
+    ``n`` is public most ``x`` are left out at once, by the least total of all datasets.
     """
     over, under = 0, 1
+    smallest = table.least(n, k) if is_n_public else 0
     for x in range(n):
+        if smallest and x < table.last and table.gains_at_most(x, (over, under), total=smallest):
+            continue
         weight, step = table(x), table.step(x)
         if x > table.last and (weight + step) * under <= over * weight:
             break  # from here on the table's own step bounds the ratio, and it falls
