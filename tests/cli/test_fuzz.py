@@ -14,8 +14,8 @@ from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
 
-SOAK = 5 if os.environ.get("DPROO_SOAK") == "1" else 1
-ARGUMENTS, TEXTS, PARQUETS = 1_500 * SOAK, 390 * SOAK, 150 * SOAK
+SOAK = 10 if os.environ.get("DPROO_SOAK") == "1" else 1
+ARGUMENTS, TEXTS, PARQUETS = 700 * SOAK, 150 * SOAK, 75 * SOAK
 CANARY = "canary5b1e"
 WORDS = [
     *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],

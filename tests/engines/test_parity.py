@@ -26,7 +26,7 @@ from dproo.engines.query import quoted
 
 pytestmark = pytest.mark.untraced
 
-TABLES = 5000 if os.environ.get("DPROO_SOAK") else 1000
+TABLES = 5000 if os.environ.get("DPROO_SOAK") else 300
 FIRST_SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 
 

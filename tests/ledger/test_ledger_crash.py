@@ -15,7 +15,7 @@ pytestmark = pytest.mark.untraced
 
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
 SOAK = os.environ.get("DPROO_SOAK") == "1"
-KILLS = 1_000 if SOAK else 200
+KILLS = 1_000 if SOAK else 80
 
 
 def run(job: str, folder: Path, *, ledger: str = "Ledger", rounds: int) -> dict[str, Any]:
