@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         epsilon_of,
         mechanism,
     )
-    from dproo.releases.execute import Release, sample
+    from dproo.releases.execute import Release
+    from dproo.releases.sample import sample
     from dproo.releases.synthesis import synthesize
 
 __all__ = [
@@ -108,7 +109,8 @@ _HOMES = {
         "epsilon_of",
         "mechanism",
     ),
-    "releases.execute": ("Release", "sample"),
+    "releases.execute": ("Release",),
+    "releases.sample": ("sample",),
     "releases.synthesis": ("synthesize",),
 }
 

@@ -183,7 +183,7 @@ def test_under_add_remove_nothing_tells_the_number_of_records(ledger: Ledger, fi
 
 def test_no_source_of_randomness_can_be_handed_to_a_ledger_or_a_release() -> None:
     ways_in = [method for _, method in inspect.getmembers(Ledger, inspect.isfunction)]
-    for function in [*ways_in, Ledger.create, dproo.releases.execute.sample]:
+    for function in [*ways_in, Ledger.create, dproo.releases.sample.sample]:
         names = set(inspect.signature(function).parameters)
         assert not names & {"seed", "source", "entropy", "rng", "random", "random_state"}
     assert "dproo.core.randomness" not in {

@@ -14,10 +14,11 @@ import dproo
 from dproo import engines
 from dproo.core.exact import is_at_most_exp
 from dproo.core.randomness import RandomSource
+from dproo.exceptions import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute
-from dproo.releases.execute import ReleaseError, sample
+from dproo.releases.sample import sample
 from dproo.releases.sample_request import Groups, SampleRequest
 
 CANARY = "canary-7f3a"

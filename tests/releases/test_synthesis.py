@@ -16,10 +16,9 @@ from support.chance import ALPHA, p_value
 
 import dproo
 from dproo.core.exact import is_at_most_exp
-from dproo.exceptions import DeltaRefused, PureBudgetError
+from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
-from dproo.releases.execute import ReleaseError
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis import SynthesisRequest, synthesize
 

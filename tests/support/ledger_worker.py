@@ -22,7 +22,7 @@ from typing import Any
 from dproo.core.amounts import charge_of
 from dproo.exceptions import DatasetTakenError
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, sqlite
-from dproo.releases.execute import sample
+from dproo.releases.sample import sample
 
 RELATION = {"neighbours": "replace"}
 EPSILON, CHARGE = "0.01", 10_000_000

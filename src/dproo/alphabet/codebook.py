@@ -12,16 +12,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
+from dproo.alphabet.alphabet import UNIFORM, Alphabet
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.core.arguments import refusal
+from dproo.core.randomness import RandomSource
 
 _BYTES_MAX = 16 << 20
+_STEPS = 1 << 53
 _TYPES = ("string", "integer", "number", "boolean", "date")
 _DOMAINS = "categories, constraints.enum, an integer minimum and maximum, or bins"
 
@@ -35,15 +39,31 @@ class Field:
         axis: its letters; every cell outside is one more, the last one.
         parents: the columns it depends on, or None where the code book does not say.
         other: what the letter for every cell outside is called.
+        kind: its type in the code book, as in ``"integer"``.
     """
 
     name: str
     axis: Axis
     parents: tuple[str, ...] | None = None
     other: str = OTHER
+    kind: str = "string"
 
     def __getitem__(self, place: int) -> Letter:
         return self.other if place == self.axis.listed else self.axis.letter(place)
+
+    def within(self, place: int, source: RandomSource) -> Letter | float:
+        """Return a uniform number of the bin at this place; any other letter as it is.
+
+        The edges are public, so the number tells no more than the bin.
+        """
+        if not isinstance(self.axis, Bins) or place == self.axis.listed:
+            return self[place]
+        low, high = self.axis.edges[place : place + 2]
+        if self.kind == "integer":
+            first, past = ceil(low), ceil(high)
+            return first + source.below(past - first) if first < past else self[place]
+        share = source.below(_STEPS) / _STEPS
+        return min(low + share * (high - low), nextafter(high, low))
 
 
 @dataclass(frozen=True)
@@ -106,6 +126,20 @@ class CodeBook:
     def sizes(self) -> tuple[int, ...]:
         """How many letters each column has."""
         return tuple(field.axis.size for field in self.fields)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """All combinations of the letters of all columns."""
+        return self.table(range(len(self.fields)))
+
+    def table(self, columns: Iterable[int]) -> Alphabet:
+        """Return the combinations of the letters of some columns, by their places."""
+        fields = [self.fields[column] for column in columns]
+        return Alphabet(
+            axes=tuple(field.axis for field in fields),
+            columns=tuple(field.name for field in fields),
+            policy=UNIFORM,  # every axis is open: no cell is outside
+        )
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]] | None:
@@ -182,7 +216,7 @@ def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
         if not is_list or not all(isinstance(parent, str) for parent in parents):
             raise _wrong(f"{place}.parents", "be a list of columns", parents)
         parents = tuple(parents)
-    return Field(name=name, axis=axis, parents=parents, other=other)
+    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind)
 
 
 def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:

@@ -14,7 +14,7 @@ from dproo.analysis.planner import plan
 from dproo.cli.output import echo, print_facts
 from dproo.cli.releasing import facts
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
-from dproo.releases.execute import sample
+from dproo.releases.sample import sample
 
 _ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
 _BUDGET, _EPSILON = "1.5", "1"

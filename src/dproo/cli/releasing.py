@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy
+from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
+from dproo.alphabet.codebook import CodeBook
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
+    is_terminal,
     json_option,
     neighbours_option,
     print_facts,
@@ -20,7 +23,8 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.ledger import in_epsilon
-from dproo.releases.execute import sample
+from dproo.mechanisms import AUTO
+from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
     click.argument("data"),
@@ -29,7 +33,6 @@ _SOURCE_OPTIONS = (
         "--alphabet",
         "alphabets",
         multiple=True,
-        required=True,
         help="The public letters, one for each column: a file with one a line (codes.txt), a"
         " column of a CSV file (codes.csv:code), integers (0..120) or bins (bins:0,18,65).",
     ),
@@ -66,6 +69,15 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("sample")
 @source_options
+@click.option("--codebook", help="The public columns in a JSON file: release whole rows.")
+@click.option(
+    "--network",
+    default=AUTO,
+    show_default=True,
+    help="Which columns of a row depend on which: 'declared' in the code book, 'learned'"
+    " privately for a fifth of epsilon, or 'independent'.",
+)
+@click.option("--within-bins", is_flag=True, help="Show a bin of a row as a number inside it.")
 @click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
 @click.option("--by", help="A column of groups: one record is released for each group.")
 @click.option("--groups", help="The public groups, in any form that an alphabet has.")
@@ -79,6 +91,7 @@ def sample_command(
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
     outside: Policy,
+    codebook: str | None,
     by: str | None,
     groups: str | None,
     groups_public: bool,
@@ -89,7 +102,7 @@ def sample_command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Release one representative record of DATA under pure epsilon-DP.
+    """Release one representative record of DATA, or a whole row, under pure epsilon-DP.
 
     DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, a
     postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
@@ -104,10 +117,18 @@ def sample_command(
           --column age --alphabet bins:0,18,65,120 --epsilon 0.5
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
+      dproo sample visits.csv --codebook codebook.json --epsilon 1
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
-    alphabet, column = letters(columns, alphabets, outside)
+    if codebook is not None:
+        if columns or alphabets:
+            raise ValueError("column and alphabet must be left out with a code book.")
+        book = CodeBook.of(codebook)
+        alphabet, column, choices["codebook"] = book.alphabet, None, book
+    else:
+        alphabet, column = letters(columns, alphabets, outside)
+        choices["alphabet"] = alphabet
     if (by is None) != (groups is None):
         raise ValueError("groups must be given with by, and by with groups.")
     if by is not None and groups is not None:
@@ -117,13 +138,13 @@ def sample_command(
     require_printable(printed, breaks="\n\r\t")
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
-            release = sample(data, alphabet=alphabet, column=column, **charged, **choices)
+            release = sample(data, column=column, **charged, **choices)
         with printing(release.receipt, book_of(path)):
             if as_json:
                 print_json(release.receipt)
                 return
-            for value in release.values:
-                echo(_shown(value))
+            for line in _lines(release.values):
+                echo(line)
             if not quiet:
                 print_facts(facts(release.receipt))
 
@@ -132,6 +153,8 @@ def letters(
     columns: tuple[str, ...], alphabets: tuple[str, ...], outside: Policy
 ) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column where there is one only."""
+    if not alphabets:
+        raise ValueError("alphabet must be given: it lists every letter that could occur.")
     if len(alphabets) == 1 and len(columns) < 2:
         return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
     if len(columns) != len(alphabets):
@@ -145,10 +168,31 @@ def letters(
     return Alphabet.product(parts, policy=outside), None
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, dict):
-        return "\t".join(f"{column}={letter}" for column, letter in value.items())
-    return str(value)
+def _lines(values: Sequence[Record]) -> Iterator[str]:
+    """Yield the records, one a line; a single row on a terminal has a line for each column."""
+    for value in values:
+        if not isinstance(value, dict):
+            yield str(value)
+        elif len(values) == 1 and is_terminal(sys.stdout):
+            width = max(map(len, value))
+            yield from (f"{column:<{width}}  {letter}" for column, letter in value.items())
+        else:
+            yield "\t".join(f"{column}={letter}" for column, letter in value.items())
+
+
+def _public(receipt: dict[str, Any]) -> dict[str, object]:
+    """Return which letters a release was out of."""
+    if "codebook_sha256" not in receipt:
+        letters = {"letters k": receipt["k"]}
+        return letters | {"alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}"}
+    arrows = (
+        f"{', '.join(step['parents'])} -> {step['column']}" if step["parents"] else step["column"]
+        for step in receipt["columns"]
+    )
+    return {
+        "network": f"{receipt['network']}: {'; '.join(arrows)}",
+        "code book": f"sha256 {receipt['codebook_sha256'][:16]}",
+    }
 
 
 def facts(receipt: dict[str, Any]) -> dict[str, object]:
@@ -164,8 +208,7 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
         f" {receipt['certificate']['epsilon']:.9g})",
         "protects": f"{receipt['protects']}, {receipt['neighbours']}",
         "records n": receipt.get("n", "private"),
-        "letters k": receipt["k"],
-        "alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}",
+        **_public(receipt),
         "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
         f" charged {in_epsilon(charged['charge_nano_epsilon'])}"
         if charged

@@ -170,6 +170,22 @@ class Counts(Runs):
             raise ValueError(refusal("counts", f"have {self.k} letters", other.k))
         return Counts(self.combine(other, add).runs)
 
+    def part(self, start: int, width: int) -> Counts:
+        """Return the counts of ``width`` letters from ``start`` on.
+
+        >>> list(Counts.of([1, 1, 0, 2, 9]).part(2, 3))
+        [0, 2, 9]
+        """
+        ends, _ = self._ends
+        runs = []
+        for i in range(bisect_right(ends, start), len(ends)):
+            count, letters = self.runs[i]
+            first = max(start, ends[i] - letters)
+            runs.append((count, min(ends[i], start + width) - first))
+            if ends[i] >= start + width:
+                break
+        return Counts(runs)
+
     def split(self, width: int) -> Iterator[Counts]:
         """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
 

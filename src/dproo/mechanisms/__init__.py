@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import Literal, overload
+from typing import Final, Literal, overload
 
 from dproo.core.arguments import one_of
 from dproo.core.exact import Number
@@ -41,6 +41,9 @@ SAMPLERS: dict[str, type[Mechanism]] = {
         SubsampledRandomizedResponse,
     )
 }
+
+AUTO: Final = "auto"
+"""The name that lets a release choose its sampler by public parameters."""
 
 DEFAULT = LetterSpecificRevealOrObscure.name
 """The sampler where none is named."""
@@ -108,6 +111,7 @@ def mechanism(
 
 __all__ = [
     "ADD_REMOVE",
+    "AUTO",
     "BASELINES",
     "BOTH",
     "CLIP",

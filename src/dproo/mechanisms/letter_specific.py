@@ -128,6 +128,11 @@ class LetterSpecificRevealOrObscure(Mechanism):
         return Fraction(missing, missing + self.table(self.n))
 
     @property
+    def lift(self) -> Fraction:
+        """``(k-1) f(0)``, in records: the most that is added to the letters that others have."""
+        return Fraction((self.k - 1) * self.table(0), self.table.slope)
+
+    @property
     def neighbour_distance(self) -> Fraction:
         """One step of the table, over the least total that any dataset has."""
         step = self.table.slope

@@ -18,7 +18,8 @@ from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, parse_epsilon, rational
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Mechanism, Relation
+from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Relation
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.network import Family, Network
 
 Row = tuple[int, ...]
@@ -48,7 +49,7 @@ class RowSampler:
     network: Network
     neighbours: Relation = REPLACE
     n: int = 0
-    sampler: type[Mechanism]
+    sampler: type[LetterSpecificRevealOrObscure] = LetterSpecificRevealOrObscure
     shares: tuple[Fraction, ...] = ()
 
     def __post_init__(self) -> None:
@@ -66,7 +67,7 @@ class RowSampler:
             raise ValueError(f"the row did not certify at epsilon = {self.epsilon}.")
 
     @cached_property
-    def steps(self) -> tuple[Mechanism, ...]:
+    def steps(self) -> tuple[LetterSpecificRevealOrObscure, ...]:
         """The sampler of each step.
 
         Under replace the number of records is public only where a column has no parents. In
@@ -77,7 +78,7 @@ class RowSampler:
             for family, epsilon in zip(self.network.families, self.shares, strict=True)
         )
 
-    def _step(self, family: Family, epsilon: Fraction) -> Mechanism:
+    def _step(self, family: Family, epsilon: Fraction) -> LetterSpecificRevealOrObscure:
         k = self.network.sizes[family.column]
         if self.neighbours == REPLACE and not family.parents:
             return self.sampler(epsilon=epsilon, k=k, n=self.n)
@@ -88,6 +89,26 @@ class RowSampler:
     def largest_ratio(self) -> Fraction:
         """A bound on the factor by which one record changes the probability of a row."""
         return prod((step.largest_ratio for step in self.steps), start=Fraction(1))
+
+    @property
+    def worst_alphas(self) -> tuple[Fraction, ...]:
+        """How far each step can move the row from what the network says of ``n`` records.
+
+        Each value of the parents adds at most what its sampler adds to the counts.
+        """
+        return tuple(
+            min(Fraction(1), step.lift * cells / self.network.sizes[family.column] / self.n)
+            for family, step, cells in zip(
+                self.network.families, self.steps, self.network.cells, strict=True
+            )
+        )
+
+    @property
+    def worst_alpha(self) -> Fraction | None:
+        """The same for the whole row; nothing where the network allows no bound."""
+        if not self.network.is_covered or not self.n:
+            return None
+        return min(Fraction(1), sum(self.worst_alphas, Fraction(0)))
 
     def draw(self, matching: Matching, *, source: RandomSource | None = None) -> Row:
         """Return one row, as the place of a letter in every column."""

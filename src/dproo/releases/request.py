@@ -8,7 +8,9 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from dproo.alphabet import Alphabet, Record
+from dproo.analysis.certificate import certify
 from dproo.core.counts import Counts
+from dproo.core.exact import fraction_text
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import Mechanism, Relation
 
@@ -22,26 +24,48 @@ class Drawn:
     """Records that were drawn and not yet shown.
 
     Attributes:
-        samplers: the certified ones that they were drawn by.
         values: the records.
         facts: what the receipt says of them besides; public or released.
+        certificate: the worst loss of what they were drawn by, for the receipt.
+        worst_alpha: the largest distance between their law and the data, or a bound on it;
+            nothing where it would tell the number of records.
     """
 
-    samplers: Sequence[Mechanism]
     values: tuple[Record, ...]
     facts: dict[str, Any]
+    certificate: dict[str, Any]
+    worst_alpha: Fraction | None
+
+    @classmethod
+    def by(
+        cls,
+        samplers: Sequence[Mechanism],
+        values: tuple[Record, ...],
+        facts: dict[str, Any],
+        *,
+        is_n_public: bool,
+    ) -> Drawn:
+        """Return records that were drawn by these certified samplers."""
+        certificates = [certify(sampler) for sampler in samplers]
+        worst = max(certificates, key=lambda certificate: certificate.ratio)
+        return cls(
+            values=values,
+            facts=facts,
+            certificate={
+                "holds": all(certificate.holds for certificate in certificates),
+                "epsilon": worst.epsilon,
+                "ratio": fraction_text(worst.ratio),
+            },
+            worst_alpha=max(s.worst_alpha for s in samplers) if is_n_public else None,
+        )
 
 
 class Request(Protocol):
     """The public choices of a release, checked; nothing of the data is in it."""
 
     @property
-    def alphabet(self) -> Alphabet:
-        """The letters."""
-
-    @property
-    def counted_alphabet(self) -> Alphabet:
-        """The alphabet to count by."""
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabets to count by, all of the same records."""
 
     @property
     def cost(self) -> Fraction:
@@ -71,5 +95,5 @@ class Request(Protocol):
     def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
 
-    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the records, drawn by certified samplers."""

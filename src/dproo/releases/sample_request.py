@@ -15,10 +15,9 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter
-from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism, Relation
+from dproo.mechanisms import ADD_REMOVE, AUTO, DEFAULT, REPLACE, SAMPLERS, Mechanism, Relation
 from dproo.releases.request import Drawn
 
-AUTO = "auto"
 ADAPTIVE = "als-roo"
 
 
@@ -113,12 +112,12 @@ class SampleRequest:
         return self.size
 
     @property
-    def counted_alphabet(self) -> Alphabet:
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
         """The alphabet to count by: the letters, or groups and letters."""
         if self.groups is None:
-            return self.alphabet
+            return (self.alphabet,)
         axes = (self.groups.axis, replace(self.alphabet.axes[0], is_open=True))
-        return Alphabet(axes=axes, columns=(self.groups.by, self.groups.column))
+        return (Alphabet(axes=axes, columns=(self.groups.by, self.groups.column)),)
 
     @property
     def chosen(self) -> str:
@@ -145,13 +144,15 @@ class SampleRequest:
             "size": self.size,
             "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
-            "alphabet_sha256": self.counted_alphabet.digest,
+            "alphabet_sha256": self.counted_alphabets[0].digest,
         }
 
-    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the records, drawn by certified samplers."""
+        (counts,) = tables
         samplers, values = self._drawn(counts, source)
-        return Drawn(samplers, values, {"values": list(values), **self._facts})
+        facts = {"values": list(values), **self._facts}
+        return Drawn.by(samplers, values, facts, is_n_public=self.is_n_public)
 
     def _drawn(
         self, counts: Counts, source: RandomSource
@@ -207,6 +208,8 @@ class SampleRequest:
                 "are_public": self.groups.is_public,
                 "epsilon_each": str(self.epsilon),
             },
+            "k": self.alphabet.k,
+            "alphabet_sha256": self.counted_alphabets[0].digest,
         }
 
     def sampler_for(self, n: int) -> Mechanism:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -31,11 +32,11 @@ from dproo.core.exact import (
 )
 from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
-from dproo.mechanisms import DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
-from dproo.releases.sample_request import AUTO, SampleRequest
+from dproo.releases.sample_request import SampleRequest
 from dproo.releases.tables import require_new, write
 
 
@@ -69,9 +70,9 @@ class SynthesisRequest:
         return self.request.alphabet
 
     @property
-    def counted_alphabet(self) -> Alphabet:
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
         """The alphabet to count by."""
-        return self.request.alphabet
+        return (self.request.alphabet,)
 
     @property
     def cost(self) -> Fraction:
@@ -124,18 +125,20 @@ class SynthesisRequest:
         """
         return _best(self, n if self.is_n_public else 1)
 
-    def draw(self, counts: Counts, source: RandomSource) -> Drawn:
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn by a certified sampler."""
+        (counts,) = tables
         way = self.way(counts.n)
         if way.name == JOINT:
             letters = list(way.sampler.draw(counts, source=source))
         else:
             letters = way.sampler.draw_many(counts, self.rows, source=source)
         named = {letter: self.alphabet[letter] for letter in set(letters)}
-        return Drawn(
+        return Drawn.by(
             [way.sampler],
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
+            is_n_public=self.is_n_public,
         )
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
@@ -152,6 +155,8 @@ class SynthesisRequest:
             if pair is None
             else {"high": fraction_text(pair.high), "low": fraction_text(pair.low)},
             "spent": {"epsilon": str(way.epsilon), "delta": str(way.delta)},
+            "k": self.alphabet.k,
+            "alphabet_sha256": self.alphabet.digest,
         }
 
 

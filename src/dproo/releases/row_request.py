@@ -1,0 +1,211 @@
+"""A whole row: the public choices of its release, checked before anything is charged or read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Any, Final, Literal
+
+from dproo.alphabet import Alphabet
+from dproo.alphabet.codebook import CodeBook
+from dproo.core.arguments import one_of, whole
+from dproo.core.counts import Counts
+from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upper
+from dproo.core.randomness import RandomSource
+from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
+from dproo.mechanisms.network import Family, Network
+from dproo.mechanisms.network_choice import SHARE, grown_tree
+from dproo.mechanisms.row import Row, RowSampler
+from dproo.releases.request import Drawn
+from dproo.releases.row_tables import RowTables
+
+Wiring = Literal["auto", "declared", "learned", "independent"]
+DECLARED: Final = "declared"
+LEARNED: Final = "learned"
+INDEPENDENT: Final = "independent"
+ROWS_BY = LetterSpecificRevealOrObscure.name
+"""The sampler of every column: it holds for both relations, at a number nobody knows."""
+
+ROWS_MAX = 10_000
+"""The most rows of one release: each pays its own share of epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowRequest:
+    """All public choices of the release of whole rows, checked; nothing of the data is in it.
+
+    Attributes:
+        codebook: the public columns and their letters.
+        epsilon: for all rows together, the choice of the network included.
+        network: ``"declared"``, the parents that the code book names; ``"learned"``, a tree
+            that is chosen privately for a fifth of epsilon; ``"independent"``; or ``"auto"``,
+            declared where the code book names parents and learned where it does not.
+        sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
+        size: how many rows.
+        neighbours: ``"replace"`` or ``"add-remove"``.
+        records_per_person: the most records that one protected person may own.
+        is_within_bins: whether a bin is shown as a number drawn inside it.
+    """
+
+    codebook: CodeBook
+    epsilon: Fraction
+    network: Wiring = AUTO
+    sampler: str = AUTO
+    size: int = 1
+    neighbours: Relation = REPLACE
+    records_per_person: int = 1
+    is_within_bins: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("network", self.network, (AUTO, DECLARED, LEARNED, INDEPENDENT))
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        one_of("sampler", self.sampler, (ROWS_BY, AUTO))
+        whole("size", self.size, at_least=1, at_most=ROWS_MAX)
+        whole("records_per_person", self.records_per_person, at_least=1)
+        if self.network == DECLARED and self.codebook.parents is None:
+            raise ValueError(
+                "network must not be 'declared' where the code book names no parents. Name the"
+                " 'parents' of its columns, or let the network be learned."
+            )
+        # Both refuse what no data could make right.
+        self.rows_by(self.declared or _star(self.codebook.sizes), n=1)
+
+    @property
+    def declared(self) -> Network | None:
+        """The network, or nothing where it is learned."""
+        sizes = self.codebook.sizes
+        parents = self.codebook.parents
+        if self.network == INDEPENDENT or len(sizes) == 1:
+            return Network(tuple(map(Family, range(len(sizes)))), sizes)
+        if self.network == LEARNED or (self.network == AUTO and parents is None):
+            return None
+        return Network.of(parents or {}, sizes)
+
+    @cached_property
+    def counted_columns(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of every table of counts that is needed, by their places."""
+        network = self.declared
+        if network is None:
+            return tuple(combinations(range(len(self.codebook.sizes)), 2))
+        return tuple(dict.fromkeys(family.columns for family in network.families))
+
+    @property
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabets to count by: one for each family, or for each pair of columns."""
+        return tuple(map(self.codebook.table, self.counted_columns))
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon of all rows together."""
+        return self.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """None: the release is pure."""
+        return Fraction(0)
+
+    @property
+    def records_needed(self) -> int:
+        """One: rows are drawn from distributions, not taken from the data."""
+        return 1
+
+    @property
+    def is_n_public(self) -> bool:
+        """Whether the number of records may be known."""
+        return self.neighbours == REPLACE
+
+    @property
+    def network_epsilon(self) -> Fraction:
+        """What the choice of the network costs; nothing where it is declared."""
+        return self.epsilon * SHARE if self.declared is None else Fraction(0)
+
+    @property
+    def row_epsilon(self) -> Fraction:
+        """What each row costs."""
+        return (self.epsilon - self.network_epsilon) / self.size
+
+    @property
+    def public_choices(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return {
+            "columns": list(self.codebook.columns),
+            "sampler": ROWS_BY,
+            "network": LEARNED if self.declared is None else DECLARED,
+            "size": self.size,
+            "codebook_sha256": self.codebook.digest,
+        }
+
+    def rows_by(self, network: Network, *, n: int) -> RowSampler:
+        """Return the certified sampler of one row; a person's records share its epsilon."""
+        known = n if self.is_n_public else 0
+        epsilon = self.row_epsilon / self.records_per_person
+        return _row_sampler(network, epsilon, self.neighbours, known)
+
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
+        """Return the rows, drawn column by column by certified samplers."""
+        sizes = self.codebook.sizes
+        counted = RowTables(dict(zip(self.counted_columns, tables, strict=True)), sizes)
+        network = self.declared or grown_tree(
+            counted.pair,
+            sizes,
+            epsilon=self.network_epsilon / self.records_per_person,
+            neighbours=self.neighbours,
+            source=source,
+        )
+        sampler = self.rows_by(network, n=tables[0].n)
+        rows = (sampler.draw(counted.matching, source=source) for _ in range(self.size))
+        values = tuple(self._shown(row, source) for row in rows)
+        return Drawn(
+            values=values,
+            facts={"values": list(values), **self._facts(sampler)},
+            certificate=self._certificate(sampler),
+            worst_alpha=sampler.worst_alpha if self.is_n_public else None,
+        )
+
+    def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
+        """Return what all rows cost by their steps' ratios, and the choice of the network."""
+        steps = self.size * self.records_per_person * log_upper(sampler.largest_ratio)
+        return {
+            "holds": is_at_most_exp(sampler.largest_ratio, sampler.epsilon),
+            "epsilon": float_upper(self.network_epsilon + steps),
+            "ratio": fraction_text(sampler.largest_ratio),
+        }
+
+    def _shown(self, row: Row, source: RandomSource) -> dict[str, Any]:
+        fields = zip(self.codebook.fields, row, strict=True)
+        if not self.is_within_bins:
+            return {field.name: field[place] for field, place in fields}
+        return {field.name: field.within(place, source) for field, place in fields}
+
+    def _facts(self, sampler: RowSampler) -> dict[str, Any]:
+        names = self.codebook.columns
+        return {
+            "sampler": ROWS_BY,
+            "codebook_sha256": self.codebook.digest,
+            "network": LEARNED if self.declared is None else DECLARED,
+            "epsilon_network": str(self.network_epsilon),
+            "epsilon_row": str(self.row_epsilon),
+            "columns": [
+                {
+                    "column": names[family.column],
+                    "parents": [names[parent] for parent in family.parents],
+                    "epsilon": str(share * self.records_per_person),
+                }
+                for family, share in zip(sampler.network.families, sampler.shares, strict=True)
+            ],
+        }
+
+
+@lru_cache(maxsize=64)
+def _row_sampler(network: Network, epsilon: Fraction, neighbours: Relation, n: int) -> RowSampler:
+    return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n)
+
+
+def _star(sizes: Sequence[int]) -> Network:
+    """Return the tree whose families have the most cells: all hang on the largest column."""
+    root = max(range(len(sizes)), key=lambda column: sizes[column])
+    others = (Family(column, (root,)) for column in range(len(sizes)) if column != root)
+    return Network((Family(root), *others), tuple(sizes))

@@ -1,0 +1,127 @@
+"""One record, or a few, or whole rows: the arguments of a release, made into its request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from dproo.alphabet import Alphabet
+from dproo.alphabet.codebook import CodeBook
+from dproo.core.exact import Number, parse_epsilon
+from dproo.ledger import Ledger
+from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
+from dproo.releases.execute import Release, execute
+from dproo.releases.request import Request
+from dproo.releases.row_request import RowRequest, Wiring
+from dproo.releases.sample_request import Groups, SampleRequest
+
+
+def sample(
+    data: Any,
+    *,
+    alphabet: Any = None,
+    codebook: Any = None,
+    epsilon: Number,
+    sampler: str = DEFAULT,
+    column: str | None = None,
+    table: str | tuple[str, ...] | None = None,
+    size: int = 1,
+    by: Mapping[str, Any] | None = None,
+    are_groups_public: bool = False,
+    neighbours: Relation = REPLACE,
+    records_per_person: int = 1,
+    guess: str | None = None,
+    network: Wiring = AUTO,
+    within_bins: bool = False,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Release:
+    """Release one representative record of ``data``, or a few, under epsilon-DP.
+
+    Args:
+        data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
+            a file, a database, ready counts.
+        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes. Cells
+            outside it count as the extra letter ``other``, unless it says otherwise.
+        codebook: the public columns and their letters, in any way that
+            :meth:`dproo.CodeBook.of` takes: whole rows are released, each a dict.
+        epsilon: the privacy parameter, for all released records together.
+        sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
+        column: the column of a file, table or frame.
+        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
+        size: how many records. ``roo`` and ``subrr`` draw them jointly; the others draw one
+            from each of so many disjoint random blocks of the data.
+        by: a column and the public list of its groups: one record is released for each group.
+            Under add-remove this costs epsilon once, since a record is in one group; under
+            replace it costs it twice, since a record can leave one group and enter another.
+        are_groups_public: whether everybody may know which record is in which group. Then
+            it costs epsilon once under replace too.
+        neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
+        records_per_person: the most records that one protected person may own.
+        guess: what the public knows of the shape of the data, for ``als-roo``: ``"sparse"``,
+            ``"heavy tail"`` or ``"dense"``. It must not come from the data.
+        network: which columns of a row depend on which: ``"declared"`` by the code book,
+            ``"learned"`` privately for a fifth of epsilon, or ``"independent"``. By default it
+            is declared where the code book names parents, and learned where it does not.
+        within_bins: whether a bin of a row is shown as a number drawn inside it.
+        ledger: the budget to charge. Without one nothing adds up this and other releases.
+        dataset: the name under which the ledger keeps the budget of this data.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
+
+    >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
+    >>> release.value in {"a", "b", "other"}, release.receipt["n"]
+    (True, 100)
+
+    Raises:
+        TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
+        LedgerError: the ledger refused, for one because too little is left; no data was read.
+        ReleaseError: it failed after data was touched; the charge stays.
+        KeyboardInterrupt: stopped; if the message says that the charge stays, it does.
+    """
+    if codebook is None:
+        if network != AUTO or within_bins:
+            raise ValueError("codebook must be given with network and within_bins.")
+        groups = None if by is None else Groups.of(by, column, is_public=are_groups_public)
+        request: Request = SampleRequest(
+            alphabet=Alphabet.of(alphabet),
+            epsilon=parse_epsilon(epsilon),
+            sampler=sampler,
+            size=size,
+            groups=groups,
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+            guess=guess,
+        )
+        column = None if groups else column  # groups name their columns
+    else:
+        _refuse_beside_a_codebook(alphabet=alphabet, column=column, by=by, guess=guess)
+        request = RowRequest(
+            codebook=CodeBook.of(codebook),
+            epsilon=parse_epsilon(epsilon),
+            sampler=sampler,
+            network=network,
+            size=size,
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+            is_within_bins=within_bins,
+        )
+    return execute(
+        request,
+        data,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+        ledger=ledger,
+        dataset=dataset,
+    )
+
+
+def _refuse_beside_a_codebook(**arguments: object) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(f"{name} must be left out with a code book, which names every column.")
