@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import dproo
 from dproo import mechanism, plan
 from dproo.analysis.planner import planned
-from dproo.mechanisms import BASELINES, SAMPLERS
+from dproo.mechanisms import BASELINES, SAMPLERS, envelope
 from dproo.mechanisms.envelope import Envelope
 from dproo.report import limit_sentence
 
@@ -219,14 +219,25 @@ def test_an_unknown_sampler_has_no_answer():
         plan(n=5, k=2, epsilon=1)["gauss"]
 
 
-@pytest.mark.parametrize("share", [Fraction(1), Fraction(1, 2), Fraction(99, 100)])
-def test_a_wrong_rate_is_put_right_by_searches(monkeypatch, share):
-    """LS-ROO's table certifies, and spends what it may, wherever the search for it starts."""
-    likely = mechanism("ls-roo", n=400, k=7, epsilon="0.1").worst_alpha
-    rate = property(lambda tables: int(tables.largest_rate * share))
-    monkeypatch.setattr(Envelope, "likely_rate", rate)
+LIKELY = mechanism("ls-roo", n=400, k=7, epsilon="0.1").worst_alpha
+
+
+def assert_put_right():
     sampler = mechanism("ls-roo", n=400, k=7, epsilon="0.1")
     certificate = dproo.certify(sampler)
     assert certificate.holds
     assert certificate.epsilon == pytest.approx(0.1, abs=1e-12)
-    assert float(sampler.worst_alpha) == pytest.approx(float(likely), rel=1e-10)
+    assert float(sampler.worst_alpha) == pytest.approx(float(LIKELY), rel=1e-10)
+
+
+@pytest.mark.parametrize("share", [Fraction(1), Fraction(1, 2), Fraction(99, 100)])
+def test_a_wrong_rate_is_put_right_by_searches(monkeypatch, share):
+    """LS-ROO's table certifies, and spends what it may, wherever the search for it starts."""
+    rate = property(lambda tables: int(tables.largest_rate * share))
+    monkeypatch.setattr(Envelope, "likely_rate", rate)
+    assert_put_right()
+
+
+def test_a_rate_that_few_secants_find_is_put_right_by_searches(monkeypatch):
+    monkeypatch.setattr(envelope, "_SECANTS", 1)
+    assert_put_right()

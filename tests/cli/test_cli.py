@@ -311,7 +311,7 @@ def test_help_teaches_by_example(command):
 
 def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     code = "import time; from dproo.cli.output import waiting\n"
-    code += "with waiting('counting'): time.sleep(3)"
+    code += "with waiting('counting'): time.sleep(2)"
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, capture_output=True, check=True).stderr == b""
     ours, terminal = pty.openpty()

@@ -31,7 +31,7 @@ from math import log
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from dproo.analysis.distributions import Distribution
 from dproo.core.arguments import refusal, whole
@@ -83,7 +83,7 @@ def simulate(
 def interval(gaps: Array, letters: Array, confidence: float) -> tuple[float, float, float]:
     """Return the estimate and its interval from batch means of the gaps of groups of letters."""
     batches = len(gaps)
-    quantile = float(student.ppf((1 + confidence) / 2, batches - 1)) / batches**0.5
+    quantile = float(stdtrit(batches - 1, (1 + confidence) / 2)) / batches**0.5
 
     def signed(rows: Array, by: Array) -> Array:
         return rows @ (np.where(by.mean(axis=0) > 0, 1.0, -1.0) * letters) / 2

@@ -41,7 +41,7 @@ def dependence(pair: Counts, width: int) -> Fraction:
         width: how many letters the second column has.
 
     >>> dependence(Counts.of([2, 0, 0, 2]), 2), dependence(Counts.of([1, 1, 1, 1]), 2)
-    (Fraction(1, 1), Fraction(0, 1))
+    (Fraction(2, 1), Fraction(0, 1))
     """
     if not pair.n:
         return Fraction(0)
