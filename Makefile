@@ -8,6 +8,7 @@ demo: .venv/ready
 	$(BIN)/dproo demo
 
 test: lint system
+	$(BIN)/python -m compileall -q src
 	$(BIN)/pytest -n 2
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.
