@@ -6,6 +6,7 @@ different ones to keep in memory, it maps every record to its letter one by one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,21 @@ from typing import TYPE_CHECKING, Any
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.engines import query as sql
+from dproo.engines.asked import Asked
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Opened, Pipe
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
-from dproo.engines.files import CSV, DUCKDB, FILES, JSON, LONGEST_LINE, Files
+from dproo.engines.files import (
+    CSV,
+    DUCKDB,
+    FILES,
+    JSON,
+    LONGEST_LINE,
+    Files,
+    find_files,
+    open_files,
+)
+from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -27,6 +39,18 @@ if TYPE_CHECKING:
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
 _SHORT = 1 << 12  # bytes of a cell that are always kept
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of files, or nothing if the data are no path.
+
+    Raises:
+        ValueError: they cannot be read, or a column is not there or holds no letters.
+    """
+    if not isinstance(data, str | os.PathLike):
+        return None
+    found = open_files(find_files(data), columns=asked.columns, table=asked.table)
+    return Scan(engine="files", _read=lambda: count_files(found, alphabet=asked.alphabet))
 
 
 def count_files(files: Files, *, alphabet: Alphabet) -> Tally:

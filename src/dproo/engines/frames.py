@@ -17,11 +17,13 @@ from dproo.alphabet.axis import Letters
 from dproo.core.arguments import refusal
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
+from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
 from dproo.engines.frame_cells import key_of, text_of
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
 from dproo.engines.types import by_duckdb, by_polars, check_types, schema_of
@@ -32,6 +34,23 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _CELL = "cell"
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a frame or series, or nothing if the data are none.
+
+    Raises:
+        ValueError: a column is not there, or its type holds no letters.
+    """
+    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections"}
+    frame = None if asked.table is not None or is_plain else to_frame(data)
+    if frame is None:
+        return None
+    found = check_frame(frame, asked.columns)
+    return Scan(
+        engine="frames",
+        _read=lambda: count_frame(frame, columns=found, alphabet=asked.alphabet),
+    )
 
 
 def to_frame(data: object) -> Frame | None:

@@ -10,9 +10,11 @@ from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
-from dproo.engines import postgresql_session
+from dproo.engines import postgresql_session, postgresql_url
 from dproo.engines import query as sql
+from dproo.engines.asked import Asked
 from dproo.engines.postgresql_session import Session
+from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 _KINDS = {
@@ -92,7 +94,20 @@ class Table:
     letters: dict[str, list[str]] = field(repr=False)
 
 
-def is_connection(data: object) -> bool:
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or nothing if the data are no URL, nor a connection with one.
+
+    Raises:
+        ValueError: the table cannot be read, or a column is not there or holds no letters.
+    """
+    is_table = asked.table is not None and _is_connection(data)
+    if not (is_table or postgresql_url.is_url(data)):
+        return None
+    found = open_table(data, table=asked.table, columns=asked.columns, alphabet=asked.alphabet)
+    return Scan(engine="postgresql", _read=lambda: count_table(found, alphabet=asked.alphabet))
+
+
+def _is_connection(data: object) -> bool:
     """Tell whether this is of psycopg; the library is not loaded for it."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
