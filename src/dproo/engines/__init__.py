@@ -4,8 +4,8 @@
 returns reads once. Whatever goes wrong from then on is one fixed sentence.
 """
 
-from dproo.engines.prepare import count, prepare
+from dproo.engines.prepare import count, prepare, prepare_several
 from dproo.engines.scan import COUNT_FAILED, Scan
 from dproo.engines.tally import Tally
 
-__all__ = ["COUNT_FAILED", "Scan", "Tally", "count", "prepare"]
+__all__ = ["COUNT_FAILED", "Scan", "Tally", "count", "prepare", "prepare_several"]

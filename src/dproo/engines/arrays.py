@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.engines.asked import Asked
-from dproo.engines.cells import count_cells
+from dproo.engines.cells import count_records
 from dproo.engines.query import refuse_type
 from dproo.engines.scan import Scan
 
@@ -23,13 +22,12 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if asked.table is not None or type(data).__module__.partition(".")[0] != "numpy":
         return None
-    _check(data, asked.alphabet)
-    return Scan(engine="cells", _read=lambda: count_cells(_cells(data), alphabet=asked.alphabet))
+    _check(data, asked.columns if asked.alphabets[0].columns else ())
+    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(_cells(data), asked))
 
 
-def _check(array: Any, alphabet: Alphabet) -> None:
+def _check(array: Any, columns: Sequence[str]) -> None:
     """Refuse an array by its type: its number of dimensions and of columns, its cells' type."""
-    columns = alphabet.columns
     if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
         shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
         raise ValueError(f"data must {shape}.")

@@ -23,7 +23,15 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
     if asked.table is not None or is_bytes or not is_cells:
         return None
-    return Scan(engine="cells", _read=lambda: count_cells(data, alphabet=asked.alphabet))
+    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
+
+
+def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally, ...]:
+    """Count records one by one, or cells where the only alphabet names no column."""
+    if not asked.alphabets[0].columns:
+        return (count_cells(records, alphabet=asked.alphabets[0]),)
+    rows = ((*cells_of(record, asked.columns), 1) for record in records)
+    return Tally.several(rows, asked=asked)
 
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:

@@ -6,7 +6,7 @@ the data are of another kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dproo.alphabet import Alphabet
@@ -89,9 +89,58 @@ def prepare(
     if alphabet.columns and column is not None:
         raise ValueError(refusal("column", "be left out, the alphabet names its own", column))
     columns = alphabet.columns or (() if column is None else (column,))
-    return _opened(
-        data, Asked(alphabet=alphabet, columns=columns, table=table, engine=engine, master=master)
-    )
+    asked = Asked(alphabets=(alphabet,), columns=columns, table=table, engine=engine, master=master)
+    return _opened(data, asked)
+
+
+def prepare_several(
+    data: Any,
+    *,
+    alphabets: Sequence[Any],
+    columns: Sequence[str] | None = None,
+    table: str | tuple[str, ...] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Scan:
+    """Check a source and several alphabets, and return the scan; no record is read.
+
+    :meth:`Scan.count_several` then counts the same records by each alphabet, in one pass.
+
+    Args:
+        data: records, in any form that :func:`prepare` takes; ready counts are refused.
+        alphabets: alphabets that name their columns, one or several, or anything with columns
+            that :meth:`dproo.Alphabet.of` takes. A column has the same letters in all of them.
+        columns: the order of the cells in records that do not name them, as tuples or the rows
+            of an array; by default that in which the alphabets first name the columns.
+        table: as for :func:`prepare`.
+        engine: as for :func:`prepare`.
+        master: as for :func:`prepare`.
+
+    >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
+    >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
+    >>> scan = prepare_several(iter(rows), alphabets=[sex, {**sex, **age}])
+    >>> [counts.n for counts in scan.count_several()]
+    [2, 2]
+
+    Raises:
+        TypeError: no engine knows this kind of data.
+        ValueError: an argument is wrong, a file or column is not there.
+    """
+    if isinstance(alphabets, str | Mapping) or not isinstance(alphabets, Sequence):
+        raise TypeError(refusal("alphabets", "be a list of alphabets", type(alphabets).__name__))
+    several = tuple(map(Alphabet.of, alphabets))
+    if not several or not all(alphabet.columns for alphabet in several):
+        raise ValueError("alphabets must be one or more that name their columns.")
+    named = tuple(dict.fromkeys(name for alphabet in several for name in alphabet.columns))
+    order = named if columns is None else tuple(columns)
+    if set(order) != set(named) or len(order) != len(named):
+        raise ValueError(refusal("columns", f"be {', '.join(named)} in any order", list(order)))
+    if isinstance(data, Counts | Mapping):
+        raise TypeError(
+            "data must be records, got ready counts. Records are counted by all alphabets at once."
+        )
+    asked = Asked(alphabets=several, columns=order, table=table, engine=engine, master=master)
+    return _opened(data, asked)
 
 
 def _opened(data: Any, asked: Asked) -> Scan:

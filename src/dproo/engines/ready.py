@@ -20,16 +20,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: the counts are those of another alphabet.
     """
+    alphabet = asked.alphabets[0]
     if isinstance(data, Counts):
-        if data.k != asked.alphabet.k:
-            raise ValueError(f"counts must have {asked.alphabet.k} letters, as the alphabet has.")
-        return Scan(engine="counts", _read=lambda: data)
+        if data.k != alphabet.k:
+            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+        return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
     if isinstance(data, Mapping):
-        return Scan(engine="counts", _read=lambda: _tally(data, alphabet=asked.alphabet))
+        return Scan(engine="counts", _asked=asked, _read=lambda: (_tally(data, alphabet),))
     return None
 
 
-def _tally(data: Mapping[Any, int], *, alphabet: Alphabet) -> Tally:
+def _tally(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
     columns = alphabet.columns
     rows = (
         (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))

@@ -42,11 +42,11 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         found = frames.check_frame(frame, asked.columns)
         held = stack.pop_all()
 
-    def read() -> Tally:
+    def read() -> tuple[Tally, ...]:
         with held:
-            return frames.count_frame(frame, columns=found, alphabet=asked.alphabet)
+            return frames.count_frame(frame, columns=found, asked=asked)
 
-    return Scan(engine="spark", _read=read)
+    return Scan(engine="spark", _asked=asked, _read=read)
 
 
 @contextmanager
