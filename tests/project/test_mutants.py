@@ -92,6 +92,10 @@ CLOCK = "auditing/test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "auditing/test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "auditing/test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
+ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
+SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
+POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
+AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
@@ -400,6 +404,18 @@ MUTANTS = {
     ),
     "1 and True share a place": (
         "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
+    ),
+    "a lazy frame is read again for every table": (
+        "engines/frames.py", "if isinstance(frame, nw.LazyFrame):", "if not frame:", ONE_READING,
+    ),
+    "tables may be of different records": (
+        "engines/scan.py", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
+    ),
+    "a record too long is one of the first table only": (
+        "engines/file_scan.py", "for marks in set(asked.marks)", "for marks in asked.marks[:1]", POISON_LINE,
+    ),
+    "a table takes the rows of another set of columns": (
+        "engines/sets.py", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
     ),
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
