@@ -82,6 +82,11 @@ class RowRequest:
         return tuple(map(self.codebook.table, self.counted_columns))
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns, in the order of the code book."""
+        return self.codebook.columns
+
+    @property
     def cost(self) -> Fraction:
         """The epsilon of all rows together."""
         return self.epsilon
