@@ -51,7 +51,8 @@ def _sentences(answer: RowPlan) -> list[str]:
     if answer.parents is None:
         third = "Not even independent columns stay within 10 %."
     else:
-        third = f"Within 10 %, each column can have {answer.parents} parents."
+        number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
+        third = f"Within 10 %, each column can have {number_of}."
     return [first, second, third]
 
 
