@@ -70,7 +70,7 @@ class Tally:
         """Add up groups of records, each by the alphabets whose columns it is grouped by.
 
         Args:
-            rows: the marks of :mod:`dproo.engines.sets` where there are several alphabets,
+            rows: the marks of ``dproo.engines.sets`` where there are several alphabets,
                 then one cell per column, then the number of records.
             asked: the alphabets and their columns.
         """
