@@ -154,12 +154,15 @@ def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn()
         (["plan", "--k", "three"], "'three' is not a valid integer"),
         (["plan", "--seed", "1"], "No such option"),
         (["sample"], "Missing argument"),
-        ([*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"], "Missing option '--alphabet'"),
+        (
+            [*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"],
+            "alphabet must be given: it lists every letter",
+        ),
         (["sample", "no.csv", *FREE[2:]], "'no.csv'"),
         ([*RELEASE[:3], "nope", *FREE[4:]], "column must be"),
         ([*FREE, "--size", "0"], "size must be at least 1, got 0."),
         (RELEASE, "Declare a budget first: dproo ledger init"),
-        ([*RELEASE[:4], *RELEASE[6:]], "Missing option '--alphabet'"),
+        ([*RELEASE[:4], *RELEASE[6:]], "alphabet must be given: it lists every letter"),
         ([*FREE, "--column", "ward"], "alphabet must be given for each column, got 1 for 2."),
         ([*FREE, "--by", "ward"], "groups must be given with by"),
         ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
@@ -294,7 +297,9 @@ def test_a_missing_extra_is_named_with_its_remedy(command, missing):
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0
-    assert result.stdout.strip() in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
+    letter, *row = result.stdout.splitlines()
+    assert letter in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
+    assert [line.split()[0] for line in row] == ["diagnosis", "sex", "age"]
     assert "refused: epsilon must be at most the 0.5 left" in result.stderr
 
 

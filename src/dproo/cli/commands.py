@@ -35,7 +35,7 @@ _COMMANDS = {
         "analysis",
         "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
     ),
-    "sample": ("releasing", "Release one representative record of DATA under pure epsilon-DP."),
+    "sample": ("releasing", "Release one record of DATA, or a whole row, under pure epsilon-DP."),
     "serve": ("serving", "Plan, understand and release in a browser, on this machine only."),
     "synthesize": (
         "synthesizing",

@@ -102,7 +102,7 @@ def sample_command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Release one representative record of DATA, or a whole row, under pure epsilon-DP.
+    """Release one record of DATA, or a whole row, under pure epsilon-DP.
 
     DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, a
     postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
