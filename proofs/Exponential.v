@@ -4,15 +4,7 @@
    For a rational eps > 0 the number e^eps is not rational (Lindemann); hence every rational
    below it is reached, and nothing is lost. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 Definition exp_term (eps : rat) (i : nat) : rat := eps ^+ i / (i`!)%:R.
 

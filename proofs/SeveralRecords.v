@@ -1,14 +1,6 @@
 (* ROO with one draw, for a person who owns up to g records: sharper than group privacy. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy RevealOrObscure.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy RevealOrObscure.
 
 Section SeveralRecords.
 
