@@ -130,6 +130,7 @@ GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_d
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 CONDITION = "test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+FAILED_LIMIT = "test_proofs.py::test_a_limit_that_fails_a_condition_cannot_be_made"
 FAILED_CONDITION = "test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
 ASSUMED = "test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
 SEARCHED = "test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
@@ -137,6 +138,27 @@ SEARCHED = "test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neigh
 MUTANTS = {
     "a condition that fails is ignored": (
         "mechanisms/law.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+    ),
+    "a limit that fails a condition is ignored": (
+        "bound.py", "            if not holds:", "            if holds is None:", FAILED_LIMIT,
+    ),
+    "no letter is left for the rest": (
+        "mechanisms/conditions.py", "0 < letters < k", "0 < letters <= k", CONDITION,
+    ),
+    "one letter is several": (
+        "mechanisms/conditions.py", "1 < letters <= k", "0 < letters <= k", CONDITION,
+    ),
+    "a share may be negative": (
+        "mechanisms/conditions.py", "return share >= 0", "return share >= -1", CONDITION,
+    ),
+    "the shares may be more than all": (
+        "mechanisms/conditions.py", "letters * share <= 1", "letters * share <= 2", CONDITION,
+    ),
+    "a rest is left of an even share": (
+        "mechanisms/conditions.py", "letters * share == 1", "letters * share <= 1", CONDITION,
+    ),
+    "an alphabet may be empty": (
+        "mechanisms/conditions.py", "return k > 0", "return k >= 0", CONDITION,
     ),
     "a hypothesis is dropped": (
         "mechanisms/letter_specific.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,

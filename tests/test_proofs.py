@@ -13,6 +13,7 @@ from random import SystemRandom
 import check_proofs as check
 import pytest
 
+import dproo
 from dproo.counts import Counts
 from dproo.mechanisms import SAMPLERS, conditions, mechanism
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
@@ -139,6 +140,32 @@ def test_a_sampler_that_fails_a_condition_cannot_be_made():
         Broken(epsilon=1, n=12, k=3)
 
 
+@pytest.mark.parametrize(
+    ("n", "k", "theorem"),
+    [
+        (1000, 9, "limit_of_samplers"),
+        (30, 9, "limit_of_samplers_even"),
+        (3, 2, "limit_of_samplers_few"),
+    ],
+)
+def test_the_limit_checks_exactly_what_its_theorem_assumes(n, k, theorem):
+    found = [
+        dproo.limit(n=n, k=k, epsilon="0.1", neighbours=relation)
+        for relation in ("replace", "add-remove")
+    ]
+    assert found[0].theorem == theorem
+    for limit in found:
+        assert {*limit.conditions} == {*THEOREMS[limit.theorem].hypotheses}
+        assert all(callable(getattr(conditions, name)) for name in limit.conditions)
+        assert all(limit.conditions.values())
+
+
+def test_a_limit_that_fails_a_condition_cannot_be_made():
+    found = dproo.limit(n=1000, k=9, epsilon="0.1")
+    with pytest.raises(ValueError, match=r"^The limit does not follow: share_fits does not hold"):
+        replace(found, pair=(3, Fraction(1, 2)))
+
+
 TWO = Fraction(2)
 ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVEL_STEP)
 
@@ -168,6 +195,14 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+        ("letters_leave_one", [1, 2], [2, 2]),
+        ("letters_leave_one", [1, 2], [0, 2]),
+        ("letters_are_several", [2, 2], [1, 2]),
+        ("letters_are_several", [2, 2], [3, 2]),
+        ("share_nonnegative", [Fraction(0)], [Fraction(-1, 9)]),
+        ("share_fits", [2, Fraction(1, 2)], [2, Fraction(51, 100)]),
+        ("share_even", [2, Fraction(1, 2)], [2, Fraction(49, 100)]),
+        ("some_letter", [1], [0]),
         ("base_covers_records", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
     ],
 )

@@ -193,3 +193,33 @@ def powers_grow_at_most(table: AdaptiveTable, *, n: int) -> bool:
     return all(high * under <= low * over for low, high in pairwise(table.powers)) and (
         last >= n or (last >= table.knee and is_revealed)
     )
+
+
+def letters_leave_one(letters: int, k: int) -> bool:
+    """A letter is left for the rest of the probability."""
+    return 0 < letters < k
+
+
+def letters_are_several(letters: int, k: int) -> bool:
+    """One of the letters may be emptied and others still have records."""
+    return 1 < letters <= k
+
+
+def share_nonnegative(share: Fraction) -> bool:
+    """A letter's probability is not negative."""
+    return share >= 0
+
+
+def share_fits(letters: int, share: Fraction) -> bool:
+    """The letters have no more than all of the probability."""
+    return letters * share <= 1
+
+
+def share_even(letters: int, share: Fraction) -> bool:
+    """The letters have all of the probability."""
+    return letters * share == 1
+
+
+def some_letter(k: int) -> bool:
+    """The alphabet is not empty."""
+    return k > 0
