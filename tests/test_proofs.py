@@ -43,6 +43,7 @@ MADE = [
         ("roo", {"draws": 3, "prior": [1, 2, 5]}),
         ("roo", {"records_per_person": 4}),
         ("ls-roo", {}),
+        ("ds-roo", {}),
     ]
     for relation in SAMPLERS[name].relations
     if relation != "both"
@@ -123,7 +124,9 @@ def test_a_sampler_checks_exactly_what_its_theorem_assumes(made):
 def test_a_sampler_without_a_theorem_claims_no_condition():
     both = mechanism("roo", epsilon=1, n=12, k=3, draws=2, records_per_person=2)
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
-    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("ds-roo", "als-roo", "bal-roo")]
+    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("als-roo", "bal-roo")]
+    others += [mechanism("ds-roo", epsilon=1, n=100, k=2)]
+    others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
     others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
     for made in (both, answers, *others):
         assert made.theorem is None
@@ -184,7 +187,7 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
             [unchecked((1, 2), 2), TWO, 1],
             [unchecked((1, 2), 3), TWO, 1],
         ),
-        ("unit_positive", [ALS], [replace(ALS, unit=0)]),
+        ("unit_positive", [1], [0]),
         ("knee_positive", [ALS], [replace(ALS, knee=0)]),
         ("knee_grows_at_most", [ALS], [replace(ALS, knee=1)]),
         ("high_positive", [ALS], [replace(ALS, high=0)]),
@@ -195,6 +198,9 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+        ("entries_nonnegative", [(1, 0)], [(1, -1)]),
+        ("entries_at_most_unit", [(2, 1), 2], [(3, 1), 2]),
+        ("entries_falling", [(1, 1)], [(1, 2)]),
         ("letters_leave_one", [1, 2], [2, 2]),
         ("letters_leave_one", [1, 2], [0, 2]),
         ("letters_are_several", [2, 2], [1, 2]),
@@ -210,6 +216,22 @@ def test_each_condition_tells_a_table_that_breaks_it(condition, good, bad):
     holds = getattr(conditions, condition)
     assert holds(*good)
     assert not holds(*bad)
+
+
+@pytest.mark.parametrize(
+    ("condition", "entries"),
+    [
+        ("rarest_may_gain", (13, 13)),
+        ("minimum_may_fall", (14, 8)),
+        ("largest_may_rise", (37, 21)),
+    ],
+)
+def test_a_table_of_data_specific_entries_that_breaks_a_condition_is_told(condition, entries):
+    """Among twelve records of three letters, at a growth of 3/2, each table breaks exactly one."""
+    asked = "rarest_may_gain", "minimum_may_fall", "largest_may_rise"
+    table = entries, 40, Fraction(3, 2)
+    held = {name: getattr(conditions, name)(*table, n=12, k=3) for name in asked}
+    assert held == {name: name != condition for name in asked}
 
 
 def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():

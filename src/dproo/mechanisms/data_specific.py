@@ -14,6 +14,7 @@ from math import ceil
 
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div, exp_lower, power_lower
+from dproo.mechanisms import conditions
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 
@@ -60,6 +61,29 @@ class DataSpecificRevealOrObscure(Mechanism):
     def is_for_release(self) -> bool:
         """Whether the table is the private one."""
         return not self.as_printed
+
+    @property
+    def theorem(self) -> str | None:
+        """That of the private table; for two letters it is proven on paper."""
+        return "ds_roo_replace" if self.k > 2 and self.is_for_release else None
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table."""
+        if self.theorem is None:
+            return {}
+        entries, unit, growth = self.table, self._unit, self.growth
+        sizes = {"n": self.n, "k": self.k}
+        return {
+            "growth_at_least_one": conditions.growth_at_least_one(growth),
+            "unit_positive": conditions.unit_positive(unit),
+            "entries_nonnegative": conditions.entries_nonnegative(entries),
+            "entries_at_most_unit": conditions.entries_at_most_unit(entries, unit),
+            "entries_falling": conditions.entries_falling(entries),
+            "rarest_may_gain": conditions.rarest_may_gain(entries, unit, growth, **sizes),
+            "minimum_may_fall": conditions.minimum_may_fall(entries, unit, growth, **sizes),
+            "largest_may_rise": conditions.largest_may_rise(entries, unit, growth, **sizes),
+        }
 
     @cached_property
     def _unit(self) -> int:
