@@ -143,6 +143,18 @@ MUTANTS = {
     "a limit that fails a condition is ignored": (
         "bound.py", "            if not holds:", "            if holds is None:", FAILED_LIMIT,
     ),
+    "the lightest letter may weigh nothing": (
+        "mechanisms/urn_conditions.py", "return lightest > 0", "return lightest >= 0", CONDITION,
+    ),
+    "a letter may be lighter than the lightest": (
+        "mechanisms/urn_conditions.py", "lightest <= min(bases)", "lightest <= max(bases)", CONDITION,
+    ),
+    "a record may weigh more than the lightest letter": (
+        "mechanisms/urn_conditions.py", "return unit <= lightest", "return unit <= 2 * lightest", CONDITION,
+    ),
+    "the lightest letter is drawn once less": (
+        "mechanisms/urn_conditions.py", "unit for i in range(few))\n    under", "unit for i in range(few - 1))\n    under", CONDITION,
+    ),
     "a unit of zero is positive": (
         "mechanisms/conditions.py", "return unit > 0", "return unit >= 0", CONDITION,
     ),

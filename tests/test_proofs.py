@@ -15,7 +15,7 @@ import pytest
 
 import dproo
 from dproo.counts import Counts
-from dproo.mechanisms import SAMPLERS, conditions, mechanism
+from dproo.mechanisms import SAMPLERS, conditions, mechanism, urn_conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import LetterTable
@@ -42,6 +42,7 @@ MADE = [
         ("subrr", {}),
         ("roo", {"draws": 3, "prior": [1, 2, 5]}),
         ("roo", {"records_per_person": 4}),
+        ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
         ("ls-roo", {}),
         ("ds-roo", {}),
     ]
@@ -53,6 +54,11 @@ MADE = [
     for epsilon in ("0.1", "1", "8")
     for n in (1, 12, 2**80)
 ]
+
+
+def condition_of(name):
+    """Return the condition with the name of a hypothesis."""
+    return getattr(conditions, name, None) or getattr(urn_conditions, name)
 
 
 def blocks_of(page):
@@ -117,18 +123,19 @@ def test_the_paper_map_names_theorems_that_exist():
 @pytest.mark.parametrize("made", MADE, ids=lambda made: f"{made.theorem}-{made.epsilon}")
 def test_a_sampler_checks_exactly_what_its_theorem_assumes(made):
     assert {*made.conditions} == {*THEOREMS[made.theorem].hypotheses}
-    assert all(callable(getattr(conditions, name)) for name in made.conditions)
+    assert all(callable(condition_of(name)) for name in made.conditions)
     assert all(made.conditions.values())
 
 
 def test_a_sampler_without_a_theorem_claims_no_condition():
-    both = mechanism("roo", epsilon=1, n=12, k=3, draws=2, records_per_person=2)
+    both = mechanism("roo", epsilon=8, n=12, k=3, draws=2, records_per_person=2)
+    many = mechanism("roo", epsilon=1, n=100, k=3, draws=65, records_per_person=65)
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
     others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("als-roo", "bal-roo")]
     others += [mechanism("ds-roo", epsilon=1, n=100, k=2)]
     others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
     others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
-    for made in (both, answers, *others):
+    for made in (both, many, answers, *others):
         assert made.theorem is None
         assert made.conditions == {}
 
@@ -159,7 +166,7 @@ def test_the_limit_checks_exactly_what_its_theorem_assumes(n, k, theorem):
     assert found[0].theorem == theorem
     for limit in found:
         assert {*limit.conditions} == {*THEOREMS[limit.theorem].hypotheses}
-        assert all(callable(getattr(conditions, name)) for name in limit.conditions)
+        assert all(callable(condition_of(name)) for name in limit.conditions)
         assert all(limit.conditions.values())
 
 
@@ -198,6 +205,10 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+        ("lightest_positive", [1], [0]),
+        ("base_at_least", [2, (3, 2)], [2, (3, 1)]),
+        ("unit_at_most_lightest", [2, 2], [3, 2]),
+        ("lightest_covers_all", [9, 2, 2, 3, Fraction(1)], [8, 2, 2, 3, Fraction(1)]),
         ("entries_nonnegative", [(1, 0)], [(1, -1)]),
         ("entries_at_most_unit", [(2, 1), 2], [(3, 1), 2]),
         ("entries_falling", [(1, 1)], [(1, 2)]),
@@ -213,7 +224,7 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
     ],
 )
 def test_each_condition_tells_a_table_that_breaks_it(condition, good, bad):
-    holds = getattr(conditions, condition)
+    holds = condition_of(condition)
     assert holds(*good)
     assert not holds(*bad)
 

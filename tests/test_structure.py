@@ -30,6 +30,7 @@ INSIDE_MECHANISMS = [
     "letter_table",
     "adaptive_table",
     "conditions",
+    "urn_conditions",
     "baselines",
     "allocation",
     "urn",

@@ -1,6 +1,7 @@
 """What the machine-checked theorems assume of the integers that are drawn from.
 
 Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them.
+Those of ROO are in ``urn_conditions.py``.
 A table of integers has an end, from which on it is a straight line, so each of them is decided
 by finitely many comparisons.
 
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from dproo.exact import ceil_div, is_at_most_exp
+from dproo.exact import ceil_div
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_table import LetterTable
 
@@ -115,26 +116,6 @@ def _range_fits(
     total = table(x) + (others(low) if gap > 0 else max(others(low), others(high)))
     over, under = growth.as_integer_ratio()
     return table(x + 1) * total * under <= over * table(x) * (total - gap)
-
-
-def base_positive(base: int) -> bool:
-    """The least pseudo-count of a letter is positive."""
-    return base > 0
-
-
-def unit_nonnegative(unit: int) -> bool:
-    """A record does not lower its letter's weight."""
-    return unit >= 0
-
-
-def base_covers_draws(base: int, unit: int, draws: int, epsilon: Fraction) -> bool:
-    """A letter that gains a record and is always drawn gains a factor of at most e^epsilon."""
-    return base > 0 and is_at_most_exp(1 + Fraction(unit * draws, base), epsilon)
-
-
-def base_covers_records(base: int, unit: int, records: int, epsilon: Fraction) -> bool:
-    """A letter that gains a person's records gains a factor of at most e^epsilon."""
-    return base > 0 and is_at_most_exp(1 + Fraction(unit * records, base), epsilon)
 
 
 def unit_positive(unit: int) -> bool:

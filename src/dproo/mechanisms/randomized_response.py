@@ -10,7 +10,7 @@ from math import comb, perm
 
 from dproo._check import whole
 from dproo.counts import Counts, Runs
-from dproo.mechanisms import conditions
+from dproo.mechanisms import urn_conditions as conditions
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 from dproo.randomness import Source
