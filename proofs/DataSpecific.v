@@ -186,3 +186,90 @@ have [mE|[m'E|mE]] : m = m' \/ m' = m.+1 \/ m = m'.+1 by move: at_most at_least;
 Qed.
 
 End DataSpecific.
+
+(* Two letters: what one has the other has not. *)
+Section TwoLetters.
+
+Variables (n : nat) (table : nat -> rat) (unit G : rat).
+
+(* The weight of a letter with x records. *)
+Definition pair_weight (x : nat) : rat := data_weight 2 n table unit (minn x (n - x)) x.
+
+Hypothesis growth_at_least_one : 1 <= G.
+Hypothesis unit_positive : 0 < unit.
+Hypothesis entries_nonnegative : forall m, 0 <= table m.
+Hypothesis entries_at_most_unit : forall m, table m <= unit.
+Hypothesis pair_rises : forall m, (2 * m < n)%N -> pair_weight m <= pair_weight m.+1.
+Hypothesis pair_grows_at_most : forall m, (2 * m < n)%N -> pair_weight m.+1 <= G * pair_weight m.
+
+Let weight_ge0 x : 0 <= pair_weight x.
+Proof. by rewrite addr_ge0 ?mulr_ge0 ?subr_ge0 ?ler0n. Qed.
+
+Let whole : rat := unit * (2%:R * n%:R).
+
+Let mirrored x : (x <= n)%N -> pair_weight x = whole - pair_weight (n - x).
+Proof.
+move=> x_le; rewrite /pair_weight /data_weight /whole subKn // [minn (n - x) x]minnC natrB //.
+have -> : 2%:R = 1 + 1 :> rat by [].
+by rat_linear.
+Qed.
+
+(* A step beyond the middle is a step before it. *)
+Let beyond x : (x < n)%N -> (n <= 2 * x)%N -> let y := (n - x.+1)%N in
+  [/\ (2 * y < n)%N, (y <= x)%N &
+      pair_weight x.+1 - pair_weight x = pair_weight y.+1 - pair_weight y].
+Proof.
+move=> x_lt x_ge y; rewrite /y; split; try lia.
+rewrite (mirrored x_lt) (mirrored (ltnW x_lt)).
+have -> : (n - x = (n - x.+1).+1)%N by lia.
+by rat_linear.
+Qed.
+
+Let rises x : (x < n)%N -> pair_weight x <= pair_weight x.+1.
+Proof.
+move=> x_lt; have [/(beyond x_lt)[y_lt _]|] := leqP n (2 * x); last exact: pair_rises.
+by have := pair_rises y_lt; rat_linear.
+Qed.
+
+Let rises_to y x : (y <= x)%N -> (x <= n)%N -> pair_weight y <= pair_weight x.
+Proof.
+move/subnK <-; elim: (x - y)%N => [|d IH] inside; first by rewrite add0n.
+by apply: le_trans (IH (ltnW inside)) (rises inside).
+Qed.
+
+Let grows x : (x < n)%N -> pair_weight x.+1 <= G * pair_weight x.
+Proof.
+move=> x_lt; have [/(beyond x_lt)[y_lt y_le same]|] := leqP n (2 * x); last first.
+  exact: pair_grows_at_most.
+have G1 : 0 <= G - 1 by rewrite subr_ge0.
+have := ler_wpmul2l G1 (rises_to y_le (ltnW x_lt)); have := pair_grows_at_most y_lt.
+by move: same; rat_linear.
+Qed.
+
+Let smallest_of_two (c : counts 2) y : records c = n -> smallest c = minn (c y) (n - c y).
+Proof.
+move=> <-; pose z : 'I_2 := lift ord0 ord0.
+have two (P : 'I_2 -> Prop) : P ord0 -> P z -> forall x, P x.
+  by move=> P0 Pz x; case: (unliftP ord0 x) => [i ->|->] //; rewrite (ord1 i).
+have sum : records c = (c ord0 + c z)%N by rewrite /records big_ord_recl big_ord1.
+have least : smallest c = minn (c ord0) (c z).
+  apply/eqP; rewrite eqn_leq leq_min !smallest_le /=; apply: (le_smallest y).
+  by apply: two; rewrite ?geq_minl ?geq_minr.
+by move: y; apply: two; rewrite least sum ?addKn ?addnK // minnC.
+Qed.
+
+Theorem ds_roo_two_letters : private (@replaced_of_n 2 n) G (@ds_roo 2 n table unit).
+Proof.
+move=> c c' [[rest [a [b [cE c'E]]]] n_records] y.
+have n_records' : records c' = n by rewrite c'E records_add -n_records cE records_add.
+rewrite /ds_roo /law !data_total // [G * _]mulrA.
+rewrite ler_wpmul2r ?invr_ge0 ?mulr_ge0 ?ler0n ?(ltW unit_positive) //=.
+rewrite (smallest_of_two y n_records) (smallest_of_two y n_records') -!/(pair_weight _).
+have stays x : pair_weight x <= G * pair_weight x by rewrite ler_pemull.
+have below : (rest y < n)%N by rewrite -n_records cE records_add ltnS count_le_records.
+rewrite cE c'E !addE; case: (y == a); case: (y == b); rewrite ?addn1 ?addn0 //.
+  exact: grows.
+exact: le_trans (rises below) (stays _).
+Qed.
+
+End TwoLetters.

@@ -130,6 +130,7 @@ GROUP_MAP = "test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_d
 STATED_SIZE = "test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 CONDITION = "test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+PAIRS = "test_proofs.py::test_a_table_of_two_letters_that_breaks_a_condition_is_told"
 ENTRIES = "test_proofs.py::test_a_table_of_data_specific_entries_that_breaks_a_condition_is_told"
 FAILED_LIMIT = "test_proofs.py::test_a_limit_that_fails_a_condition_cannot_be_made"
 FAILED_CONDITION = "test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
@@ -159,22 +160,28 @@ MUTANTS = {
         "mechanisms/conditions.py", "return unit > 0", "return unit >= 0", CONDITION,
     ),
     "an entry may be negative": (
-        "mechanisms/conditions.py", "min(entries) >= 0", "min(entries) >= -1", CONDITION,
+        "mechanisms/entry_conditions.py", "min(entries) >= 0", "min(entries) >= -1", CONDITION,
     ),
     "an entry may be above the unit": (
-        "mechanisms/conditions.py", "max(entries) <= unit", "max(entries) <= 2 * unit", CONDITION,
+        "mechanisms/entry_conditions.py", "max(entries) <= unit", "max(entries) <= 2 * unit", CONDITION,
     ),
     "entries may rise": (
-        "mechanisms/conditions.py", "low >= high for", "low + 1 >= high for", CONDITION,
+        "mechanisms/entry_conditions.py", "low >= high for", "low + 1 >= high for", CONDITION,
     ),
     "a rarest letter gains nothing": (
-        "mechanisms/conditions.py", "weight(m, m + 1) * growth", "weight(m, m) * growth", ENTRIES,
+        "mechanisms/entry_conditions.py", "weight(m, m + 1) * growth", "weight(m, m) * growth", ENTRIES,
     ),
     "the minimum falls and the letter stays": (
-        "mechanisms/conditions.py", "weight(m, m + 2) * growth", "weight(m, m + 1) * growth", ENTRIES,
+        "mechanisms/entry_conditions.py", "weight(m, m + 2) * growth", "weight(m, m + 1) * growth", ENTRIES,
     ),
     "the minimum rises and the table stays": (
-        "mechanisms/conditions.py", "weight(m + 1, c) * growth", "weight(m, c) * growth", ENTRIES,
+        "mechanisms/entry_conditions.py", "weight(m + 1, c) * growth", "weight(m, c) * growth", ENTRIES,
+    ),
+    "a record may lower the rarer of two letters": (
+        "mechanisms/entry_conditions.py", "weight(m, m) <= weight(min(m + 1, n - m - 1), m + 1)", "weight(m, m) <= unit * n + weight(m, m + 1)", PAIRS,
+    ),
+    "the rarer of two letters gains nothing": (
+        "mechanisms/entry_conditions.py", "weight(min(m + 1, n - m - 1), m + 1) * under", "weight(min(m + 1, n - m - 1), m) * under", PAIRS,
     ),
     "no letter is left for the rest": (
         "mechanisms/conditions.py", "0 < letters < k", "0 < letters <= k", CONDITION,

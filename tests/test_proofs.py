@@ -6,6 +6,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from random import SystemRandom
@@ -15,7 +16,7 @@ import pytest
 
 import dproo
 from dproo.counts import Counts
-from dproo.mechanisms import SAMPLERS, conditions, mechanism, urn_conditions
+from dproo.mechanisms import SAMPLERS, conditions, entry_conditions, mechanism, urn_conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import LetterTable
@@ -35,30 +36,39 @@ LIST = ROOT / "docs" / "proofs" / "machine_checked.md"
 
 CHANCE = SystemRandom()
 THEOREMS = check.theorems()
-MADE = [
-    mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
-    for name, options in [
-        ("roo", {}),
-        ("subrr", {}),
-        ("roo", {"draws": 3, "prior": [1, 2, 5]}),
-        ("roo", {"records_per_person": 4}),
-        ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
-        ("ls-roo", {}),
-        ("ds-roo", {}),
+MADE = (
+    [
+        mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
+        for name, options in [
+            ("roo", {}),
+            ("subrr", {}),
+            ("roo", {"draws": 3, "prior": [1, 2, 5]}),
+            ("roo", {"records_per_person": 4}),
+            ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
+            ("ls-roo", {}),
+            ("ds-roo", {}),
+        ]
+        for relation in SAMPLERS[name].relations
+        if relation != "both"
+        for epsilon in ("0.1", "1", "8")
     ]
-    for relation in SAMPLERS[name].relations
-    if relation != "both"
-    for epsilon in ("0.1", "1", "8")
-] + [
-    mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
-    for epsilon in ("0.1", "1", "8")
-    for n in (1, 12, 2**80)
-]
+    + [
+        mechanism("ds-roo", epsilon=epsilon, n=n, k=2)
+        for epsilon in ("0.1", "1", "8")
+        for n in (1, 2, 11, 12, 1000)
+    ]
+    + [
+        mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
+        for epsilon in ("0.1", "1", "8")
+        for n in (1, 12, 2**80)
+    ]
+)
 
 
 def condition_of(name):
     """Return the condition with the name of a hypothesis."""
-    return getattr(conditions, name, None) or getattr(urn_conditions, name)
+    modules = conditions, urn_conditions, entry_conditions
+    return next(found for module in modules if (found := getattr(module, name, None)))
 
 
 def blocks_of(page):
@@ -132,7 +142,6 @@ def test_a_sampler_without_a_theorem_claims_no_condition():
     many = mechanism("roo", epsilon=1, n=100, k=3, draws=65, records_per_person=65)
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
     others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("als-roo", "bal-roo")]
-    others += [mechanism("ds-roo", epsilon=1, n=100, k=2)]
     others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
     others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
     for made in (both, many, answers, *others):
@@ -241,8 +250,62 @@ def test_a_table_of_data_specific_entries_that_breaks_a_condition_is_told(condit
     """Among twelve records of three letters, at a growth of 3/2, each table breaks exactly one."""
     asked = "rarest_may_gain", "minimum_may_fall", "largest_may_rise"
     table = entries, 40, Fraction(3, 2)
-    held = {name: getattr(conditions, name)(*table, n=12, k=3) for name in asked}
+    held = {name: condition_of(name)(*table, n=12, k=3) for name in asked}
     assert held == {name: name != condition for name in asked}
+
+
+def ratio_of_entries(entries, unit, n, k):
+    """Return the largest ratio of DS-ROO with these entries, by looking at all neighbours."""
+
+    def weights(counts):
+        q = entries[min(*counts, len(entries) - 1)]
+        return [q * n + (unit - q) * k * count for count in counts]
+
+    worst = Fraction(1)
+    for before in product(range(n + 1), repeat=k):
+        if sum(before) != n:
+            continue
+        for a, b in product(range(k), repeat=2):
+            if before[b] and a != b:
+                after = [*before]
+                after[a], after[b] = after[a] + 1, after[b] - 1
+                pairs = zip(weights(after), weights(before), strict=True)
+                worst = max(worst, *(Fraction(new, old) for new, old in pairs))
+    return worst
+
+
+def test_entries_that_meet_the_conditions_do_not_leak():
+    """The least growth at which a random table meets them is never below its true ratio."""
+    for k, asked in [
+        (2, ["pair_rises", "pair_grows_at_most"]),
+        (3, ["entries_falling", "rarest_may_gain", "minimum_may_fall", "largest_may_rise"]),
+    ]:
+        met = 0
+        for _ in range(400):
+            n = CHANCE.randint(1, 9)
+            entries = tuple(sorted(CHANCE.choices(range(1, 41), k=CHANCE.randint(1, 4)))[::-1])
+            growth = Fraction(CHANCE.randint(100, 300), 100)
+            arguments = {
+                "entries": entries, "unit": 40, "growth": growth, "n": n, "k": k
+            }  # fmt: skip
+            if all(
+                holds(**{name: arguments[name] for name in signature(holds).parameters})
+                for holds in map(condition_of, asked)
+            ):
+                assert ratio_of_entries(entries, 40, n, k) <= growth
+                met += 1
+        assert met > 20
+
+
+def test_a_table_of_two_letters_that_breaks_a_condition_is_told():
+    """Of three records, in units of ten: the rarer letter has one of them or none."""
+    for entries, rises, grows in [
+        ((5, 5), True, True),
+        ((0, 0), True, False),
+        ((8, 3), False, True),
+    ]:
+        assert entry_conditions.pair_rises(entries, 10, n=3) is rises
+        assert entry_conditions.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
 
 
 def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():

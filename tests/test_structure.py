@@ -31,6 +31,7 @@ INSIDE_MECHANISMS = [
     "adaptive_table",
     "conditions",
     "urn_conditions",
+    "entry_conditions",
     "baselines",
     "allocation",
     "urn",

@@ -1,7 +1,7 @@
 """What the machine-checked theorems assume of the integers that are drawn from.
 
 Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them.
-Those of ROO are in ``urn_conditions.py``.
+Those of ROO are in ``urn_conditions.py``, those of DS-ROO's table in ``entry_conditions.py``.
 A table of integers has an end, from which on it is a straight line, so each of them is decided
 by finitely many comparisons.
 
@@ -10,7 +10,6 @@ Proof: docs/proofs/machine_checked.md
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
@@ -175,77 +174,6 @@ def powers_grow_at_most(table: AdaptiveTable, *, n: int) -> bool:
     return all(high * under <= low * over for low, high in pairwise(table.powers)) and (
         last >= n or (last >= table.knee and is_revealed)
     )
-
-
-def entries_nonnegative(entries: tuple[int, ...]) -> bool:
-    """No letter is obscured with a negative probability."""
-    return min(entries) >= 0
-
-
-def entries_at_most_unit(entries: tuple[int, ...], unit: int) -> bool:
-    """No letter is obscured with a probability above one."""
-    return max(entries) <= unit
-
-
-def entries_falling(entries: tuple[int, ...]) -> bool:
-    """The more records the rarest letter has, the less is obscured."""
-    return all(low >= high for low, high in pairwise(entries))
-
-
-def rarest_may_gain(
-    entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int, k: int
-) -> bool:
-    """A rarest letter that gains a record, the minimum staying, grows by at most ``growth``.
-
-    From the last entry on they are all the same, and the ratio falls with the minimum.
-    """
-    weight = _data_weight(entries, unit, n=n, k=k)
-    return all(
-        weight(m, m + 1) * growth.denominator <= growth.numerator * weight(m, m)
-        for m in range(len(entries))
-        if k * m < n
-    )
-
-
-def minimum_may_fall(
-    entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int, k: int
-) -> bool:
-    """A rarest letter that gains a record as the minimum falls grows by at most ``growth``.
-
-    From the last entry on this is what a rarest letter may gain.
-    """
-    weight = _data_weight(entries, unit, n=n, k=k)
-    return all(
-        weight(m, m + 2) * growth.denominator <= growth.numerator * weight(m + 1, m + 1)
-        for m in range(len(entries))
-        if k * (m + 1) <= n
-    )
-
-
-def largest_may_rise(
-    entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int, k: int
-) -> bool:
-    """The largest letter there may be grows by at most ``growth`` as the minimum rises.
-
-    From the last entry on it does not grow.
-    """
-    weight = _data_weight(entries, unit, n=n, k=k)
-    largest = [(m, n - (k - 1) * (m + 1)) for m in range(len(entries)) if k * (m + 1) <= n]
-    return all(
-        weight(m + 1, c) * growth.denominator <= growth.numerator * weight(m, c) for m, c in largest
-    )
-
-
-def _data_weight(
-    entries: tuple[int, ...], unit: int, *, n: int, k: int
-) -> Callable[[int, int], int]:
-    """Return the weight by minimum and count; the last entry serves every larger minimum."""
-
-    def weight(m: int, count: int) -> int:
-        q = entries[min(m, len(entries) - 1)]
-        return q * n + (unit - q) * k * count
-
-    return weight
 
 
 def letters_leave_one(letters: int, k: int) -> bool:

@@ -14,7 +14,7 @@ from math import ceil
 
 from dproo.counts import Counts, Runs
 from dproo.exact import BITS, ceil_div, exp_lower, power_lower
-from dproo.mechanisms import conditions
+from dproo.mechanisms import conditions, entry_conditions
 from dproo.mechanisms.law import Mechanism, Transition
 from dproo.mechanisms.smoothing import alpha_of
 
@@ -64,25 +64,34 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     @property
     def theorem(self) -> str | None:
-        """That of the private table; for two letters it is proven on paper."""
-        return "ds_roo_replace" if self.k > 2 and self.is_for_release else None
+        """That of the private table, or of the one for two letters."""
+        if self.as_printed:
+            return None
+        return "ds_roo_replace" if self.k > 2 else "ds_roo_two_letters"
 
     @property
     def conditions(self) -> dict[str, bool]:
         """What the theorem assumes of the table."""
-        if self.theorem is None:
+        if self.as_printed:
             return {}
-        entries, unit, growth = self.table, self._unit, self.growth
-        sizes = {"n": self.n, "k": self.k}
-        return {
+        of = entry_conditions
+        entries, unit, growth, n, k = self.table, self._unit, self.growth, self.n, self.k
+        common = {
             "growth_at_least_one": conditions.growth_at_least_one(growth),
             "unit_positive": conditions.unit_positive(unit),
-            "entries_nonnegative": conditions.entries_nonnegative(entries),
-            "entries_at_most_unit": conditions.entries_at_most_unit(entries, unit),
-            "entries_falling": conditions.entries_falling(entries),
-            "rarest_may_gain": conditions.rarest_may_gain(entries, unit, growth, **sizes),
-            "minimum_may_fall": conditions.minimum_may_fall(entries, unit, growth, **sizes),
-            "largest_may_rise": conditions.largest_may_rise(entries, unit, growth, **sizes),
+            "entries_nonnegative": of.entries_nonnegative(entries),
+            "entries_at_most_unit": of.entries_at_most_unit(entries, unit),
+        }
+        if k == 2:
+            return common | {
+                "pair_rises": of.pair_rises(entries, unit, n=n),
+                "pair_grows_at_most": of.pair_grows_at_most(entries, unit, growth, n=n),
+            }
+        return common | {
+            "entries_falling": of.entries_falling(entries),
+            "rarest_may_gain": of.rarest_may_gain(entries, unit, growth, n=n, k=k),
+            "minimum_may_fall": of.minimum_may_fall(entries, unit, growth, n=n, k=k),
+            "largest_may_rise": of.largest_may_rise(entries, unit, growth, n=n, k=k),
         }
 
     @cached_property
