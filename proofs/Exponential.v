@@ -198,3 +198,36 @@ by apply: ler_pmul; rewrite ?IH.
 Qed.
 
 End Upper.
+
+(* The program's upper bound on a power: squares are rounded up, and multiplied where the exponent,
+   halved so often, is odd. *)
+Section Power.
+
+Variables (base : rat) (exponent : nat) (power square : nat -> rat).
+
+Fixpoint halved (h : nat) : nat := if h is h'.+1 then (halved h')./2 else exponent.
+
+Hypothesis base_nonnegative : 0 <= base.
+Hypothesis power_starts_at_one : 1 <= power 0%N.
+Hypothesis square_starts_at_base : base <= square 0%N.
+Hypothesis powers_rounded_up : forall h, power h * square h ^+ odd (halved h) <= power h.+1.
+Hypothesis squares_rounded_up : forall h, square h ^+ 2 <= square h.+1.
+
+Theorem power_upper_is_upper h : halved h = 0%N -> base ^+ exponent <= power h.
+Proof.
+have square_ge0 i : 0 <= square i.
+  elim: i => [|i IH]; first exact: le_trans base_nonnegative square_starts_at_base.
+  by apply: le_trans (squares_rounded_up i); apply: exprn_ge0.
+suff [_ bound] : 0 <= power h /\ base ^+ exponent <= power h * square h ^+ halved h.
+  by move=> end_; move: bound; rewrite end_ expr0 mulr1.
+elim: h => [|h [power_ge0 IH]] /=.
+  split; first exact: le_trans ler01 power_starts_at_one.
+  rewrite -[X in X <= _]mul1r; apply: ler_pmul; rewrite ?exprn_ge0 //.
+  by apply: ler_expn2r; rewrite ?nnegrE.
+have factor_ge0 : 0 <= power h * square h ^+ odd (halved h) by rewrite mulr_ge0 ?exprn_ge0.
+split; first exact: le_trans factor_ge0 (powers_rounded_up h).
+apply: le_trans IH _; rewrite -{1}(odd_double_half (halved h)) exprD mulrA -mul2n exprM.
+by apply: ler_pmul; rewrite ?exprn_ge0 //; apply: ler_expn2r; rewrite ?nnegrE ?exprn_ge0.
+Qed.
+
+End Power.
