@@ -49,7 +49,7 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return FAILED, str(error)
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, str(error)
-    return BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+    return BUG, "this is a bug in dproo; details are withheld because they could reveal data."
 
 
 def _stopped(error: BaseException | None) -> str | None:

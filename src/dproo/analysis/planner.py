@@ -131,7 +131,7 @@ def plan(
     given = {"n": n, "k": k, "epsilon": epsilon, "alpha": alpha}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
-        raise ValueError("plan must be given exactly three of n, k, epsilon and alpha.")
+        raise ValueError("plan needs exactly three of n, k, epsilon and alpha.")
     known = {name: parsers[name](value) for name, value in given.items() if value is not None}
     asked = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
     question = _Question(missing[0], known)

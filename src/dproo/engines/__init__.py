@@ -23,7 +23,7 @@ from dproo.exceptions import ReleaseError
 
 __all__ = ["Scan", "Tally", "count", "prepare"]
 
-COUNT_FAILED = "the data could not be counted; no detail is shown, it could quote the data."
+COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ def prepare(
     """
     alphabet = Alphabet.of(alphabet)
     if alphabet.columns and column is not None:
-        raise ValueError(refusal("column", "be left out, the alphabet names its own", column))
+        raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = alphabet.columns or (() if column is None else (column,))
     if engine is not None:
         one_of("engine", engine, ["spark"])
@@ -180,7 +180,9 @@ def _spark(
     from dproo.engines import frames, spark  # noqa: PLC0415
 
     if table is not None or not isinstance(data, str | os.PathLike):
-        raise ValueError("data must be a table's name or a path for engine 'spark', alone.")
+        raise ValueError(
+            "data must be a table's name or a path with engine 'spark', and table must be left out."
+        )
     with ExitStack() as stack:
         session = stack.enter_context(spark.session_for(master))
         frame = cast("frames.Frame", frames.to_frame(spark.open_table(session, data)))

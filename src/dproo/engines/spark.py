@@ -30,7 +30,7 @@ def session_for(master: str | None) -> Iterator[Any]:
         ValueError: it is no master, it does not answer, or another one is open.
     """
     if master is not None and not _MASTER.fullmatch(master):
-        raise ValueError(refusal("master", "be as local[2] or spark://host:7077", master))
+        raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
     except ImportError:
@@ -43,7 +43,7 @@ def session_for(master: str | None) -> Iterator[Any]:
         raise ValueError(refusal("master", "be a Spark cluster that answers", master))
     is_ours = session.sparkContext.appName == name
     if master is not None and session.sparkContext.master != master:
-        raise ValueError(refusal("master", "be that of the session that is open", master))
+        raise ValueError(refusal("master", "be the master of the open session", master))
     try:
         if is_ours:
             session.sparkContext.setLogLevel("OFF")  # the error of a task could quote a cell

@@ -142,9 +142,7 @@ class Ledger:
         with self._writing() as connection:
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
-                raise DatasetTakenError(
-                    refusal("dataset", "be a name without a budget yet", dataset)
-                )
+                raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
             body |= fresh_id(connection)
             append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
 
@@ -212,7 +210,7 @@ class Ledger:
             require_public("receipt", kept, neighbours)
             if recorded is not None:
                 raise AlreadyRecordedError(
-                    f"entry must be without a record yet, got {entry.number}. "
+                    f"entry must not be recorded yet, got {entry.number}. "
                     "One charge pays for one release."
                 )
             recorded = append(
@@ -234,7 +232,7 @@ class Ledger:
         if recorded is None:
             raise NotRecordedError(
                 f"entry must be a release that was recorded, got {number}. "
-                "It was charged, but never ended; the charge stays."
+                "It was charged but never finished; the charge stays."
             )
         return receipt_of(reserved, recorded)
 
@@ -265,13 +263,15 @@ class Ledger:
         """
         with self._reading() as connection:
             if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise CorruptLedgerError(f"the ledger {self.path} is corrupt: its pages are.")
+                raise CorruptLedgerError(
+                    f"the ledger {self.path} is corrupt: its pages are damaged."
+                )
             chain = list(events(connection))
         require_chain(chain)
         if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
             raise CorruptLedgerError(
                 f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
-                "It was shortened, replaced or written anew."
+                "It was truncated, replaced or rewritten."
             )
         last = chain[-1].hash if chain else NO_EVENT
         return Verification(events=len(chain), head=last, accounts=accounts_of(chain))

@@ -23,10 +23,10 @@ def require_name(dataset: object) -> None:
     if not isinstance(dataset, str):
         raise TypeError(refusal("dataset", "be text", dataset))
     if not 0 < len(dataset) <= _LONGEST_NAME or dataset != dataset.strip():
-        condition = f"be 1 to {_LONGEST_NAME} characters without blanks around them"
+        condition = f"be 1 to {_LONGEST_NAME} characters without spaces around them"
         raise ValueError(refusal("dataset", condition, dataset))
     if not dataset.isprintable() or not unicodedata.is_normalized("NFC", dataset):
-        raise ValueError(refusal("dataset", "be printable text in normal form C", dataset))
+        raise ValueError(refusal("dataset", "be printable text in Unicode normal form C", dataset))
     if may_hold_secret(dataset):
         raise ValueError(refusal("dataset", "be a public name", dataset))
 

@@ -80,9 +80,9 @@ class Network:
         for name, found in parents.items():
             for parent in found:
                 if parent not in parents or parent == name:
-                    raise ValueError(refusal("parents", f"of {name!r} be other columns", parent))
+                    raise ValueError(refusal(f"parents of {name!r}", "be other columns", parent))
             if len(set(found)) < len(found):
-                raise ValueError(refusal("parents", f"of {name!r} differ", list(found)))
+                raise ValueError(refusal(f"parents of {name!r}", "all differ", list(found)))
             cells = prod(sizes[names.index(column)] for column in (*found, name))
             if cells > CELLS_MAX:
                 raise ValueError(

@@ -27,7 +27,7 @@ from dproo.releases.request import Drawn, Request, Stopped
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
-    "the release failed after data was read; no detail is shown, it could quote the data."
+    "the release failed after data was read; details are withheld because they could reveal data."
 )
 
 STOPPED = "the release was stopped."
@@ -87,7 +87,7 @@ def execute(
             records_per_person=request.records_per_person,
             request=request.public_choices,
         ),
-        kept="The charge may stand: 'dproo ledger show' tells.",
+        kept="The charge may stand; see 'dproo ledger show'.",
         refusals=(LedgerError, TypeError, ValueError),
     )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."

@@ -84,7 +84,7 @@ def sample(
     """
     if codebook is None:
         if network != AUTO or within_bins:
-            raise ValueError("codebook must be given with network and within_bins.")
+            raise ValueError("codebook must be given with network or within_bins.")
         groups = None if by is None else Groups.of(by, column, is_public=are_groups_public)
         request: Request = SampleRequest(
             alphabet=Alphabet.of(alphabet),
