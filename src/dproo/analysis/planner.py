@@ -29,7 +29,7 @@ _WorstAlpha = Callable[..., Fraction]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one sampler needs or gives.
+    """What one sampler needs or achieves.
 
     Attributes:
         sampler: its name.
@@ -37,7 +37,7 @@ class Row:
         k: the number of letters.
         epsilon: the privacy parameter, a decimal of six digits where it was solved for.
         alpha: the worst-case accuracy.
-        basis: what stands behind the figure.
+        basis: what the figure rests on.
         reason: why there is no answer; then the missing value is None.
     """
 
@@ -103,8 +103,8 @@ def plan(
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
     rounded up) or the best accuracy that the worst case allows. A sampler whose worst case
-    has no closed form gets an answer that meets the target, but may ask a few percent more
-    than it must.
+    has no closed form gets an answer that meets the target, but may ask for a few percent
+    more than it needs.
 
     Reference: Tasnim et al. (2025), Theorem 1 and Lemma 1.
 
@@ -113,7 +113,7 @@ def plan(
         k: the number of letters.
         epsilon: the privacy parameter.
         alpha: the worst-case accuracy.
-        samplers: whom to ask; all of them if not given.
+        samplers: which ones to ask; by default all.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
     >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit

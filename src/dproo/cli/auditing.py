@@ -1,4 +1,4 @@
-"""The command that audits a sampler, ours or somebody else's: ``dproo audit``."""
+"""The command that audits a sampler: ``dproo audit``."""
 
 from __future__ import annotations
 

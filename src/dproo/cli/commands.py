@@ -1,4 +1,4 @@
-"""All commands, each imported when it is asked for, and what their failures say."""
+"""All commands, each imported on demand, and the messages of their failures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for."""
+    """Commands that are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -138,7 +138,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _complain(error: click.ClickException, given: list[str]) -> None:
-    """Print what click does, but for what could steer a terminal or tell a password."""
+    """Print what click would, without anything that controls a terminal or is a password."""
     from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
 
     context = getattr(error, "ctx", None)

@@ -1,4 +1,4 @@
-"""What the commands share: options, and how a result is printed."""
+"""What the commands share: options and printing."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
 
 
 def print_json(fields: dict[str, Any]) -> None:
-    """Print one object that says which version of its layout it has."""
+    """Print one object, marked with the version of its layout."""
     click.echo(json_text(versioned(fields), indent=2))
 
 

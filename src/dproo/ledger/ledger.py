@@ -109,7 +109,7 @@ class Ledger:
     def create(
         cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
     ) -> Ledger:
-        """Make an empty ledger, or open the one that is there."""
+        """Create an empty ledger, or open an existing one."""
         create(Path(path).absolute(), timeout=timeout)
         return cls(Path(path), timeout=timeout, witness=witness)
 
@@ -122,7 +122,7 @@ class Ledger:
         records_per_person: int = 1,
         delta: Number = 0,
     ) -> None:
-        """Give a dataset its budget, once and for all.
+        """Declare the budget of a dataset; it cannot be changed later.
 
         Args:
             dataset: a public name.
@@ -132,7 +132,7 @@ class Ledger:
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
 
         Raises:
-            DatasetTakenError: the name, or one that differs in case only, has a budget.
+            DatasetTakenError: the name, or one that differs only in case, already has a budget.
         """
         require_name(dataset)
         nano, _ = budget_of(budget), delta_budget_of(delta)
@@ -193,7 +193,7 @@ class Ledger:
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a release, durably, before any of it is shown; return its receipt to show.
 
-        Guarantee: the receipt returned is the one that :meth:`released` returns ever after.
+        Guarantee: :meth:`released` returns the same receipt ever after.
 
         Args:
             entry: what :meth:`reserve` returned.
@@ -256,7 +256,7 @@ class Ledger:
 
         Args:
             expect_head: a hash noted earlier, from a receipt or another machine; it must be
-                in the chain, so a ledger that was shortened or written anew is found out.
+                in the chain, which exposes a ledger that was truncated or rewritten.
 
         Raises:
             LedgerError: the file is not what this software wrote.

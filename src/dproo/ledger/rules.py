@@ -19,7 +19,7 @@ _TELLS_N = {"n", "worst_alpha"}
 
 
 def require_name(dataset: object) -> None:
-    """Raise unless a dataset's name is text that looks like what it is."""
+    """Raise unless a dataset's name is plain, printable and public text."""
     if not isinstance(dataset, str):
         raise TypeError(refusal("dataset", "be text", dataset))
     if not 0 < len(dataset) <= _LONGEST_NAME or dataset != dataset.strip():
