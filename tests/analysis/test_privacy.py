@@ -1,6 +1,7 @@
 """The certificate: equal to brute force where that can be done, and right where it cannot."""
 
 import math
+import os
 from fractions import Fraction
 from itertools import product
 
@@ -14,6 +15,7 @@ from dproo.core.exact import exp_lower, is_at_most_exp
 from dproo.mechanisms import SAMPLERS
 from dproo.mechanisms.envelope import ENTRIES_MAX, Envelope
 
+SOAK = os.environ.get("DPROO_SOAK") == "1"
 EPSILONS = [
     "0.5",
     *(
@@ -44,14 +46,16 @@ def assert_certified(sampler):
 @pytest.mark.parametrize("sampler", REPLACED)
 def test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified(sampler, epsilon):
     name, *_ = sampler.split()
-    for k, n in product(range(2, 6), range(1, 21)):
+    records = range(1, 21) if SOAK or epsilon == "0.5" else (1, 2, 3, 5, 8, 12)
+    for k, n in product(range(2, 6), records):
         assert_certified(mechanism(name, epsilon=epsilon, n=n, k=k, **REPLACED[sampler]))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", ["roo", "ls-roo"])
 def test_adding_or_removing_one_record_leaks_at_most_epsilon(name, epsilon):
-    for k, n in [*product(range(2, 6), (1, 2, 3, 7)), (2, 20), (3, 20), (4, 20), (5, 20)]:
+    many = product(range(2, 6), [20]) if SOAK or epsilon == "0.5" else [(2, 20), (3, 20)]
+    for k, n in [*product(range(2, 6), (1, 2, 3, 7)), *many]:
         assert_certified(mechanism(name, epsilon=epsilon, n=n, k=k, neighbours="add-remove"))
 
 

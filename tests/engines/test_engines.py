@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from dproo import Alphabet, engines
 from dproo.engines import descriptors, duckdb_dialect, file_scan, files
+from dproo.engines.asked import Asked
 
 CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
 
@@ -410,9 +411,10 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
     for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
         with pytest.raises(duckdb.Error):
             engine.execute(query)
-    alphabet = Alphabet.of(["x"])
+    asked = Asked(alphabets=(Alphabet.of(["x"]),), columns=("a",))
     for _ in range(2):  # by the engine that was kept, and by another
-        assert list(file_scan.count_files(found, alphabet=alphabet).counts()) == [2, 1]
+        (tally,) = file_scan.count_files(found, asked)
+        assert list(tally.counts()) == [2, 1]
         assert not found.started
     with pytest.raises(duckdb.ConnectionException):
         engine.execute("SELECT 1")

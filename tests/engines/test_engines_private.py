@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dproo import ReleaseError, engines, sample
+from dproo import Counts, ReleaseError, engines, sample
 from dproo.ledger import Ledger
 
 CANARY = "canary-51c7"
@@ -107,7 +107,7 @@ def test_no_refusal_tells_a_shape(shape: tuple[int, ...], alphabet: Any) -> None
 
 def test_counts_of_other_letters_are_refused_without_their_number() -> None:
     with pytest.raises(ValueError, match="counts must have 3 letters") as refused:
-        engines.prepare(engines.Counts.of([1] * 701), alphabet=["a", "b"])
+        engines.prepare(Counts.of([1] * 701), alphabet=["a", "b"])
     assert "701" not in str(refused.value)
 
 

@@ -93,7 +93,7 @@ def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledge
 def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_path: Path) -> None:
     """As in a container: the journal of a killed process is elsewhere, and comes back later."""
     code = (
-        "import os, signal, sys; from dproo.ledger import Ledger, store; seal = sqlite.seal\n"
+        "import os, signal, sys; from dproo.ledger import Ledger, sqlite; seal = sqlite.seal\n"
         "def die(connection):\n"
         "    connection.execute('PRAGMA cache_spill = 1')\n"
         "    connection.execute('PRAGMA cache_size = 1')\n"
@@ -101,7 +101,7 @@ def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_p
         "    connection.execute('CREATE TABLE more (x)')\n"
         "    connection.execute('INSERT INTO more VALUES (zeroblob(300000))')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "store.seal = die\n"
+        "sqlite.seal = die\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace',"
         " request={'filler': 'x' * 200_000})"
     )
@@ -149,8 +149,8 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
 
 def test_a_death_between_commit_and_note_locks_nobody_out(ledger: Ledger, state: Path) -> None:
     code = (
-        "import os, signal, sys; from dproo.ledger import Ledger, book\n"
-        "book.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys; from dproo.ledger import Ledger, ledger\n"
+        "ledger.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(ledger.path)], check=False)

@@ -28,6 +28,7 @@ BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
+ROUGH = "analysis/test_search.py"
 HELD = "analysis/test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
 BEYOND = "analysis/test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
 POWER = "analysis/test_limit.py::test_the_bounds_on_a_power_hold_and_are_as_tight_as_stated"
@@ -92,6 +93,10 @@ CLOCK = "auditing/test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "auditing/test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "auditing/test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
+ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
+SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
+POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
+AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
@@ -401,6 +406,18 @@ MUTANTS = {
     "1 and True share a place": (
         "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
     ),
+    "a lazy frame is read again for every table": (
+        "engines/frames.py", "if isinstance(frame, nw.LazyFrame):", "if not frame:", ONE_READING,
+    ),
+    "tables may be of different records": (
+        "engines/scan.py", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
+    ),
+    "a record too long is one of the first table only": (
+        "engines/file_scan.py", "for marks in set(asked.marks)", "for marks in asked.marks[:1]", POISON_LINE,
+    ),
+    "a table takes the rows of another set of columns": (
+        "engines/sets.py", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
+    ),
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
@@ -519,7 +536,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
     ),
     "a rough answer is one that fails": (
-        "analysis/search.py", "    return found\n", "    return failed or found\n", HELD,
+        "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
         "analysis/planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,

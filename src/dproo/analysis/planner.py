@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 from dproo.analysis.limit import limit
+from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.analysis.search import LARGEST, Curve, least, most, roughly
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import EPSILON_MAX, Number, exp_lower, log_upper, parse_epsilon, rational
@@ -91,6 +92,7 @@ class Plan:
         return choose(known, key=lambda name: known[name], default=None)
 
 
+@overload
 def plan(
     *,
     n: int | None = None,
@@ -98,7 +100,18 @@ def plan(
     epsilon: Number | None = None,
     alpha: Number | None = None,
     samplers: Iterable[str] | None = None,
-) -> Plan:
+) -> Plan: ...
+@overload
+def plan(*, codebook: Any, n: int, epsilon: Number) -> RowPlan: ...
+def plan(
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    epsilon: Number | None = None,
+    alpha: Number | None = None,
+    samplers: Iterable[str] | None = None,
+    codebook: Any = None,
+) -> Plan | RowPlan:
     """Solve for the missing one of ``n``, ``k``, ``epsilon`` and ``alpha``, for every sampler.
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
@@ -114,6 +127,8 @@ def plan(
         epsilon: the privacy parameter.
         alpha: the worst-case accuracy.
         samplers: which ones to ask; by default all.
+        codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
+            what each column costs and how accurate the row is.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
     >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit
@@ -122,6 +137,10 @@ def plan(
     Raises:
         ValueError: not exactly three are given, or one is out of its range.
     """
+    if codebook is not None:
+        if n is None or epsilon is None or not (k is alpha is samplers is None):
+            raise ValueError("plan must be given n and epsilon, and no more, with a code book.")
+        return plan_row(codebook, n=n, epsilon=epsilon)
     parsers = {
         "n": lambda value: whole("n", value, at_least=1),
         "k": lambda value: whole("k", value, at_least=2),

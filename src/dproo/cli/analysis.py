@@ -21,16 +21,20 @@ from dproo.report import VIOLATION, certificate_object, limit_sentence, number, 
 @click.option("--k", type=int, help="Number of letters of the alphabet.")
 @click.option("--epsilon", help="Privacy parameter.")
 @click.option("--alpha", help="Worst-case error: total variation distance, 0 to 1.")
+@click.option("--codebook", help="A code book: plan a whole row, with n and epsilon.")
 @click.option("--releases", type=int, help="How many records will be released from the same data.")
 @click.option(
     "--delta", default="0", help="With --releases: the probability that epsilon may fail."
 )
 @json_option
-def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: Any) -> None:
+def plan_command(
+    *, codebook: str | None, releases: int | None, delta: str, as_json: bool, **known: Any
+) -> None:
     """Solve for one of n, k, epsilon and alpha, for every sampler.
 
     Give the other three. With --releases, give n, k and epsilon, and see what that many
-    records cost and how accurate they are.
+    records cost and how accurate they are. With --codebook, give n and epsilon, and see what
+    each column of a whole row costs and how accurate the row is.
 
     \b
     Examples:
@@ -38,7 +42,13 @@ def plan_command(*, releases: int | None, delta: str, as_json: bool, **known: An
       dproo plan --n 1000 --k 9 --alpha 0.05          epsilon needed
       dproo plan --n 1000 --k 9 --epsilon 0.1         accuracy reached
       dproo plan --n 1000 --k 20 --epsilon 1 --releases 100 --delta 1e-6
+      dproo plan --codebook codebook.json --n 50000 --epsilon 1
     """
+    if codebook is not None:
+        from dproo.cli.row_plan import print_row_plan  # noqa: PLC0415 - loaded when asked for
+
+        print_row_plan(codebook, as_json=as_json, **known)
+        return
     if releases is not None:
         from dproo.cli.repeating import print_releases  # noqa: PLC0415 - loaded when asked for
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -18,6 +18,25 @@ from dproo.releases.sample import sample
 
 _ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
 _BUDGET, _EPSILON = "1.5", "1"
+_AGES = {"I50": 78, "J18": 66, "S72": 81, "I63": 72, "E11": 49, "": 30}
+_CODEBOOK = {
+    "schema": {
+        "fields": [
+            {
+                "name": "diagnosis",
+                "type": "string",
+                "categories": [code for code in _ADMISSIONS if code],
+            },
+            {"name": "sex", "type": "string", "categories": ["F", "M"], "parents": ["diagnosis"]},
+            {
+                "name": "age",
+                "type": "integer",
+                "bins": [0, 18, 65, 80, 120],
+                "parents": ["diagnosis"],
+            },
+        ]
+    }
+}
 
 
 @click.command("demo")
@@ -28,8 +47,12 @@ def demo_command() -> None:
     with TemporaryDirectory(prefix="dproo-demo-") as folder:
         os.environ["XDG_STATE_HOME"] = folder  # nothing stays to be remembered
         data = Path(folder) / "admissions.csv"
-        lines = [f"{code},ward" for code, times in _ADMISSIONS.items() for _ in range(times)]
-        data.write_text("\n".join(["diagnosis,place", *lines]) + "\n", encoding="utf-8")
+        lines = [
+            f"{code},{'FM'[i % 2]},{_AGES[code] + i % 23 - 11}"
+            for code, times in _ADMISSIONS.items()
+            for i in range(times)
+        ]
+        data.write_text("\n".join(["diagnosis,sex,age", *lines]) + "\n", encoding="utf-8")
         alphabet = Alphabet.of(codes)
         _step(f"1. The data: {records:,} invented admissions; the public codes: {', '.join(codes)}")
         _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
@@ -47,22 +70,29 @@ def demo_command() -> None:
             "alphabet": alphabet,
             "column": "diagnosis",
             "epsilon": _EPSILON,
-            "ledger": ledger,
-            "dataset": "admissions",
         }
+        charged: dict[str, Any] = {"ledger": ledger, "dataset": "admissions"}
         _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
         _step("   only then is the data read:\n")
-        release = sample(data, **question)
+        release = sample(data, **question, **charged)
         echo(release.value)
         print_facts(facts(release.receipt))
 
         left = in_epsilon(ledger.show()[0].left)
         _step(f"\n4. Refusal: the same again for {_EPSILON}, with only {left} left:")
         try:
-            sample(data, **question)
+            sample(data, **question, **charged)
         except BudgetRefused as refused:
             _step(f"   refused: {refused}")
-        _step("   Printing the first release again is free, and the ledger verifies:")
+
+        _step(
+            f"\n5. A whole row: a code book lists the letters of all columns, and the {left} that"
+        )
+        _step("   is left buys one private record with every column:\n")
+        row = sample(data, codebook=_CODEBOOK, epsilon=left, **charged)
+        for column, letter in cast("dict[str, Any]", row.value).items():
+            echo(f"{column:<10} {letter}")
+        _step("\n   Printing a release again is free, and the ledger verifies:")
         _step(f"   {ledger.verify().events} events, intact.")
         _step("\nFor your own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
 

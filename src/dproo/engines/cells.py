@@ -1,19 +1,37 @@
-"""Cells in memory: lists, iterables, NumPy arrays and ready counts."""
+"""Cells in memory: lists and other iterables, read once."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
 from itertools import islice, repeat
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.arguments import whole
-from dproo.engines.query import refuse_type
+from dproo.engines.asked import Asked
+from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 _CHUNK = 1 << 16
-_DOUBLE = 8  # bytes
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of cells or records, or nothing if the data are no such collection."""
+    # Any object that can be iterated is not enough: its items may be no Python values.
+    is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
+    is_bytes = isinstance(data, bytes | bytearray | memoryview)
+    if asked.table is not None or is_bytes or not is_cells:
+        return None
+    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
+
+
+def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally, ...]:
+    """Count records one by one, or cells where the only alphabet names no column."""
+    if not asked.alphabets[0].columns:
+        return (count_cells(records, alphabet=asked.alphabets[0]),)
+    rows = ((*cells_of(record, asked.columns), 1) for record in records)
+    return Tally.several(rows, asked=asked)
 
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
@@ -21,7 +39,7 @@ def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
     columns = alphabet.columns
     rows: Iterable[Sequence[Any]] = _groups(records)
     if columns:
-        rows = ((*_cells(record, columns), 1) for record in records)
+        rows = ((*cells_of(record, columns), 1) for record in records)
     return Tally.of(rows, alphabet=alphabet)
 
 
@@ -35,7 +53,7 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
         yield from Counter(part).items() if is_exact else zip(part, repeat(1))
 
 
-def _cells(record: object, columns: Sequence[str]) -> Sequence[object]:
+def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
     """Return the cells of a record, nothing in place of those that cannot be had."""
     nothing = [None] * len(columns)
     try:
@@ -46,35 +64,3 @@ def _cells(record: object, columns: Sequence[str]) -> Sequence[object]:
     except Exception:  # noqa: BLE001 - a record is outside, whatever its methods do
         return nothing
     return cells if len(cells) == len(columns) else nothing
-
-
-def check_array(array: Any, *, alphabet: Alphabet) -> None:
-    """Refuse an array by its type: its number of dimensions and of columns, its cells' type.
-
-    Raises:
-        ValueError: it is not that of the alphabet's columns, or its cells are no letters.
-    """
-    columns = alphabet.columns
-    if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
-        shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
-        raise ValueError(f"data must {shape}.")
-    is_day = array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]"
-    is_double = array.dtype.kind == "f" and array.dtype.itemsize <= _DOUBLE
-    if not (is_day or is_double or array.dtype.kind in "OUTbiu"):
-        refuse_type(columns[0] if columns else "data", str(array.dtype))
-
-
-def array_cells(array: Any) -> Iterator[object]:
-    """Yield the cells of a NumPy array as Python values, a part at a time."""
-    for start in range(0, len(array), _CHUNK):
-        yield from array[start : start + _CHUNK].tolist()
-
-
-def ready_tally(data: Mapping[Any, int], *, alphabet: Alphabet) -> Tally:
-    """Return the tally of a mapping of letters to their counts."""
-    columns = alphabet.columns
-    rows = (
-        (*(_cells(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
-        for key, number in data.items()
-    )
-    return Tally.of(rows, alphabet=alphabet)

@@ -6,17 +6,29 @@ different ones to keep in memory, it maps every record to its letter one by one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.engines import query as sql
+from dproo.engines import sets
+from dproo.engines.asked import Asked
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Opened, Pipe
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
-from dproo.engines.files import CSV, DUCKDB, FILES, JSON, LONGEST_LINE, Files
+from dproo.engines.files import (
+    CSV,
+    DUCKDB,
+    FILES,
+    JSON,
+    LONGEST_LINE,
+    Files,
+    find_files,
+    open_files,
+)
+from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -29,14 +41,26 @@ _LONGEST_JSON = 32 << 20
 _SHORT = 1 << 12  # bytes of a cell that are always kept
 
 
-def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
-    """Count the records of files by letter, within DuckDB."""
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of files, or nothing if the data are no path.
+
+    Raises:
+        ValueError: they cannot be read, or a column is not there or holds no letters.
+    """
+    if not isinstance(data, str | os.PathLike):
+        return None
+    found = open_files(find_files(data), columns=asked.columns, table=asked.table)
+    return Scan(engine="files", _asked=asked, _read=lambda: count_files(found, asked))
+
+
+def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
+    """Count the records of files by the letters of each alphabet, within DuckDB."""
     import duckdb
 
     is_grouped, is_piped = True, files.format == CSV
     while True:
         try:
-            return _scan(files, alphabet, is_grouped=is_grouped, is_piped=is_piped)
+            return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
             if not is_grouped:
                 raise
@@ -49,7 +73,7 @@ def count_files(files: Files, *, alphabet: Alphabet) -> Tally:
             is_piped = True
 
 
-def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, is_piped: bool) -> Tally:
+def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tuple[Tally, ...]:
     pipe = Pipe() if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
     with ExitStack() as stack:
@@ -61,11 +85,11 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, is_piped: bool)
             engine = stack.enter_context(
                 engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_grouped)
             )
-        query = _query(files, alphabet, names, is_grouped=is_grouped, is_piped=is_piped)
-        _write_letters(engine, alphabet)
+        query = _query(files, asked, names, is_grouped=is_grouped, is_piped=is_piped)
+        _write_letters(engine, asked)
         rows: list[tuple[Any, ...]] = []
         for file in files.opened if pipe else ():
-            with pipe.filled(_cleaned(file, files, alphabet)):  # type: ignore[union-attr]
+            with pipe.filled(_cleaned(file, files, asked)):  # type: ignore[union-attr]
                 rows += engine.execute(query).fetchall()
         if not pipe:
             rows = engine.execute(query).fetchall()
@@ -73,15 +97,44 @@ def _scan(files: Files, alphabet: Alphabet, *, is_grouped: bool, is_piped: bool)
             # Records that are too long, of the same scan.
             unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
-            rows.append((*[None] * len(alphabet.axes), records))
-    return Tally.of(rows, alphabet=alphabet)
+            nothing = [None] * len(asked.axes)
+            rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+    return Tally.of_sets(rows, asked=asked)
 
 
 def _query(
-    files: Files, alphabet: Alphabet, names: list[str], *, is_grouped: bool, is_piped: bool
+    files: Files, asked: Asked, names: list[str], *, is_grouped: bool, is_piped: bool
 ) -> str:
+    relation = _relation(files, names, is_piped=is_piped)
+    columns = [f"c{i}" for i in range(len(files.cells))]
+    keys = ", ".join(columns)
+    if len(asked.alphabets) == 1:
+        if is_grouped:
+            relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
+        query = sql.statement(relation, kinds=files.kinds, axes=asked.axes, dialect=DIALECT)
+    else:
+        marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
+        if is_grouped:
+            marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
+            groups = sets.clause(columns, asked.sets)
+            relation = (
+                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
+                f" FROM {relation} GROUP BY {groups})"
+            )
+        query = sql.statement_of_sets(
+            relation,
+            grouped_by=asked.sets,
+            marks=list(marks),
+            kinds=files.kinds,
+            axes=asked.axes,
+            dialect=DIALECT,
+        )
+    # In order, so that what is looked up together here stands together in memory.
+    return f"{query} ORDER BY 1"
+
+
+def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
-    keys = ", ".join(f"c{i}" for i in range(len(files.cells)))
     longest = _LONGEST_CSV
     if files.format == JSON:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
@@ -89,27 +142,22 @@ def _query(
     if files.format != DUCKDB:
         source = source.replace(LONGEST_LINE, str(longest))
         source = source.replace(FILES, ", ".join(map(literal, names)))
-    relation = f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
-    if is_grouped:
-        relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
-    query = sql.statement(relation, kinds=files.kinds, axes=alphabet.axes, dialect=DIALECT)
-    # In order, so that what is looked up together here stands together in memory.
-    return f"{query} ORDER BY 1"
+    return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
 
 
-def _write_letters(engine: duckdb.DuckDBPyConnection, alphabet: Alphabet) -> None:
-    for i, axis in enumerate(alphabet.axes):
+def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
             letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
             engine.execute(letters, [list(axis.places)])
 
 
-def _cleaned(file: Opened, files: Files, alphabet: Alphabet) -> Iterator[bytes]:
+def _cleaned(file: Opened, files: Files, asked: Asked) -> Iterator[bytes]:
     if files.format == JSON:
         return short_lines(file.blocks(), longest=_LONGEST_JSON)
     letters = [
         letter.encode()
-        for axis in alphabet.axes
+        for axis in asked.axes
         if isinstance(axis, Letters)
         for letter in axis.places
     ]

@@ -17,14 +17,18 @@ from dproo.alphabet.axis import Letters
 from dproo.core.arguments import refusal
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
+from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells
 from dproo.engines.frame_cells import key_of, text_of
+from dproo.engines.frame_columns import is_spark, renamed
+from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
-from dproo.engines.types import by_duckdb, by_polars, check_types, schema_of
+from dproo.engines.types import check_types, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -32,6 +36,24 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _CELL = "cell"
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a frame or series, or nothing if the data are none.
+
+    Raises:
+        ValueError: a column is not there, or its type holds no letters.
+    """
+    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections"}
+    frame = None if asked.table is not None or is_plain else to_frame(data)
+    if frame is None:
+        return None
+    found = check_frame(frame, asked.columns)
+    return Scan(
+        engine="frames",
+        _asked=asked,
+        _read=lambda: count_frame(frame, columns=found, asked=asked),
+    )
 
 
 def to_frame(data: object) -> Frame | None:
@@ -72,10 +94,49 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
     return list(columns)
 
 
-def count_frame(frame: Frame, *, columns: Sequence[str], alphabet: Alphabet) -> Tally:
-    """Count the records of a frame by letter, within the library that holds it."""
-    with quiet() if _is_spark(frame) else nullcontext():
-        return _counted(frame, columns, alphabet)
+def count_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+    """Count the records of a frame by each alphabet, within the library that holds it.
+
+    One query of a lazy frame counts by all of them: each would read its source anew.
+
+    Args:
+        frame: the frame.
+        columns: the columns to count.
+        asked: the alphabets.
+    """
+    import narwhals as nw
+
+    with quiet() if is_spark(frame) else nullcontext():
+        if len(asked.alphabets) == 1:
+            return (_counted(frame, columns, asked.alphabets[0]),)
+        if isinstance(frame, nw.LazyFrame):
+            if frame.implementation.is_dask() and not _is_known(frame, columns):
+                return _counted_in_parts(frame, columns, asked)
+            plain, names = renamed(frame, columns, asked.axes)
+            schema = plain.collect_schema()
+            if not any(schema[name] == nw.Object for name in names):
+                return count_lazy(plain, columns=names, asked=asked)
+            selected: Any = plain.select(*names)
+            frame, columns = selected.collect(), names
+        return tuple(
+            _counted(frame, [columns[place] for place in places], alphabet)
+            for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
+        )
+
+
+def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+    """Count the partitions of a frame of Dask, each computed once, and add them up."""
+    import narwhals as nw
+
+    native: Any = frame.to_native()
+    parts = (nw.from_native(part.compute()) for part in native[list(columns)].partitions)
+    total = Tally.several([], asked=asked)
+    for part in parts:
+        found = count_frame(part, columns=columns, asked=asked)
+        total = tuple(
+            Tally.merged(both, alphabet=both[0].alphabet) for both in zip(total, found, strict=True)
+        )
+    return total
 
 
 def _counted(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
@@ -89,12 +150,11 @@ def _counted(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
         if tally is not None:
             return tally
     if frame.implementation.is_dask() and not _is_known(frame, columns):
-        parts = (part.compute() for part in native[list(columns)].partitions)
-        tallies = (
-            count_frame(nw.from_native(part), columns=columns, alphabet=alphabet) for part in parts
+        (tally,) = _counted_in_parts(
+            frame, columns, Asked(alphabets=(alphabet,), columns=alphabet.columns)
         )
-        return Tally.merged(tallies, alphabet=alphabet)
-    frame, columns = _renamed(frame, columns, alphabet)
+        return tally
+    frame, columns = renamed(frame, columns, alphabet.axes)
     schema = frame.collect_schema()
     if any(schema[column] == nw.Object for column in columns):
         return _count_objects(frame, columns, alphabet)
@@ -107,13 +167,13 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
     import narwhals as nw
 
     schema = frame.collect_schema()
-    is_spark = _is_spark(frame)
-    if is_spark:
+    by_spark = is_spark(frame)
+    if by_spark:
         frame = spark_groups.grouped(frame, columns)
     keys = []
     for column, axis in zip(columns, alphabet.axes, strict=True):
         cell, is_known = nw.col(column), None
-        if is_spark and isinstance(axis, Letters):
+        if by_spark and isinstance(axis, Letters):
             frame, is_known = spark_groups.joined(frame, text_of(cell, schema[column]), axis)
         keys.append(key_of(cell, schema[column], axis, is_known))
     names = [f"key{i}" for i in range(len(keys))]
@@ -127,9 +187,9 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
         name: nw.when(inside & is_letter).then(key).otherwise(nw.lit(outside))
         for name, (key, is_letter, outside) in zip(names, keys, strict=True)
     }
-    records = ["records"] if is_spark else []
+    records = ["records"] if by_spark else []
     groups: Any = frame.select(*records, inside=inside, **cells).group_by("inside", *names)
-    number = nw.col("records").sum() if is_spark else nw.len()
+    number = nw.col("records").sum() if by_spark else nw.len()
     groups = groups.agg(number.alias("records"))
     if isinstance(groups, nw.LazyFrame):
         groups = groups.collect()
@@ -141,41 +201,6 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
         ),
         alphabet=alphabet,
     )
-
-
-def _is_spark(frame: Frame) -> bool:
-    return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
-
-
-def _renamed(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> tuple[Frame, list[str]]:
-    """Return the columns alone, as ``c0, c1, ...`` and of types that narwhals knows.
-
-    To some engines ``*``, ``a.b`` or ``^a$`` is a pattern.
-    """
-    import narwhals as nw
-
-    names = [f"c{i}" for i in range(len(columns))]
-    kind = frame.implementation
-    native: Any = frame.to_native()
-    if kind.is_duckdb():
-        cells = (
-            by_duckdb(column, native.types[native.columns.index(column)], axis)
-            for column, axis in zip(columns, alphabet.axes, strict=True)
-        )
-        parts = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
-        return nw.from_native(native.project(parts)), names
-    if _is_spark(frame):
-        # By place: narwhals itself would name the columns, and Spark would read the names.
-        places = [f"c{native.columns.index(column)}" for column in columns]
-        native = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
-        return nw.from_native(native), places
-    plain = {name: f"c{i}" for i, name in enumerate(schema_of(frame))}
-    frame = frame.rename(plain)
-    names = [plain[column] for column in columns]
-    if kind.is_polars():
-        frame = nw.from_native(by_polars(frame.to_native(), names))
-    halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
-    return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names
 
 
 def _is_known(frame: Frame, columns: Sequence[str]) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
-from dproo.engines import postgresql_session
+from dproo.engines import postgresql_session, postgresql_url
 from dproo.engines import query as sql
+from dproo.engines.asked import Asked
 from dproo.engines.postgresql_session import Session
+from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 _KINDS = {
@@ -92,33 +93,38 @@ class Table:
     letters: dict[str, list[str]] = field(repr=False)
 
 
-def is_connection(data: object) -> bool:
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or nothing if the data are no URL, nor a connection with one.
+
+    Raises:
+        ValueError: the table cannot be read, or a column is not there or holds no letters.
+    """
+    is_table = asked.table is not None and _is_connection(data)
+    if not (is_table or postgresql_url.is_url(data)):
+        return None
+    found = open_table(data, asked)
+    return Scan(engine="postgresql", _asked=asked, _read=lambda: count_table(found, asked))
+
+
+def _is_connection(data: object) -> bool:
     """Tell whether this is of psycopg; the library is not loaded for it."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
 
-def open_table(
-    database: Any,
-    *,
-    table: str | tuple[str, ...] | None,
-    columns: Sequence[str],
-    alphabet: Alphabet,
-) -> Table:
+def open_table(database: Any, asked: Asked) -> Table:
     """Look up a table and have the database plan its count; no record is read.
 
     Args:
         database: an open connection of psycopg, or a URL, whose new connection then holds a
             lock on the table until it is counted, so that it stays what it was.
-        table: the name of the table, or of its schema and the table.
-        columns: the columns to count.
-        alphabet: their letters.
+        asked: the table, the columns and their letters.
 
     Raises:
         ValueError: the database cannot be reached, or the table or a column is not there, or
             cannot be read, or is of a type that holds no letters.
     """
-    parts = sql.table_parts(table)
-    if not columns:
+    parts = sql.table_parts(asked.table)
+    if not asked.columns:
         raise ValueError("column must be given for a table.")
     opened = Session.of(database)
     found, failure = None, ""
@@ -131,8 +137,8 @@ def open_table(
             ((oid,),) = cursor.fetchall()
             opened.pin(cursor)
             name = _qualified(cursor, oid, parts)
-            query = _query(name, _types(cursor, oid, columns), alphabet)
-            letters = _letters(alphabet)
+            query = _query(name, _types(cursor, oid, asked.columns), asked)
+            letters = _letters(asked)
             # It is planned and begun, so that rights and locks are asked for, and reads nothing.
             # All characters of the letters in one: that the database has them can be told too.
             characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
@@ -148,13 +154,16 @@ def open_table(
     return found
 
 
-def count_table(table: Table, *, alphabet: Alphabet) -> Tally:
-    """Count the records of a table by letter, within the database."""
+def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
+    """Count the records of a table by the letters of each alphabet, within the database.
+
+    One statement counts by all of them, and so sees one state of the table.
+    """
     try:
         with table.session.cursor() as cursor:
             table.session.pin(cursor)
             cursor.execute(table.query, table.letters)
-            return Tally.of(cursor.fetchall(), alphabet=alphabet)
+            return Tally.of_sets(cursor.fetchall(), asked=asked)
     finally:
         table.session.close()
 
@@ -188,7 +197,7 @@ def _types(cursor: Any, oid: int, columns: Sequence[str]) -> dict[str, str]:
     return {column: types[column][1] for column in columns}
 
 
-def _query(name: str, types: dict[str, str], alphabet: Alphabet) -> str:
+def _query(name: str, types: dict[str, str], asked: Asked) -> str:
     cells = ", ".join(
         _CELLS.get(base, "{}").replace("{}", sql.quoted(column)) + f" AS c{i}"
         for i, (column, base) in enumerate(types.items())
@@ -196,13 +205,22 @@ def _query(name: str, types: dict[str, str], alphabet: Alphabet) -> str:
     relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
     kinds = [_KINDS[base] for base in types.values()]
     # The names may hold the sign of a parameter; no other part of the query does.
-    query = sql.statement("{relation}", kinds=kinds, axes=alphabet.axes, dialect=POSTGRESQL)
+    if len(asked.alphabets) == 1:
+        query = sql.statement("{relation}", kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+    else:
+        query = sql.statement_of_sets(
+            "{relation}",
+            grouped_by=asked.sets,
+            kinds=kinds,
+            axes=asked.axes,
+            dialect=POSTGRESQL,
+        )
     return query.replace("{relation}", relation.replace("%", "%%"))
 
 
-def _letters(alphabet: Alphabet) -> dict[str, list[str]]:
+def _letters(asked: Asked) -> dict[str, list[str]]:
     return {
         f"letters{i}": [letter for letter in axis.places if sql.is_storable(letter)]
-        for i, axis in enumerate(alphabet.axes)
+        for i, axis in enumerate(asked.axes)
         if isinstance(axis, Letters)
     }

@@ -16,6 +16,7 @@ from typing import NoReturn
 from dproo.alphabet.axis import Axis, Bins, IntegerRange
 from dproo.alphabet.cell import EXACT_FLOAT
 from dproo.core.arguments import refusal
+from dproo.engines import sets
 
 TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE, JSON, NOTHING = (
     "text",
@@ -138,16 +139,61 @@ def statement(
         dialect: the engine's.
     """
     columns = range(len(axes))
-    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
-    keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
+    keyed = _keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect)
     closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
     is_inside = " AND ".join(closed) or "TRUE"
     groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
     names = ", ".join(f"g{i}" for i in columns)
     return (
-        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM (SELECT {groups}, records FROM ("  # noqa: S608
-        f"SELECT {keys}, records FROM (SELECT {values}, records FROM {relation} AS cells)"
-        f" AS valued) AS keyed) AS grouped GROUP BY {names}"
+        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
+        f" (SELECT {groups}, records FROM {keyed}) AS grouped GROUP BY {names}"
+    )
+
+
+def statement_of_sets(
+    relation: str,
+    *,
+    grouped_by: Sequence[Sequence[int]],
+    marks: Sequence[str] = (),
+    kinds: Sequence[str],
+    axes: Sequence[Axis],
+    dialect: Dialect,
+) -> str:
+    """Return the query for several sets of columns at once; it reads the relation once.
+
+    Its rows are the marks of :mod:`dproo.engines.sets`, a key per column and a number of records.
+
+    Args:
+        relation: as for :func:`statement`.
+        grouped_by: the places of the columns of each set.
+        marks: the names of the relation's own marks, where it is grouped by these sets already.
+        kinds: the kind of each column.
+        axes: the letters of each column.
+        dialect: the engine's.
+    """
+    keyed = _keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    names = [f"k{i}" for i in range(len(axes))]
+    groups = ", ".join([*marks, *names]) if marks else sets.clause(names, grouped_by)
+    selected = ", ".join([*(marks or sets.marks(names)), *names])
+    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {keyed} GROUP BY {groups}"  # noqa: S608
+
+
+def _keyed(
+    relation: str,
+    carried: Sequence[str],
+    *,
+    kinds: Sequence[str],
+    axes: Sequence[Axis],
+    dialect: Dialect,
+) -> str:
+    """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
+    columns = range(len(axes))
+    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
+    keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
+    others = ", ".join(carried)
+    return (
+        f"(SELECT {keys}, {others} FROM (SELECT {values}, {others}"  # noqa: S608
+        f" FROM {relation} AS cells) AS valued) AS keyed"
     )
 
 

@@ -10,16 +10,45 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from typing import Any, cast
 from uuid import uuid4
 
 from dproo.core.arguments import refusal
+from dproo.engines import frames
+from dproo.engines.asked import Asked
+from dproo.engines.scan import Scan
+from dproo.engines.tally import Tally
 
 LOCAL = "local[*]"
 
 _MASTER = re.compile(r"local(\[[0-9*, ]+\])?|(spark|k8s)://\S+|yarn")
 _CONFIG: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table or files by Spark, or nothing if it is not asked for.
+
+    Raises:
+        ValueError: Spark cannot read them, or a column is not there or holds no letters.
+    """
+    if asked.engine != "spark":
+        return None
+    if asked.table is not None or not isinstance(data, str | os.PathLike):
+        raise ValueError(
+            "data must be a table's name or a path with engine 'spark', and table must be left out."
+        )
+    with ExitStack() as stack:
+        session = stack.enter_context(session_for(asked.master))
+        frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
+        found = frames.check_frame(frame, asked.columns)
+        held = stack.pop_all()
+
+    def read() -> tuple[Tally, ...]:
+        with held:
+            return frames.count_frame(frame, columns=found, asked=asked)
+
+    return Scan(engine="spark", _asked=asked, _read=read)
 
 
 @contextmanager

@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Letters
+from dproo.engines import sets
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -22,14 +25,54 @@ if TYPE_CHECKING:
 _GROUPED_BY_VALUE = r"string|(tiny|small|big)?int|float|double|boolean|date|decimal\(.*\)"
 
 
+COLUMNS_MAX = 60
+"""Of more columns Spark cannot mark which of them a row is grouped by."""
+
+
+def are_by_value(frame: Frame, columns: Sequence[str]) -> bool:
+    """Tell whether Spark groups equal cells of these columns, and no others, together."""
+    kinds = dict(frame.to_native().dtypes)
+    return all(re.fullmatch(_GROUPED_BY_VALUE, kinds[column]) for column in columns)
+
+
 def grouped(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return rows that stand for equal records, and in ``records`` for how many."""
     import narwhals as nw
 
-    kinds = dict(frame.to_native().dtypes)
-    if not all(re.fullmatch(_GROUPED_BY_VALUE, kinds[column]) for column in columns):
+    if not are_by_value(frame, columns):
         return frame.select(*columns, records=nw.lit(1))
     return frame.group_by(*columns).agg(nw.len().alias("records"))
+
+
+def by_sets(
+    native: Any, names: Sequence[str], grouped_by: Sequence[Sequence[int]], records: str
+) -> tuple[Any, list[str]]:
+    """Return the groups of each set of columns, and the names of their marks.
+
+    Args:
+        native: a frame of Spark.
+        names: its columns.
+        grouped_by: the places of the columns of each set.
+        records: the name of the column for how many records a group has.
+    """
+    from pyspark.sql import functions as spark  # noqa: PLC0415 - an extra
+
+    parts = sets.parts(names)
+    # Spark marks a column by a number of its own; those of a part are the bits of one.
+    marks = [
+        reduce(
+            add,
+            [
+                spark.grouping(name).cast("bigint") * (1 << place)
+                for place, name in enumerate(reversed(part))
+            ],
+        ).alias(f"mark{i}")
+        for i, part in enumerate(parts)
+    ]
+    wanted = [[spark.col(names[place]) for place in places] for places in grouped_by]
+    groups = native.groupingSets(wanted, *map(spark.col, names))
+    groups = groups.agg(*marks, spark.count(spark.lit(1)).alias(records))
+    return groups, [f"mark{i}" for i in range(len(parts))]
 
 
 def joined(frame: Frame, text: Any, axis: Letters) -> tuple[Frame, Any]:

@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from dproo.alphabet import OTHER, Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
+from dproo.engines.asked import Asked
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
@@ -47,23 +48,45 @@ class Tally:
         >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
         Counts([(3, 1), (0, 1), (2, 1)])
         """
-        places = [_Places(axis) for axis in alphabet.axes]
-        seen: dict[int | None, int] = {}
+        (tally,) = cls.several(rows, asked=Asked(alphabets=(alphabet,), columns=alphabet.columns))
+        return tally
+
+    @classmethod
+    def several(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+        """Add up groups of records by every alphabet; the rows are read once.
+
+        Args:
+            rows: one cell per column, and behind them the number of records.
+            asked: the alphabets and their columns.
+        """
+        adding = _Adding(asked)
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
-            indices = places[0].of(list(map(itemgetter(0), part)))
-            for i, axis in enumerate(places[1:], start=1):
-                size = axis.axis.size
-                indices = [
-                    None if index is None or place is None else index * size + place
-                    for index, place in zip(
-                        indices, axis.of(list(map(itemgetter(i), part))), strict=True
-                    )
-                ]
-            for index, number in zip(indices, map(itemgetter(-1), part), strict=True):
-                seen[index] = seen.get(index, 0) + int(number)
-        outside = seen.pop(None, 0)
-        return cls(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
+            adding.add(part, range(len(asked.alphabets)))
+        return adding.tallies()
+
+    @classmethod
+    def of_sets(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+        """Add up groups of records, each by the alphabets whose columns it is grouped by.
+
+        Args:
+            rows: the marks of ``dproo.engines.sets`` where there are several alphabets,
+                then one cell per column, then the number of records.
+            asked: the alphabets and their columns.
+        """
+        wanted: dict[tuple[int, ...], list[int]] = {}
+        for i, marks in enumerate(asked.marks):
+            wanted.setdefault(marks, []).append(i)
+        width = len(asked.marks[0])
+        if not width:
+            return cls.several(rows, asked=asked)
+        adding = _Adding(asked)
+        rest = iter(rows)
+        while part := list(islice(rest, _CHUNK)):
+            part.sort(key=itemgetter(slice(width)))
+            for marked, group in groupby(part, key=itemgetter(slice(width))):
+                adding.add([row[width:] for row in group], wanted[tuple(marked)])
+        return adding.tallies()
 
     @classmethod
     def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
@@ -88,6 +111,44 @@ class Tally:
                 self.seen, self.outside, k=self.alphabet.k, source=source or RandomSource()
             )
         return Counts.sparse(seen, k=self.alphabet.k)
+
+
+class _Adding:
+    """Groups of records that are added up, by one alphabet or several."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._columns = [_Places(axis) for axis in asked.axes]
+        self._seen: list[dict[int | None, int]] = [{} for _ in asked.alphabets]
+
+    def add(self, rows: Sequence[Sequence[Any]], alphabets: Iterable[int]) -> None:
+        """Add rows to the tallies of these alphabets."""
+        found: dict[int, list[int | None]] = {}
+        numbers = [int(row[-1]) for row in rows]
+        for i in alphabets:
+            first, *others = self._asked.places[i]
+            for column in {first, *others} - found.keys():
+                cells = list(map(itemgetter(column), rows))
+                found[column] = self._columns[column].of(cells)
+            indices = found[first]
+            for column in others:
+                size = self._asked.axes[column].size
+                indices = [
+                    None if index is None or place is None else index * size + place
+                    for index, place in zip(indices, found[column], strict=True)
+                ]
+            seen = self._seen[i]
+            for index, number in zip(indices, numbers, strict=True):
+                seen[index] = seen.get(index, 0) + number
+
+    def tallies(self) -> tuple[Tally, ...]:
+        """Return the tally of each alphabet."""
+        return tuple(map(self._tally, self._asked.alphabets, self._seen))
+
+    @staticmethod
+    def _tally(alphabet: Alphabet, seen: dict[int | None, int]) -> Tally:
+        outside = seen.pop(None, 0)
+        return Tally(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 
 
 class _Places(dict[str | None, int | None]):

@@ -10,13 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
+from typing import Final, Literal
 
-from dproo.core.arguments import refusal
+from dproo.core.arguments import one_of, refusal
 
 CELLS_MAX = 1 << 40
 """A family of more cells than this is refused: no number of records could fill it."""
 
 _PRECISION = 64
+
+
+Wiring = Literal["auto", "declared", "learned", "independent"]
+"""Where a network comes from; ``"auto"`` is declared where parents are, else learned."""
+
+AUTO: Final = "auto"
+DECLARED: Final = "declared"
+LEARNED: Final = "learned"
+INDEPENDENT: Final = "independent"
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,47 @@ class Network:
             places = tuple(names.index(parent) for parent in parents[ready])
             families.append(Family(names.index(ready), places))
         return cls(tuple(families), tuple(sizes))
+
+    @classmethod
+    def wired(
+        cls, wiring: Wiring, parents: Mapping[str, Sequence[str]] | None, sizes: Sequence[int]
+    ) -> Network | None:
+        """Return the network that is known without the data, or nothing if it is learned.
+
+        Args:
+            wiring: where the network comes from.
+            parents: the declared parents of every column, if there are any.
+            sizes: how many letters each column has.
+        """
+        one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
+        if wiring == DECLARED and parents is None:
+            raise ValueError(
+                "network must not be 'declared' where the code book names no parents. Name the"
+                " 'parents' of its columns, or let the network be learned."
+            )
+        if wiring == INDEPENDENT or len(sizes) == 1:
+            return cls(tuple(map(Family, range(len(sizes)))), tuple(sizes))
+        if wiring == LEARNED or parents is None:
+            return None
+        return cls.of(parents, sizes)
+
+    @classmethod
+    def star(cls, sizes: Sequence[int]) -> Network:
+        """Return the tree with the most cells: all columns hang on the one with most letters."""
+        root = max(range(len(sizes)), key=lambda column: sizes[column])
+        others = (Family(column, (root,)) for column in range(len(sizes)) if column != root)
+        return cls((Family(root), *others), tuple(sizes))
+
+    @classmethod
+    def chained(cls, sizes: Sequence[int], *, parents: int) -> Network:
+        """Return the network in which each column hangs on so many columns before it."""
+        places = range(len(sizes))
+        return cls(
+            tuple(
+                Family(place, tuple(places[max(0, place - parents) : place])) for place in places
+            ),
+            tuple(sizes),
+        )
 
     @cached_property
     def cells(self) -> tuple[int, ...]:

@@ -67,14 +67,12 @@ def execute(
     dataset: str | None = None,
 ) -> Release:
     """Check the data, reserve the budget, release and record; see :func:`dproo.sample`."""
-    scan = engines.prepare(
-        data,
-        alphabet=request.counted_alphabet,
-        column=column,
-        table=table,
-        engine=engine,
-        master=master,
-    )
+    where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    alphabets = request.counted_alphabets
+    if len(alphabets) == 1:
+        scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
+    else:
+        scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan)

@@ -68,6 +68,10 @@ class Request(Protocol):
         """The alphabets to count by, all of the same records."""
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the data that the alphabets name, in the order of the data's own."""
+
+    @property
     def cost(self) -> Fraction:
         """The epsilon of the whole release."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import Any, Final, Literal
+from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
@@ -16,16 +16,12 @@ from dproo.core.counts import Counts
 from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upper
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
-from dproo.mechanisms.network import Family, Network
+from dproo.mechanisms.network import DECLARED, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
 from dproo.releases.request import Drawn
 from dproo.releases.row_tables import RowTables
 
-Wiring = Literal["auto", "declared", "learned", "independent"]
-DECLARED: Final = "declared"
-LEARNED: Final = "learned"
-INDEPENDENT: Final = "independent"
 ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""
 
@@ -60,29 +56,17 @@ class RowRequest:
     is_within_bins: bool = False
 
     def __post_init__(self) -> None:
-        one_of("network", self.network, (AUTO, DECLARED, LEARNED, INDEPENDENT))
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         one_of("sampler", self.sampler, (ROWS_BY, AUTO))
         whole("size", self.size, at_least=1, at_most=ROWS_MAX)
         whole("records_per_person", self.records_per_person, at_least=1)
-        if self.network == DECLARED and self.codebook.parents is None:
-            raise ValueError(
-                "network must not be 'declared' where the code book names no parents. Name the"
-                " 'parents' of its columns, or let the network be learned."
-            )
-        # Both refuse what no data could make right.
-        self.rows_by(self.declared or _star(self.codebook.sizes), n=1)
+        # Refuses what no data could make right.
+        self.rows_by(self.declared or Network.star(self.codebook.sizes), n=1)
 
-    @property
+    @cached_property
     def declared(self) -> Network | None:
         """The network, or nothing where it is learned."""
-        sizes = self.codebook.sizes
-        parents = self.codebook.parents
-        if self.network == INDEPENDENT or len(sizes) == 1:
-            return Network(tuple(map(Family, range(len(sizes)))), sizes)
-        if self.network == LEARNED or (self.network == AUTO and parents is None):
-            return None
-        return Network.of(parents or {}, sizes)
+        return Network.wired(self.network, self.codebook.parents, self.codebook.sizes)
 
     @cached_property
     def counted_columns(self) -> tuple[tuple[int, ...], ...]:
@@ -96,6 +80,11 @@ class RowRequest:
     def counted_alphabets(self) -> tuple[Alphabet, ...]:
         """The alphabets to count by: one for each family, or for each pair of columns."""
         return tuple(map(self.codebook.table, self.counted_columns))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns, in the order of the code book."""
+        return self.codebook.columns
 
     @property
     def cost(self) -> Fraction:
@@ -202,10 +191,3 @@ class RowRequest:
 @lru_cache(maxsize=64)
 def _row_sampler(network: Network, epsilon: Fraction, neighbours: Relation, n: int) -> RowSampler:
     return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n)
-
-
-def _star(sizes: Sequence[int]) -> Network:
-    """Return the tree whose families have the most cells: all hang on the largest column."""
-    root = max(range(len(sizes)), key=lambda column: sizes[column])
-    others = (Family(column, (root,)) for column in range(len(sizes)) if column != root)
-    return Network((Family(root), *others), tuple(sizes))

@@ -11,9 +11,10 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.core.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
+from dproo.mechanisms.network import Wiring
 from dproo.releases.execute import Release, execute
 from dproo.releases.request import Request
-from dproo.releases.row_request import RowRequest, Wiring
+from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import Groups, SampleRequest
 
 

@@ -96,6 +96,11 @@ class SampleRequest:
         return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the alphabet names, if it does."""
+        return self.counted_alphabets[0].columns
+
+    @property
     def cost(self) -> Fraction:
         """What the release costs: a record that moves between two groups is seen in both."""
         is_moving = self.groups is not None and self.neighbours == REPLACE

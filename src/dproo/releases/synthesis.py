@@ -75,6 +75,11 @@ class SynthesisRequest:
         return (self.request.alphabet,)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the alphabet names, if it does."""
+        return self.alphabet.columns
+
+    @property
     def cost(self) -> Fraction:
         """The epsilon of all rows together."""
         return self.request.epsilon

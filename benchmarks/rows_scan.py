@@ -1,0 +1,104 @@
+"""Several tables of counts in one scan of Parquet, as a ratio to DuckDB's own grouping sets.
+
+python benchmarks/rows_scan.py [--rows 10000000]
+
+Eight columns of 2 to 100 letters, a tenth of them outside the alphabets: first the seven
+families of two neighbouring columns, as a whole row in a chain needs them, then all 28 pairs,
+as the choice of a network needs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from itertools import combinations, pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from measuring import compared, peak_memory, write
+
+from dproo import Alphabet, engines
+from dproo.alphabet.axis import Letters
+
+SIZES = (2, 5, 10, 20, 50, 100, 7, 12)
+NAMES = tuple(f"a{i}" for i in range(len(SIZES)))
+FAMILIES = {
+    "7 families of two columns": tuple(pairwise(NAMES)),
+    "28 pairs of columns": tuple(combinations(NAMES, 2)),
+}
+
+
+def written(folder: Path, rows: int) -> Path:
+    """Write the file in a process of its own, so that its memory is not ours."""
+    path = folder / "rows.parquet"
+    cells = ", ".join(
+        f"'letter' || lpad((hash(i * {len(SIZES)} + {i}) % {size})::VARCHAR, 4, '0') AS {name}"
+        for i, (name, size) in enumerate(zip(NAMES, SIZES, strict=True))
+    )
+    writer = get_context("spawn").Process(target=_write, args=(path, cells, rows))
+    writer.start()
+    writer.join()
+    return path
+
+
+def _write(path: Path, cells: str, rows: int) -> None:
+    duckdb.sql("SET enable_progress_bar = false")
+    duckdb.sql(f"SELECT {cells} FROM range({rows}) AS rows(i)").write_parquet(str(path))  # noqa: S608
+
+
+def alphabets_of(families: tuple[tuple[str, ...], ...]) -> list[Alphabet]:
+    """Return the letters of each family; every cell outside is one more, as in a code book."""
+    axes = {
+        name: Letters(tuple(f"letter{i:04}" for i in range(max(size * 9 // 10, 1))), is_open=True)
+        for name, size in zip(NAMES, SIZES, strict=True)
+    }
+    return [Alphabet.product({name: axes[name] for name in family}) for family in families]
+
+
+def by_duckdb(path: Path, families: tuple[tuple[str, ...], ...]) -> int:
+    """Count as DuckDB does by itself, on the columns as they are."""
+    sets = ", ".join(f"({', '.join(family)})" for family in families)
+    names = ", ".join(NAMES)
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        query = (
+            f"SELECT GROUPING({names}), {names}, count(*) FROM read_parquet($1)"  # noqa: S608
+            f" GROUP BY GROUPING SETS ({sets})"
+        )
+        return len(connection.execute(query, [str(path)]).fetchall())
+
+
+def figures(path: Path, rows: int) -> list[dict[str, Any]]:
+    """Return the ratio for each list of families."""
+    found = []
+    for name, families in FAMILIES.items():
+        alphabets = alphabets_of(families)
+
+        def ours(alphabets: list[Alphabet] = alphabets) -> None:
+            tables = engines.prepare_several(path, alphabets=alphabets).count_several()
+            assert {counts.n for counts in tables} == {rows}  # noqa: S101 - else it is no benchmark
+
+        row = compared(
+            f"{name}, {rows:.0e} rows of Parquet",
+            ours,
+            lambda families=families: by_duckdb(path, families),  # type: ignore[misc]
+            to="DuckDB's GROUPING SETS on raw columns",
+            target=1.5,
+        )
+        found.append(row | {"peak_memory_mb": peak_memory()})
+    return found
+
+
+def main() -> None:
+    """Measure and write ``rows_scan.json`` and ``rows_scan.md``."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10**7)
+    rows = parser.parse_args().rows
+    with tempfile.TemporaryDirectory() as folder:
+        write("rows_scan", "Several tables in one scan", figures(written(Path(folder), rows), rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""What is asked of the data, checked as far as it can be without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from dproo.alphabet import Alphabet
+from dproo.alphabet.axis import Axis
+from dproo.core.arguments import refusal
+from dproo.engines import sets
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What to count, and where in the data it is.
+
+    Attributes:
+        alphabets: the letters; each gives one table of counts.
+        columns: the columns to count; none where data of one column need not name it.
+        table: the table of a database, or of a DuckDB file.
+        engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
+        master: the cluster that Spark runs on.
+
+    Raises:
+        ValueError: two alphabets give a column different letters.
+    """
+
+    alphabets: tuple[Alphabet, ...]
+    columns: tuple[str, ...] = ()
+    table: str | tuple[str, ...] | None = None
+    engine: str | None = None
+    master: str | None = None
+
+    def __post_init__(self) -> None:
+        axes = self.axes
+        for alphabet, places in zip(self.alphabets, self.places, strict=True):
+            for place, axis in zip(places, alphabet.axes, strict=True):
+                if axis != axes[place]:
+                    column = self.columns[place]
+                    raise ValueError(
+                        refusal("alphabets", "all give a column the same letters", column)
+                    )
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Where the columns of each alphabet are among all of them."""
+        return tuple(
+            tuple(map(self.columns.index, alphabet.columns)) if alphabet.columns else (0,)
+            for alphabet in self.alphabets
+        )
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The letters of each column."""
+        found = {
+            place: axis
+            for alphabet, places in zip(self.alphabets, self.places, strict=True)
+            for place, axis in zip(places, alphabet.axes, strict=True)
+        }
+        return tuple(found[place] for place in range(len(found)))
+
+    @cached_property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The different sets of columns to group by, as sorted places."""
+        return tuple(dict.fromkeys(tuple(sorted(places)) for places in self.places))
+
+    @cached_property
+    def marks(self) -> tuple[tuple[int, ...], ...]:
+        """By which marks each alphabet knows the rows of its columns; a single one has none."""
+        if len(self.alphabets) == 1:
+            return ((),)
+        return tuple(sets.marked(places, len(self.axes)) for places in self.places)

@@ -1,0 +1,29 @@
+"""A table of an open connection of DuckDB, which is a relation of it, and so a frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dproo.core.arguments import refusal
+from dproo.engines import frames
+from dproo.engines.asked import Asked
+from dproo.engines.boundary import attempt
+from dproo.engines.query import table_name
+from dproo.engines.scan import Scan
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or nothing if there is no table or no such connection.
+
+    Raises:
+        ValueError: the table or a column is not there, or its type holds no letters.
+    """
+    is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
+    if asked.table is None or not is_duckdb:
+        return None
+    name = table_name(asked.table)
+    relation = attempt(lambda: data.sql(f"FROM {name}"))
+    if relation is None:
+        raise ValueError(refusal("table", "be a table of the connection", asked.table))
+    return frames.open_scan(relation, replace(asked, table=None))

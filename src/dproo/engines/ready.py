@@ -1,0 +1,39 @@
+"""Ready counts: those of the alphabet, or a mapping of letters to their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dproo.alphabet import Alphabet
+from dproo.core.arguments import whole
+from dproo.core.counts import Counts
+from dproo.engines.asked import Asked
+from dproo.engines.cells import cells_of
+from dproo.engines.scan import Scan
+from dproo.engines.tally import Tally
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of ready counts, or nothing if the data are no counts.
+
+    Raises:
+        ValueError: the counts are those of another alphabet.
+    """
+    alphabet = asked.alphabets[0]
+    if isinstance(data, Counts):
+        if data.k != alphabet.k:
+            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+        return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
+    if isinstance(data, Mapping):
+        return Scan(engine="counts", _asked=asked, _read=lambda: (_tally(data, alphabet),))
+    return None
+
+
+def _tally(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
+    columns = alphabet.columns
+    rows = (
+        (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
+        for key, number in data.items()
+    )
+    return Tally.of(rows, alphabet=alphabet)

@@ -1,0 +1,64 @@
+"""A count that was checked and not begun: what every engine returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dproo.core.counts import Counts
+from dproo.core.randomness import RandomSource
+from dproo.engines.asked import Asked
+from dproo.engines.boundary import attempt
+from dproo.engines.tally import Tally
+from dproo.exceptions import ReleaseError
+
+COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """A count that was checked and not begun.
+
+    Attributes:
+        engine: which engine will count, as in ``"files"``; public.
+    """
+
+    engine: str
+    _asked: Asked = field(repr=False)
+    _read: Callable[[], Sequence[Tally | Counts]]
+
+    def count(self, source: RandomSource | None = None) -> Counts:
+        """Read the data once and return how many records each letter has.
+
+        Guarantee: every record counts for exactly one letter.
+
+        Args:
+            source: of the randomness that a ``"uniform"`` policy needs.
+
+        Raises:
+            ReleaseError: it failed; the message is always the same, and holds no cause.
+        """
+        if len(self._asked.alphabets) > 1:
+            raise ValueError("the scan is for several alphabets: call count_several.")
+        return self.count_several(source)[0]
+
+    def count_several(self, source: RandomSource | None = None) -> tuple[Counts, ...]:
+        """Read the data once and return the counts by each alphabet.
+
+        Guarantee: all of them are counts of the same records.
+
+        Args:
+            source: of the randomness that a ``"uniform"`` policy needs.
+
+        Raises:
+            ReleaseError: it failed; the message is always the same, and holds no cause.
+        """
+        tables = attempt(lambda: self._counted(source))
+        if tables is None or len({counts.n for counts in tables}) > 1:
+            raise ReleaseError(COUNT_FAILED)
+        return tables
+
+    def _counted(self, source: RandomSource | None) -> tuple[Counts, ...]:
+        return tuple(
+            found.counts(source) if isinstance(found, Tally) else found for found in self._read()
+        )

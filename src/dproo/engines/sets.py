@@ -1,0 +1,47 @@
+"""Grouping sets: one statement groups the same records by several sets of columns.
+
+A row has a cell for each column, null for those it is not grouped by. Null is a cell too: the
+marks tell which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_WIDTH = 31  # PostgreSQL marks no more columns in one number
+
+
+def marks(names: Sequence[str]) -> list[str]:
+    """Return the expressions that tell by which of these columns a row is grouped.
+
+    >>> marks(["c0", "c1"])
+    ['GROUPING(c0, c1)']
+    """
+    return [f"GROUPING({', '.join(part)})" for part in parts(names)]
+
+
+def marked(places: Iterable[int], columns: int) -> tuple[int, ...]:
+    """Return the marks of rows that are grouped by the columns at these places.
+
+    A bit is set for a column that is left out, the last column's is the lowest.
+
+    >>> marked([0, 2], 3)
+    (2,)
+    """
+    bits = ["0" if place in set(places) else "1" for place in range(columns)]
+    return tuple(int("".join(part), 2) for part in parts(bits))
+
+
+def clause(names: Sequence[str], sets: Iterable[Sequence[int]]) -> str:
+    """Return what stands behind ``GROUP BY``; each set is the places of its columns.
+
+    >>> clause(["c0", "c1", "c2"], [(0, 1), (2,)])
+    'GROUPING SETS ((c0, c1), (c2))'
+    """
+    grouped = (f"({', '.join(names[place] for place in places)})" for places in sets)
+    return f"GROUPING SETS ({', '.join(grouped)})"
+
+
+def parts(items: Sequence[str]) -> list[Sequence[str]]:
+    """Return as many of them at a time as one mark is for."""
+    return [items[start : start + _WIDTH] for start in range(0, len(items), _WIDTH)]
