@@ -1,4 +1,4 @@
-"""Everything that can be refused or can fail, besides wrong arguments: one class for each case."""
+"""Every refusal and failure other than wrong arguments, one class for each."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dproo.core.amounts import in_delta, in_epsilon
 
 
 class ReleaseError(RuntimeError):
-    """The release failed after data was touched; the message says nothing of the data."""
+    """The release failed after data was touched; the message reveals nothing about the data."""
 
 
 class LedgerError(Exception):
-    """The ledger refused or failed; the message is one sentence, and nothing in it is private."""
+    """The ledger refused or failed; the message is one sentence with nothing private in it."""
 
 
 class BudgetRefused(LedgerError):  # noqa: N818 - an answer, not an error
@@ -66,7 +66,7 @@ class CorruptLedgerError(LedgerError):
 
 
 class UnsafePlaceError(LedgerError):
-    """Others can write the file or a folder it is in, or the file is mounted by itself."""
+    """Others can write the file or a folder above it, or the file is mounted by itself."""
 
 
 class RolledBackError(LedgerError):
@@ -74,7 +74,7 @@ class RolledBackError(LedgerError):
 
 
 class UnusableWitnessError(LedgerError):
-    """The newest event could not be looked up, or cannot be noted; nothing was charged."""
+    """A witness cannot be read or written; nothing was charged."""
 
 
 class BusyLedgerError(LedgerError):
@@ -106,7 +106,7 @@ class DatasetTakenError(LedgerError):
 
 
 class OtherRelationError(LedgerError):
-    """The budget was declared for other neighbours; epsilons of both cannot be added."""
+    """The budget was declared for other neighbours; their epsilons cannot be added."""
 
 
 class UnknownEntryError(LedgerError):

@@ -1,4 +1,4 @@
-"""How results and refusals are told: the same objects for the command line and for the page."""
+"""Results and refusals as objects, shared by the command line and the page."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
 
 
 def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object that says which version of its layout it has."""
+    """Return an object marked with the version of its layout."""
     return {"schema_version": SCHEMA_VERSION, **fields}
 
 
 def verdict(error: BaseException) -> tuple[int, str]:
-    """Return the code and the one sentence that an error is told by.
+    """Return the exit code and the one sentence for an error.
 
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
@@ -49,11 +49,11 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return FAILED, str(error)
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, str(error)
-    return BUG, "this is a bug in dproo; no detail is shown, it could quote data."
+    return BUG, "this is a bug in dproo; details are withheld because they could reveal data."
 
 
 def _stopped(error: BaseException | None) -> str | None:
-    """Return what a release said that was stopped after its charge.
+    """Return the message of a release that was stopped after its charge.
 
     Whoever presses Ctrl-C twice interrupts the first interrupt, which is then its context.
     """
@@ -115,7 +115,7 @@ def _factor(times: Fraction) -> str:
 
 
 def certificate_object(certificate: Certificate) -> dict[str, Any]:
-    """Return the worst ratio of a sampler and the neighbours that have it."""
+    """Return the worst ratio of a sampler and the neighbours that reach it."""
     law, witness = certificate.mechanism, certificate.witness
     return {
         "sampler": law.name,
@@ -194,5 +194,5 @@ def table_object(law: DataSpecificRevealOrObscure, *, most: int) -> list[float]:
 
 
 def number(value: int | Fraction | None) -> int | float | None:
-    """Return a number that JSON has."""
+    """Return a number that JSON can hold."""
     return float(value) if isinstance(value, Fraction) else value

@@ -89,15 +89,15 @@ def test_a_number_in_text_is_written_plainly() -> None:
         (["other"], "letter must not be 'other': it stands for every other cell."),
         (["\ud800"], "letter must be valid Unicode text, got "),
         ([10**1000], "letter must have at most 1000 digits, got "),
-        (None, "alphabet must be given, it is never inferred"),
-        ("auto", "alphabet must be given, it is never inferred"),
+        (None, "alphabet must be given. It is never inferred"),
+        ("auto", "alphabet must be given. It is never inferred"),
         (
             "no/such/file.txt",
             "alphabet must be a readable UTF-8 text file, got 'no/such/file.txt'.",
         ),
         (range(3, 3), "stop must be at least 4, got 3."),
         (range(10**18 + 1), "stop must be at most 1000000000000000000, got 1000000000000000001."),
-        ({}, "alphabet must name each of its columns by a text, got none."),
+        ({}, "alphabet must have a name for each of its columns."),
         ({"a": {"b": ["c"]}}, "alphabet must not nest a product of columns in another."),
     ],
 )
@@ -158,7 +158,7 @@ def test_a_column_of_a_file_can_be_the_alphabet(tmp_path: Path) -> None:
     assert Alphabet.parse(f"{path}:code").axes[0].content == {"letters": ["A", "B", "C"]}
     assert Alphabet.read(path, column="name").k == 3
     with pytest.raises(
-        ValueError, match="column must be in the header of the alphabet once, got 'x'"
+        ValueError, match="column must be exactly one column of the alphabet's header, got 'x'"
     ):
         Alphabet.read(path, column="x")
 

@@ -89,11 +89,11 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "categories": "FM"}, r"fields\[0\]\.categories must be a list"),
         ({**SEX, "categories": [1]}, "must have values of type string, got 1"),
         ({"name": "x", "type": "integer", "categories": [True]}, "of type integer, got True"),
-        ({"name": "x", "type": "number", "categories": [1.5]}, "another type than number"),
+        ({"name": "x", "type": "number", "categories": [1.5]}, "not have type number"),
         ({**SEX, "categories": ["F", "F"]}, r"categories: letters must all differ"),
         ({**SEX, "categories": []}, r"categories: alphabet must have at least one letter"),
         ({**SEX, "bins": [1, 2], "categories": None}, "in one way, got categories and bins"),
-        ({"name": "x", "type": "string", "bins": [1, 2]}, "stand with type integer or number"),
+        ({"name": "x", "type": "string", "bins": [1, 2]}, "have type integer or number"),
         ({"name": "x", "type": "number", "bins": [2, 1]}, r"bins: edges must be"),
         (
             {"name": "x", "type": "integer", "constraints": {"minimum": 1, "maximum": 0}},
@@ -107,7 +107,7 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "other": "F"}, "other must be a text that is not a letter of the column"),
         ({**SEX, "other": 1}, "other must be a text"),
         ({**SEX, "parents": "age"}, "parents must be a list of columns"),
-        ({**SEX, "missingValues": ["F"]}, "categories must not be missing values too, got 'F'"),
+        ({**SEX, "missingValues": ["F"]}, "categories must not also be missing values, got 'F'"),
         ({**SEX, "missingValues": [1]}, "missingValues must be texts, got 1"),
     ],
 )
@@ -124,7 +124,7 @@ def test_a_wrong_field_is_refused_with_its_place(field, message):
         ({"schema": {"fields": []}}, "must list at least one column"),
         ({"schema": {"fields": [SEX, SEX]}}, "name every column once, got 'sex'"),
         ({"schema": {"fields": [SEX]}, "draft": True}, "codebook must be confirmed"),
-        ({"schema": {"fields": [SEX], "missingValues": ["M"]}}, "not be missing values too"),
+        ({"schema": {"fields": [SEX], "missingValues": ["M"]}}, "not also be missing values"),
     ],
 )
 def test_a_wrong_book_is_refused(book, message):

@@ -194,11 +194,11 @@ def test_an_unattainable_target_says_why(question, reason):
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ({}, "plan must be given exactly three of n, k, epsilon and alpha."),
-        ({"n": 1, "k": 2}, "plan must be given exactly three of n, k, epsilon and alpha."),
+        ({}, "plan needs exactly three of n, k, epsilon and alpha."),
+        ({"n": 1, "k": 2}, "plan needs exactly three of n, k, epsilon and alpha."),
         (
             {"n": 1, "k": 2, "epsilon": 1, "alpha": "0.1"},
-            "plan must be given exactly three of n, k, epsilon and alpha.",
+            "plan needs exactly three of n, k, epsilon and alpha.",
         ),
         ({"n": 0, "k": 2, "epsilon": 1}, "n must be at least 1, got 0."),
         ({"n": 5, "k": 1, "epsilon": 1}, "k must be at least 2, got 1."),

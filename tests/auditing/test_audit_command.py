@@ -112,12 +112,12 @@ def test_progress_is_shown_on_a_terminal_only():
     ("arguments", "sentence"),
     [
         ([], "Missing option '--epsilon'"),
-        (["--epsilon", "1"], "audit must be given either a sampler or a command."),
-        ([*ROO, "--command", "x {}"], "audit must be given either a sampler or a command."),
-        ([*ROO, "--dataset", "x"], "sampler must be used without dataset"),
-        ([*ROO, "--distance", "2"], "sampler must be used without dataset"),
-        (["--sampler", "roo", "-n", "5", "--epsilon", "1"], "n and k must be given with sampler"),
-        (["--sampler", "roo", "-k", "5", "--epsilon", "1"], "n and k must be given with sampler"),
+        (["--epsilon", "1"], "audit needs either --sampler or --command."),
+        ([*ROO, "--command", "x {}"], "audit needs either --sampler or --command."),
+        ([*ROO, "--dataset", "x"], "--sampler cannot be used with --dataset"),
+        ([*ROO, "--distance", "2"], "--sampler cannot be used with --dataset"),
+        (["--sampler", "roo", "-n", "5", "--epsilon", "1"], "--sampler requires --n and --k"),
+        (["--sampler", "roo", "-k", "5", "--epsilon", "1"], "--sampler requires --n and --k"),
         (["--sampler", "laplace", *ROO[2:]], "mechanism must map counts to weights"),
         (["--sampler", "rooo", *ROO[2:]], "Did you mean 'roo'?"),
         ([*ROO, "--trials", "1.5"], "trials must be a whole number, got '1.5'."),
@@ -125,8 +125,8 @@ def test_progress_is_shown_on_a_terminal_only():
         ([*ROO, "--trials", "5"], "trials must be at least 100, got 5."),
         ([*ROO, "--trials", "1e99"], "trials must be at most 100000000"),
         ([*ROO, "--confidence", "1"], "confidence must be between 0 and 1, got '1'."),
-        (["--command", "x {}", "--epsilon", "1"], "command must be used with dataset"),
-        (["--command", "x {}", *ROO[2:]], "command must be used with dataset"),
+        (["--command", "x {}", "--epsilon", "1"], "--command requires --dataset"),
+        (["--command", "x {}", *ROO[2:]], "--command requires --dataset"),
     ],
 )
 def test_bad_arguments_get_one_sentence_and_exit_code_2(arguments, sentence):
@@ -168,7 +168,7 @@ def test_files_and_programs_that_are_none_are_refused(files, tmp_path):
 def test_help_teaches_by_example():
     shown = run("--help").stdout
     assert "dproo audit --sampler" in shown
-    assert "Audit on invented data only" in shown
+    assert "Use invented data only" in shown
 
 
 def test_a_program_is_audited_from_python(files):

@@ -149,22 +149,22 @@ def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn()
             ["certify", "--sampler", "ds-ro", "--n", "9", "--k", "3", "--epsilon", "1"],
             "Did you mean 'ds-roo'?",
         ),
-        (["certify", "--n", "9", "--k", "3", "--epsilon", "1", "--draws", "2"], "without draws"),
-        (["plan", "--k", "3"], "plan must be given exactly three"),
+        (
+            ["certify", "--n", "9", "--k", "3", "--epsilon", "1", "--draws", "2"],
+            "no option 'draws'",
+        ),
+        (["plan", "--k", "3"], "plan needs exactly three"),
         (["plan", "--k", "three"], "'three' is not a valid integer"),
         (["plan", "--seed", "1"], "No such option"),
         (["sample"], "Missing argument"),
-        (
-            [*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"],
-            "alphabet must be given: it lists every letter",
-        ),
+        ([*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"], "--alphabet must be given"),
         (["sample", "no.csv", *FREE[2:]], "'no.csv'"),
         ([*RELEASE[:3], "nope", *FREE[4:]], "column must be"),
         ([*FREE, "--size", "0"], "size must be at least 1, got 0."),
         (RELEASE, "Declare a budget first: dproo ledger init"),
-        ([*RELEASE[:4], *RELEASE[6:]], "alphabet must be given: it lists every letter"),
+        ([*RELEASE[:4], *RELEASE[6:]], "--alphabet must be given"),
         ([*FREE, "--column", "ward"], "alphabet must be given for each column, got 1 for 2."),
-        ([*FREE, "--by", "ward"], "groups must be given with by"),
+        ([*FREE, "--by", "ward"], "--by and --groups must be given together"),
         ([*FREE, "--outside", "drop"], "policy must be one of other, uniform"),
         ([*FREE, "--records-per-person", "0"], "records_per_person must be at least 1"),
         (["--config", "no.toml", "plan"], "config must be a readable UTF-8 text file"),
@@ -253,7 +253,7 @@ def test_defaults_stand_in_the_users_own_file_and_are_checked(tmp_path):
     (folder / "dproo.toml").write_text("[sample]\nseed = 1\n")
     result = dproo(*FREE)
     assert result.returncode == 2
-    assert "config must hold tables of options only" in result.stderr
+    assert "config must contain only tables of options" in result.stderr
 
 
 def test_defaults_in_the_working_folder_are_not_read(tmp_path):

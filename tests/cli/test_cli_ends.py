@@ -199,7 +199,10 @@ def test_a_letter_that_would_be_two_lines_is_refused_before_the_charge(break_):
     command = [*SAMPLE[:7], "codes.csv:code", *SAMPLE[8:]]
     done = dproo(*command)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "letters must be without line breaks and tabs here. Use --json." in done.stderr
+    assert (
+        "letters must not contain line breaks or tabs when printed as text. Use --json."
+        in done.stderr
+    )
     assert charges() == []
     assert dproo(*command, "--json").returncode == 0
 

@@ -155,7 +155,7 @@ def test_a_table_that_a_connection_does_not_have_is_refused() -> None:
 
 def test_a_column_beside_an_alphabet_of_columns_is_refused() -> None:
     with pytest.raises(
-        ValueError, match="column must be left out, the alphabet names its own, got 'a'"
+        ValueError, match="column must be left out: the alphabet names its columns, got 'a'"
     ):
         engines.prepare([("x",)], alphabet={"a": ["x"]}, column="a")
 

@@ -56,7 +56,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),
         (folder / "none.parquet", {}, "data must be a Parquet folder that Spark can read"),
         ("visits", {"column": "b"}, "column must be a column of the data, got 'b'."),
-        ("visits", {"master": "local[2]"}, "master must be that of the session that is open"),
+        ("visits", {"master": "local[2]"}, "master must be the master of the open session"),
     ):
         known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
         with pytest.raises(ValueError, match=re.escape(message)):
@@ -71,7 +71,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         ({"master": "local[2]"}, "master must be given with engine 'spark', got 'local[2]'."),
         (
             {"engine": "spark", "master": "http://host"},
-            "master must be as local[2] or spark://host:7077, got 'http://host'.",
+            "master must look like local[2] or spark://host:7077, got 'http://host'.",
         ),
         ({"engine": "spark", "table": "x"}, "data must be a table's name or a path for engine"),
     ],

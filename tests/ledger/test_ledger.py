@@ -101,7 +101,7 @@ def test_a_reservation_that_was_never_recorded_stays_charged_and_is_shown_so(
         ledger.released(lost.number)
     assert str(refused.value) == (
         f"entry must be a release that was recorded, got {lost.number}. "
-        "It was charged, but never ended; the charge stays."
+        "It was charged but never finished; the charge stays."
     )
 
 
@@ -126,7 +126,7 @@ def test_one_charge_pays_for_one_release(ledger: Ledger) -> None:
     with pytest.raises(exceptions.AlreadyRecordedError) as refused:
         ledger.record(entry, {"values": ["cold"]})
     assert str(refused.value) == (
-        f"entry must be without a record yet, got {entry.number}. One charge pays for one release."
+        f"entry must not be recorded yet, got {entry.number}. One charge pays for one release."
     )
     assert ledger.released(entry.number)["values"] == ["flu"]
 
@@ -220,11 +220,11 @@ def test_an_epsilon_that_is_none_is_refused_and_nothing_charged(
 @pytest.mark.parametrize(
     ("dataset", "sentence"),
     [
-        ("", "dataset must be 1 to 200 characters without blanks around them, got ''."),
-        (" a", "dataset must be 1 to 200 characters without blanks around them, got ' a'."),
-        ("a\nb", "dataset must be printable text in normal form C, got 'a\\nb'."),
-        ("e\u0301", "dataset must be printable text in normal form C, got 'e\u0301'."),
-        ("\ud800", "dataset must be printable text in normal form C, got '\\ud800'."),
+        ("", "dataset must be 1 to 200 characters without spaces around them, got ''."),
+        (" a", "dataset must be 1 to 200 characters without spaces around them, got ' a'."),
+        ("a\nb", "dataset must be printable text in Unicode normal form C, got 'a\\nb'."),
+        ("e\u0301", "dataset must be printable text in Unicode normal form C, got 'e\u0301'."),
+        ("\ud800", "dataset must be printable text in Unicode normal form C, got '\\ud800'."),
     ],
 )
 def test_a_name_that_could_be_mistaken_is_refused(
@@ -244,7 +244,7 @@ def test_a_name_must_be_text(ledger: Ledger) -> None:
 def test_a_name_has_one_budget_for_good(ledger: Ledger, name: str) -> None:
     with pytest.raises(exceptions.DatasetTakenError) as refused:
         ledger.declare(name, budget=5, **REPLACE)
-    assert str(refused.value) == f"dataset must be a name without a budget yet, got '{name}'."
+    assert str(refused.value) == f"dataset must not have a budget yet, got '{name}'."
     assert left(ledger) == "1"
 
 
@@ -261,9 +261,7 @@ def test_an_unknown_dataset_is_refused_with_a_suggestion(
 ) -> None:
     with pytest.raises(exceptions.UnknownDatasetError) as refused:
         ledger.reserve(dataset, epsilon=1, **REPLACE)
-    assert str(refused.value) == (
-        f"dataset must be a declared name with a budget, got {dataset!r}. {hint}"
-    )
+    assert str(refused.value) == (f"dataset must have a declared budget, got {dataset!r}. {hint}")
 
 
 @pytest.mark.parametrize(

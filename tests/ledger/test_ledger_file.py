@@ -75,7 +75,7 @@ def test_a_missing_ledger_is_never_made_by_the_way(tmp_path: Path) -> None:
     with pytest.raises(exceptions.MissingLedgerError) as refused:
         Ledger(path)
     assert str(refused.value) == (
-        f"ledger must be a file that exists, got '{path}'. 'dproo ledger init' makes one."
+        f"ledger must be a file that exists, got '{path}'. 'dproo ledger init' adds one."
     )
     assert not path.exists()
 

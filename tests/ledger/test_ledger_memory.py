@@ -61,7 +61,7 @@ def test_an_old_copy_put_back_is_refused_by_every_call(ledger: Ledger) -> None:
             call()
         assert str(refused.value) == (
             f"the ledger {ledger.path} lacks 1 of its events, the last one of 'patients': it is an "
-            "old copy, or a crash lost them. Put the newest copy back, or go on with this one: "
+            "old copy, or a crash lost them. Put the newest copy back, or continue with this one: "
             "'dproo ledger accept-restore' charges again what was lost."
         )
     put_back(ledger, newest)

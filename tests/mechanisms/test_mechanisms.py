@@ -223,7 +223,7 @@ def test_only_useful_entries_are_computed():
 
 
 def test_a_printed_table_that_is_too_long_is_refused():
-    with pytest.raises(ValueError, match="as_printed must need at most 16384 entries"):
+    with pytest.raises(ValueError, match="as_printed needs more than 16384 table entries"):
         mechanism("ds-roo", epsilon="1e-9", n=10**12, k=10, as_printed=True)
 
 
@@ -312,7 +312,7 @@ def test_the_stated_worst_case_is_that_of_the_empirical_law_or_a_bound_on_it(nam
         (
             {"q": "0.5"},
             ValueError,
-            "q must stand alone: it fixes epsilon for one draw under replace neighbours.",
+            "q must be given alone: it fixes epsilon for one draw under replace neighbours.",
         ),
     ],
 )
@@ -339,7 +339,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(arguments, error, message):
             "ls-roo",
             {"draws": 2},
             TypeError,
-            "ls-roo must be used without draws: it has no such option.",
+            "ls-roo has no option 'draws'.",
         ),
         (
             "ds-roo",

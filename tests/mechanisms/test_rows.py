@@ -132,7 +132,7 @@ def test_shares_that_do_not_add_up_are_refused():
         ({"a": ("b",), "b": ("a",)}, r"parents must not form a circle, got \['a', 'b'\]"),
         ({"a": (), "b": ("c",)}, "parents of 'b' must be other columns, got 'c'"),
         ({"a": ("a",), "b": ()}, "parents of 'a' must be other columns, got 'a'"),
-        ({"a": (), "b": ("a", "a")}, "parents of 'b' must differ"),
+        ({"a": (), "b": ("a", "a")}, "parents of 'b' must all differ"),
     ],
 )
 def test_a_wrong_network_is_refused(parents, message):

@@ -223,7 +223,7 @@ def test_an_interrupt_while_charging_does_not_say_that_nothing_was_charged(ledge
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Ledger, "reserve", stopped)
-    with pytest.raises(KeyboardInterrupt, match="The charge may stand: 'dproo ledger show' tells"):
+    with pytest.raises(KeyboardInterrupt, match="The charge may stand; see 'dproo ledger show'"):
         sample(DATA, **charged(ledger))
 
 

@@ -348,7 +348,7 @@ def test_the_plan_shows_all_ways_side_by_side(tmp_path):
     assert much.stderr == "Note: a delta of 1/n or more allows someone's record to be shown.\n"
     wrong = dproo_command(*plan, "--alpha", "0.1", folder=tmp_path)
     assert wrong.returncode == 2
-    assert "releases must be given with n, k and epsilon, and without alpha." in wrong.stderr
+    assert "--releases requires --n, --k and --epsilon, and no --alpha." in wrong.stderr
 
 
 def test_an_entropy_failure_shows_nothing(book, monkeypatch):

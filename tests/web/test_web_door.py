@@ -197,7 +197,7 @@ def test_without_a_browser_for_scripts_the_link_is_left_to_the_person(tmp_path, 
         assert process.stdout.readline().startswith("http://127.0.0.1:")
         told = process.stderr.readline()
         process.send_signal(signal.SIGINT)
-    assert told == "No browser could be opened: open the link yourself.\n"
+    assert told == "No browser could be opened. Open the link yourself.\n"
 
 
 HALF = {
@@ -345,7 +345,7 @@ def test_a_page_in_the_background_of_a_terminal_goes_on(tmp_path):
         os.write(master, f"{COMMAND[0]} serve --folder {tmp_path} &\n".encode())
         link = press(b"", r"(http://127\S+)\s")
         port = int(link.split(":")[2].partition("/")[0])
-        press(b"\n", r"(?s)Enter prints another one(?:.*\n){3}")  # for the shell, not for the page
+        press(b"\n", r"(?s)Press Enter for another(?:.*\n){3}")  # for the shell, not for the page
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
             connection.sendall(request("GET", "/plan", {"Host": f"127.0.0.1:{port}"}))
             assert connection.recv(15) == b"HTTP/1.1 200 OK"

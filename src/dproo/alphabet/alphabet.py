@@ -82,7 +82,7 @@ class Alphabet:
                 return cls(axes=(letters,), policy=policy)
             case None | "auto" | "infer":
                 raise ValueError(
-                    "alphabet must be given, it is never inferred: which letters occur in the"
+                    "alphabet must be given. It is never inferred: which letters occur in the"
                     " data is private. List every letter that could occur, from a code book."
                 )
             case str() | Path():
@@ -134,7 +134,7 @@ class Alphabet:
             policy: what becomes of a record with any cell outside.
         """
         if not columns or not all(isinstance(name, str) and name for name in columns):
-            raise ValueError("alphabet must name each of its columns by a text, got none.")
+            raise ValueError("alphabet must have a name for each of its columns.")
         axes: list[Axis] = []
         for letters in columns.values():
             # Only the policy of the whole decides, so that "other" is a letter like any here.
@@ -239,6 +239,8 @@ def _column(text: str, column: str, path: str | Path) -> list[str]:
     except csv.Error:
         raise ValueError(refusal("alphabet", "be a readable CSV file", str(path))) from None
     if header.count(column) != 1:
-        raise ValueError(refusal("column", "be in the header of the alphabet once", column))
+        raise ValueError(
+            refusal("column", "be exactly one column of the alphabet's header", column)
+        )
     place = header.index(column)
     return [row[place] if place < len(row) else "" for row in rows]

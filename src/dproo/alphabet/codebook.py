@@ -203,12 +203,12 @@ def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
     if "missingValues" in field:
         missing = _missing(field, place)
     if isinstance(axis, Letters) and (both := missing & set(axis.places)):
-        raise _wrong(f"{place}.categories", "not be missing values too", min(both))
+        raise _wrong(f"{place}.categories", "not also be missing values", min(both))
     other = field.get("other", OTHER)
     if not isinstance(other, str) or not other or axis.place(other) is not None:
         raise ValueError(
             refusal(f"{place}.other", "be a text that is not a letter of the column", other)
-            + " It names the letter for every cell outside."
+            + " It names the letter for all other cells."
         )
     parents = field.get("parents")
     if parents is not None:
@@ -240,7 +240,7 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     (way,) = ways
     if way == "bins":
         if kind not in {"integer", "number"}:
-            raise _wrong(f"{place}.bins", "stand with type integer or number", kind)
+            raise _wrong(f"{place}.bins", "have type integer or number", kind)
         edges = field["bins"]
         return _declared(f"{place}.bins", lambda: Bins(Bins.of(edges).edges, is_open=True))
     values = field["categories"] if way == "categories" else constraints["enum"]
@@ -263,7 +263,7 @@ def _value(value: Any, kind: str, place: str) -> Letter:
     letter: Any = value.get("value") if isinstance(value, Mapping) else value
     wanted: Any = {"string": str, "date": str, "integer": int, "boolean": bool}.get(kind)
     if wanted is None:
-        raise _wrong(place, "stand with another type than number: give bins", kind)
+        raise _wrong(place, "not have type number: give bins", kind)
     if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
         raise _wrong(place, f"have values of type {kind}", letter)
     found: Letter = letter

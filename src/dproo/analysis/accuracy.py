@@ -60,9 +60,9 @@ class Accuracy:
 
     Attributes:
         alpha: the total variation distance, or the best estimate of it.
-        low: what it is not below. Where the method is exact, ``low`` and ``high`` leave room
-            for rounding only; for Monte Carlo they are a confidence interval.
-        high: what it is not above.
+        low: a lower bound. With an exact method, ``low`` and ``high`` differ only by rounding;
+            with Monte Carlo they are a confidence interval.
+        high: an upper bound.
         method: how it was computed.
         output: the law ``Q`` of the release.
         exact: the distance as a rational, where there is one.
@@ -92,7 +92,7 @@ def accuracy(
         mechanism: the sampler.
         p: the probability of every letter.
         n: the number of records, for samplers under add-remove neighbours, which do not fix it.
-        method: ``"auto"``; or ``"exact"``, which refuses where only Monte Carlo is left;
+        method: ``"auto"``; or ``"exact"``, which raises where only Monte Carlo works;
             ``"enumeration"`` of all datasets; ``"monte carlo"``.
         trials: how many datasets Monte Carlo draws.
         confidence: of the Monte Carlo interval.

@@ -2,8 +2,8 @@
 
 Without a guess the worst case decides, by the planner's closed forms. With a guess the
 samplers' exact accuracies on it decide. Either way the answer says why, and what it would
-cost if the guess were wrong. Nothing here reads data: a guess that was looked up in the data
-would be a leak.
+cost if the guess were wrong. Nothing here reads data: a guess taken from the data would be a
+leak.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _in_the_worst_case(answer: Plan) -> Advice:
 
 
 def _best(alphas: dict[str, float]) -> tuple[str, dict[str, float]]:
-    """Return the best sampler, or the default one if no user could tell the two apart."""
+    """Return the best sampler, or the default if the difference is too small to notice."""
     alphas = dict(sorted(alphas.items(), key=lambda item: item[1]))
     best = next(iter(alphas))
     is_equal = DEFAULT in alphas and alphas[DEFAULT] <= max(alphas[best], FLOOR)

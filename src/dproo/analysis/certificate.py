@@ -24,7 +24,7 @@ _MOST_DATASETS = 2_000_000
 
 @dataclass(frozen=True)
 class Certificate:
-    """The worst probability ratio of a sampler, and the neighbours that have it.
+    """The worst ratio of probabilities of a sampler, and the neighbours that reach it.
 
     Attributes:
         mechanism: the sampler.
@@ -60,14 +60,14 @@ def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Ce
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
-        mechanism: any sampler, also one for study only.
+        mechanism: any sampler, even one that is for study only.
         method: ``"extremes"`` looks at the transitions that are proven to hold the worst, in
             time that depends on the sampler's table and not on ``n``; ``"enumerate"`` tries
             every pair of neighbours and every output, for small ``n`` and ``k``.
 
     Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
-    methods return the same ratio; ``als-roo``, and ``roo`` with many draws of many records,
-    have a bound.
+    methods return the same ratio; ``als-roo``, ``bal-roo``, and ``roo`` with many draws of
+    many records, have a bound.
     Proof: docs/proofs/, the page of each sampler.
 
     >>> from dproo.mechanisms import mechanism

@@ -1,7 +1,7 @@
 """The comparison: every sampler's accuracy on the same public distribution, and a summary.
 
-Nothing here reads data. Our samplers and the peers are measured the same way, and a case that
-we lose is a row like any other.
+Nothing here reads data. Our samplers and their peers are measured in the same way, and lost
+cases are listed like all others.
 """
 
 from __future__ import annotations

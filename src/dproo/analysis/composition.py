@@ -36,7 +36,7 @@ class Way:
 
     Attributes:
         name: ``"basic"``, ``"joint"`` or ``"composed"``.
-        sampler: the one that each record, or with ``"joint"`` all of them, is drawn by.
+        sampler: the one that draws each record, or with ``"joint"`` all of them.
         epsilon: what all records together cost.
         delta: the other part of the cost.
     """
@@ -54,7 +54,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Composition:
-    """What several releases cost, each way.
+    """What several releases cost, in each of the three ways.
 
     Attributes:
         releases: how many.

@@ -31,10 +31,10 @@ class Distribution:
 
     @classmethod
     def of(cls, p: Iterable[object] | Distribution) -> Distribution:
-        """Return ``p``, given as numbers that sum to 1; a rounding error in the sum is mended.
+        """Return ``p``, given as numbers that sum to 1; a rounding error in the sum is corrected.
 
         Raises:
-            TypeError: an entry is no number.
+            TypeError: an entry is not a number.
             ValueError: there are fewer than two, one is negative, or they do not sum to 1.
         """
         if isinstance(p, Distribution):

@@ -1,4 +1,4 @@
-"""Every dataset there is, of a few records and a few letters: for whoever tries them all."""
+"""All datasets of a few records and a few letters, for exhaustive checks."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _WorstAlpha = Callable[..., Fraction]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one sampler needs or gives.
+    """What one sampler needs or achieves.
 
     Attributes:
         sampler: its name.
@@ -38,7 +38,7 @@ class Row:
         k: the number of letters.
         epsilon: the privacy parameter, a decimal of six digits where it was solved for.
         alpha: the worst-case accuracy.
-        basis: what stands behind the figure.
+        basis: what the figure rests on.
         reason: why there is no answer; then the missing value is None.
     """
 
@@ -116,8 +116,8 @@ def plan(
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
     rounded up) or the best accuracy that the worst case allows. A sampler whose worst case
-    has no closed form gets an answer that meets the target, but may ask a few percent more
-    than it must.
+    has no closed form gets an answer that meets the target, but may ask for a few percent
+    more than it needs.
 
     Reference: Tasnim et al. (2025), Theorem 1 and Lemma 1.
 
@@ -126,7 +126,7 @@ def plan(
         k: the number of letters.
         epsilon: the privacy parameter.
         alpha: the worst-case accuracy.
-        samplers: whom to ask; all of them if not given.
+        samplers: which ones to ask; by default all.
         codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
             what each column costs and how accurate the row is.
 
@@ -150,7 +150,7 @@ def plan(
     given = {"n": n, "k": k, "epsilon": epsilon, "alpha": alpha}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
-        raise ValueError("plan must be given exactly three of n, k, epsilon and alpha.")
+        raise ValueError("plan needs exactly three of n, k, epsilon and alpha.")
     known = {name: parsers[name](value) for name, value in given.items() if value is not None}
     asked = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
     question = _Question(missing[0], known)

@@ -1,1 +1,1 @@
-"""Any sampler from outside: draw from it, and bound its epsilon from below."""
+"""Auditing: draw from any sampler, and bound its epsilon from below."""

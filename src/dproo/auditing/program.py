@@ -1,4 +1,4 @@
-"""Somebody else's program as a sampler: each run prints one letter."""
+"""Any program as a sampler: each run prints one letter."""
 
 from __future__ import annotations
 

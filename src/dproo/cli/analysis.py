@@ -20,19 +20,21 @@ from dproo.report import VIOLATION, certificate_object, limit_sentence, number, 
 @click.option("--n", type=int, help="Number of records.")
 @click.option("--k", type=int, help="Number of letters of the alphabet.")
 @click.option("--epsilon", help="Privacy parameter.")
-@click.option("--alpha", help="Worst-case accuracy: total variation distance, 0 to 1.")
-@click.option("--codebook", help="The columns of a whole row: give it with n and epsilon.")
-@click.option("--releases", type=int, help="Records released from the same data.")
-@click.option("--delta", default="0", help="With --releases: how likely epsilon may fail.")
+@click.option("--alpha", help="Worst-case error: total variation distance, 0 to 1.")
+@click.option("--codebook", help="A code book: plan a whole row, with n and epsilon.")
+@click.option("--releases", type=int, help="How many records will be released from the same data.")
+@click.option(
+    "--delta", default="0", help="With --releases: the probability that epsilon may fail."
+)
 @json_option
 def plan_command(
     *, codebook: str | None, releases: int | None, delta: str, as_json: bool, **known: Any
 ) -> None:
-    """Give three of n, k, epsilon and alpha; get the fourth for every sampler.
+    """Solve for one of n, k, epsilon and alpha, for every sampler.
 
-    With --releases, give n, k and epsilon: get what that many records cost, and how accurate
-    they are, each way. With --codebook, give n and epsilon: get what each column of a whole row
-    costs, and how accurate the row is.
+    Give the other three. With --releases, give n, k and epsilon, and see what that many
+    records cost and how accurate they are. With --codebook, give n and epsilon, and see what
+    each column of a whole row costs and how accurate the row is.
 
     \b
     Examples:
@@ -77,19 +79,24 @@ def plan_command(
 @sampler_option
 @click.option("--n", type=int, help="Number of records (not needed under add-remove).")
 @click.option("--k", type=int, required=True, help="Number of letters of the alphabet.")
-@click.option("--epsilon", required=True, help="The privacy parameter that is claimed.")
+@click.option("--epsilon", required=True, help="The claimed privacy parameter.")
 @click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
 @click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
-@click.option("--records-per-person", type=int, help="Most records of a person (roo).")
+@click.option("--records-per-person", type=int, help="The most records of one person (roo).")
 @neighbours_option
-@click.option("--enumerate", "enumerated", is_flag=True, help="Try all datasets; small n, k.")
+@click.option(
+    "--enumerate",
+    "enumerated",
+    is_flag=True,
+    help="Check all datasets one by one; small n and k only.",
+)
 @json_option
 def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options: Any) -> int:
-    """Prove the epsilon of the very integers that would be drawn from.
+    """Certify a sampler's exact epsilon from its integer weights.
 
-    Prints the largest probability ratio over all neighbouring datasets, or a proven bound on
-    it, and two neighbours and an output that have it, or nearly. Exit code 0: epsilon holds;
-    5: it does not.
+    Prints the largest ratio of probabilities over all neighbouring datasets, or a proven bound
+    on it, with two neighbours and an output that reach it, or nearly. Exit code 0: epsilon
+    holds; 5: it does not.
 
     \b
     Examples:
@@ -140,14 +147,15 @@ def _histogram(counts: Counts) -> str:
     "--p",
     "guess",
     required=True,
-    help=f"A public guess of the shape: {', '.join(SHAPES)}; or probabilities, as 0.5,0.3,0.2.",
+    help=f"A public guess: {', '.join(SHAPES)}; or probabilities, such as 0.5,0.3,0.2.",
 )
-@click.option("--trials", type=int, help="Datasets drawn where only Monte Carlo is possible.")
+@click.option("--trials", type=int, help="Datasets to simulate where no exact method works.")
 @json_option
 def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
-    """Measure every sampler on the same distribution; smaller is better.
+    """Compare the accuracy of all samplers on one distribution.
 
-    Nothing is read: the distribution is a public guess, and must not come from the data.
+    Smaller is better. No data is read: the distribution is a public guess, and must not come
+    from the data.
 
     \b
     Examples:
@@ -184,10 +192,10 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
     type=int,
     default=100_000,
     show_default=True,
-    help="Datasets drawn where only simulation is left.",
+    help="Datasets to simulate where no exact method works.",
 )
 def figures_command(out: str, trials: int) -> None:
-    """Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."""
+    """Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."""
     try:
         from dproo.figures.paper import write_all  # noqa: PLC0415 - matplotlib is an extra
     except ModuleNotFoundError:

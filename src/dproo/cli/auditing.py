@@ -1,4 +1,4 @@
-"""The command that audits a sampler, ours or somebody else's: ``dproo audit``."""
+"""The command that audits a sampler: ``dproo audit``."""
 
 from __future__ import annotations
 
@@ -32,19 +32,23 @@ _SHOWN = 8
 
 
 @click.command("audit")
-@click.option("--sampler", help=f"A sampler of ours: {', '.join(SAMPLERS)}.")
-@click.option("-n", "--n", type=int, help="Number of records of our sampler; few show most.")
-@click.option("-k", "--k", type=int, help="Number of letters of our sampler; few show most.")
+@click.option("--sampler", help=f"A built-in sampler: {', '.join(SAMPLERS)}.")
+@click.option("-n", "--n", type=int, help="Number of records, with --sampler; few show most.")
+@click.option("-k", "--k", type=int, help="Number of letters, with --sampler; few show most.")
 @click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
 @click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
 @neighbours_option
-@click.option("--command", "template", help="A program that prints a letter; {} is the dataset.")
-@click.option("--dataset", help="A file for the program, invented.")
-@click.option("--neighbour", help="The same with one record changed.")
-@click.option("--distance", default=1, show_default=True, help="In how many records they differ.")
-@click.option("--epsilon", required=True, help="The privacy parameter that is claimed.")
 @click.option(
-    "--trials", help="Draws on each dataset, as 1e6 (our samplers, default) or 1000 (programs)."
+    "--command", "template", help="A program that prints a letter; {} is the dataset's path."
+)
+@click.option("--dataset", help="A file of invented data for the program.")
+@click.option("--neighbour", help="The same file with one record changed.")
+@click.option(
+    "--distance", default=1, show_default=True, help="How many records the two files differ in."
+)
+@click.option("--epsilon", required=True, help="The claimed privacy parameter.")
+@click.option(
+    "--trials", help="Draws from each dataset. [default: 1e6 with --sampler, 1000 with --command]"
 )
 @click.option("--confidence", default="0.999", show_default=True, help="Between 0 and 1.")
 @json_option
@@ -61,14 +65,14 @@ def audit_command(
     neighbour: str | None,
     **options: Any,
 ) -> int:
-    """Look for a violation of epsilon from outside, by drawing again and again.
+    """Test a claimed epsilon by drawing from any sampler.
 
     Prints a lower bound on epsilon. Exit code 0: no violation found, which proves nothing;
-    5: epsilon is violated, or the draws repeat each other. A sampler of ours is drawn from on
-    the two neighbours that its certificate found to be the worst. A program is run without a
-    shell; what it prints is the letter, and a run that fails is a letter too.
+    5: epsilon is violated, or the draws repeat each other. A built-in sampler is tested on the
+    worst pair of neighbours that its certificate found. A program runs without a shell; its
+    output is the letter, and a failed run counts as a letter of its own.
 
-    Audit on invented data only: an audit is thousands of releases, and prints what it saw.
+    Use invented data only: an audit makes thousands of releases and prints what it saw.
 
     \b
     Examples:
@@ -81,14 +85,16 @@ def audit_command(
         name: value for name, value in options.items() if value is not None and value is not False
     }
     if (sampler is None) == (template is None):
-        raise ValueError("audit must be given either a sampler or a command.")
+        raise ValueError("audit needs either --sampler or --command.")
     if sampler is not None:
         if dataset or neighbour or distance != 1:
-            raise ValueError("sampler must be used without dataset, neighbour and distance.")
+            raise ValueError("--sampler cannot be used with --dataset, --neighbour or --distance.")
         subject, size, pair = sampler, 10**6, _worst_pair(sampler, epsilon=epsilon, **known)
     else:
         if dataset is None or neighbour is None or known != {"neighbours": REPLACE}:
-            raise ValueError("command must be used with dataset and neighbour, and no sampler's.")
+            raise ValueError(
+                "--command requires --dataset and --neighbour, and no sampler options."
+            )
         subject, size, pair = str(template), 10**3, _files(str(template), dataset, neighbour)
     size = size if trials is None else _whole("trials", trials)
     with click.progressbar(
@@ -114,7 +120,7 @@ def audit_command(
 def _worst_pair(sampler: str, **options: Any) -> dict[str, Any]:
     """Return what the certificate says is worst: two datasets and an event."""
     if not {"n", "k"} <= set(options):
-        raise ValueError("n and k must be given with sampler; small ones show most.")
+        raise ValueError("--sampler requires --n and --k; small ones show most.")
     certificate = certify(mechanism(sampler, **options))
     law, witness = certificate.mechanism, certificate.witness
     pair = {"dataset": witness.before, "neighbour": witness.after}

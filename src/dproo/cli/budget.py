@@ -13,7 +13,7 @@ from dproo.releases.budget_name import dataset_name
 from dproo.report import accounts_object
 
 path_option = click.option(
-    "--ledger", "path", help="The ledger's file; else DPROO_LEDGER, else your own."
+    "--ledger", "path", help="The ledger file. [default: $DPROO_LEDGER, else your own]"
 )
 
 
@@ -21,8 +21,8 @@ path_option = click.option(
 def ledger_command() -> None:
     """Declare, show and verify privacy budgets.
 
-    A ledger is one file with a budget for each declared dataset. Every release is charged
-    before data is read, and nothing is ever refunded.
+    A ledger is a file with a budget for each declared dataset. Every release is charged
+    before data is read, and no charge is ever refunded.
 
     \b
     Examples:
@@ -34,15 +34,20 @@ def ledger_command() -> None:
 
 @ledger_command.command("init")
 @click.argument("dataset")
-@click.option("--budget", required=True, help="The total epsilon, once and for all.")
-@click.option("--delta", default="0", help="The total delta; without one the budget is pure.")
+@click.option("--budget", required=True, help="The total epsilon; it cannot be raised later.")
+@click.option(
+    "--delta", default="0", help="The total delta; without it the budget is pure epsilon."
+)
 @neighbours_option
 @click.option(
-    "--records-per-person", default=1, show_default=True, help="The most that one person owns."
+    "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
 @path_option
 def init(dataset: str, *, path: str | None, **terms: Any) -> None:
-    """Declare the budget of DATASET: a name, or a file, whose full path is then the name."""
+    """Declare the budget of DATASET.
+
+    DATASET is a name, or a file, whose full path becomes the name.
+    """
     name = dataset_name(dataset)
     Ledger.create(book_of(path)).declare(name, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
@@ -53,7 +58,7 @@ def init(dataset: str, *, path: str | None, **terms: Any) -> None:
 @path_option
 @json_option
 def show(*, path: str | None, as_json: bool) -> None:
-    """Print every budget, what is spent and what is left."""
+    """Show every budget, its charges and what is left."""
     accounts = Ledger(book_of(path)).show()
     if as_json:
         print_json(accounts_object(accounts))
@@ -77,11 +82,11 @@ def show(*, path: str | None, as_json: bool) -> None:
 
 
 @ledger_command.command("verify")
-@click.option("--head", help="A hash noted earlier, from a receipt: it must be in the chain.")
+@click.option("--head", help="A hash from an earlier receipt, which the ledger must contain.")
 @path_option
 @json_option
 def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
-    """Check every byte, every hash and every rule of the ledger."""
+    """Check the ledger's bytes, hashes and rules."""
     found = Ledger(book_of(path)).verify(expect_head=head)
     if as_json:
         print_json({"is_intact": True, "events": found.events, "head": found.head})
@@ -92,12 +97,12 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
 @ledger_command.command("accept-restore")
 @path_option
 def accept(*, path: str | None) -> None:
-    """Go on with an older copy of the ledger; what it lacks is charged again.
+    """Accept an older copy of the ledger.
 
-    Every event is noted outside of the ledger too: in $XDG_STATE_HOME/dproo (by default
-    ~/.local/state/dproo), and in the file that DPROO_WITNESS names, best on another disk. A
-    ledger that lacks one of them is refused. Put its newest copy back; use this where there
-    is none.
+    What the copy lacks is charged again. Every event is also remembered outside the ledger: in
+    $XDG_STATE_HOME/dproo (by default ~/.local/state/dproo), and in the file that DPROO_WITNESS
+    names, best on another disk. A ledger that lacks a remembered event is refused. Put its
+    newest copy back; use this command only if there is none.
     """
     for loss in accept_restore(book_of(path)):
         cost = in_epsilon(loss.charge) + (f" and {in_delta(loss.delta)}" if loss.delta else "")
@@ -108,7 +113,7 @@ def accept(*, path: str | None) -> None:
 @ledger_command.command("export")
 @path_option
 def export(*, path: str | None) -> None:
-    """Print all events, oldest first, one JSON object a line."""
+    """Print all events, oldest first, one JSON object per line."""
     for event in Ledger(book_of(path)).export():
         click.echo(json_text(event))
 
@@ -117,5 +122,5 @@ def export(*, path: str | None) -> None:
 @click.argument("entry", type=int)
 @path_option
 def print_again(entry: int, *, path: str | None) -> None:
-    """Print the receipt of a recorded release again; it costs nothing."""
+    """Print a recorded release again, for free."""
     print_json(Ledger(book_of(path)).released(entry))

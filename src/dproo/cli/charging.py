@@ -1,4 +1,4 @@
-"""What every command that charges has around it: the ledger, the signals, the printing."""
+"""What every charging command needs: the ledger, the signals, the printing."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def charging(
             yield {"ledger": ledger, "dataset": name}
         except (MissingLedgerError, UnknownDatasetError) as error:
             raise type(error)(
-                f"{error} {remedy(name, book)} Or release without one: --no-ledger."
+                f"{error} {remedy(name, book)} To release without one: --no-ledger."
             ) from None
         except Stopped:
             raise
         except KeyboardInterrupt:
             if before is None or _head(ledger) == before:
                 raise
-            raise Stopped(f"{STOPPED} The charge stays: 'dproo ledger show' tells.") from None
+            raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
 
 
 def _head(ledger: Ledger) -> str | None:

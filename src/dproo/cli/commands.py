@@ -1,4 +1,4 @@
-"""All commands, each imported when it is asked for, and what their failures say."""
+"""All commands, each imported on demand, and the messages of their failures."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ _CONFIG_MAX = 1 << 20
 _COMMANDS = {
     "audit": (
         "auditing",
-        "Look for a violation of epsilon from outside, by drawing again and again.",
+        "Test a claimed epsilon by drawing from any sampler.",
     ),
-    "certify": ("analysis", "Prove the epsilon of the very integers that would be drawn from."),
-    "compare": ("analysis", "Measure every sampler on the same distribution; smaller is better."),
+    "certify": ("analysis", "Certify a sampler's exact epsilon from its integer weights."),
+    "compare": ("analysis", "Compare the accuracy of all samplers on one distribution."),
     "demo": (
         "demonstration",
-        "Plan, release and be refused, on invented hospital admissions; takes a second.",
+        "See a plan, a release and a refusal, on invented data.",
     ),
-    "figures": ("analysis", "Draw the paper's figures beside ours, as PDF, PNG, SVG and CSV."),
+    "figures": ("analysis", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
     "ledger": ("budget", "Declare, show and verify privacy budgets."),
     "plan": (
         "analysis",
-        "Give three of n, k, epsilon and alpha; get the fourth for every sampler.",
+        "Solve for one of n, k, epsilon and alpha, for every sampler.",
     ),
-    "sample": ("releasing", "Release one record of DATA, or a whole row, under pure epsilon-DP."),
-    "serve": ("serving", "Plan, understand and release in a browser, on this machine only."),
+    "sample": ("releasing", "Release a representative record or row of DATA."),
+    "serve": ("serving", "Plan and release in a browser, on this machine only."),
     "synthesize": (
         "synthesizing",
-        "Release many synthetic records of DATA under one budget.",
+        "Release many synthetic records of DATA for one epsilon.",
     ),
 }
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for."""
+    """Commands that are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -67,24 +67,26 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dproo")
-@click.option("--config", help="A TOML file of defaults; else DPROO_CONFIG, else your own.")
+@click.option(
+    "--config",
+    help="A TOML file of defaults. [default: $DPROO_CONFIG, else ~/.config/dproo/dproo.toml]",
+)
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
-    """Show one representative record of a sensitive dataset under differential privacy.
+    """Release a representative record of a sensitive dataset under differential privacy.
 
     \b
-    See it work.                     dproo demo
-    How many records do I need?      dproo plan --k 9 --epsilon 0.1 --alpha 0.05
-    Does the sampler keep its word?  dproo certify --n 1000 --k 9 --epsilon 0.1
-    Does another one?                dproo audit --command 'theirs {}' --epsilon 1
-                                       --dataset a.csv --neighbour b.csv
-    Declare a budget.                dproo ledger init data.csv --budget 3
-    Release a record.                dproo sample data.csv --column diagnosis
-                                       --alphabet codes.txt --epsilon 1
+    See it work:                  dproo demo
+    How many records do I need?   dproo plan --k 9 --epsilon 0.1 --alpha 0.05
+    Declare a budget:             dproo ledger init data.csv --budget 3
+    Release a record:             dproo sample data.csv --column diagnosis
+                                    --alphabet codes.txt --epsilon 1
+    Prove a sampler's epsilon:    dproo certify --n 1000 --k 9 --epsilon 0.1
+    Test another sampler:         dproo audit --command 'theirs {}' --epsilon 1
+                                    --dataset a.csv --neighbour b.csv
 
-    Defaults can stand in a TOML file, a table for each command: [sample] with
-    sampler = "roo". It is looked for in ~/.config/dproo/dproo.toml, never in the folder you
-    happen to be in.
+    Set defaults in a TOML file with a table for each command, such as sampler = "roo" under
+    [sample]. No such file is ever read from the working folder.
     """
     ctx.default_map = _defaults(config)
 
@@ -108,7 +110,7 @@ def _defaults(config: str | None) -> dict[str, Any]:
         command = cli.get_command(click.Context(cli), name)
         known = {option.name for option in command.params} if command else set()
         if not isinstance(defaults, dict) or not set(defaults) <= known:
-            raise ValueError(f"config must hold tables of options only, got [{name}] in {path}.")
+            raise ValueError(f"config must contain only tables of options, got [{name}] in {path}.")
     return found
 
 
@@ -136,7 +138,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _complain(error: click.ClickException, given: list[str]) -> None:
-    """Print what click does, but for what could steer a terminal or tell a password."""
+    """Print what click would, without anything that controls a terminal or is a password."""
     from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
 
     context = getattr(error, "ctx", None)

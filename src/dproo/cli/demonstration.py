@@ -41,7 +41,7 @@ _CODEBOOK = {
 
 @click.command("demo")
 def demo_command() -> None:
-    """Plan, release and be refused, on invented hospital admissions; takes a second."""
+    """See a plan, a release and a refusal, on invented data."""
     codes = [code for code in _ADMISSIONS if code]
     records = sum(_ADMISSIONS.values())
     with TemporaryDirectory(prefix="dproo-demo-") as folder:
@@ -55,11 +55,13 @@ def demo_command() -> None:
         data.write_text("\n".join(["diagnosis,sex,age", *lines]) + "\n", encoding="utf-8")
         alphabet = Alphabet.of(codes)
         _step(f"1. The data: {records:,} invented admissions; the public codes: {', '.join(codes)}")
-        _step("   and the extra letter 'other'. Nobody has B20, and nobody may learn that.")
+        _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
 
         alpha = plan(n=records, k=alphabet.k, epsilon=_EPSILON)["ls-roo"]
-        _step(f"\n2. Plan: epsilon = {_EPSILON} means that no one record changes the odds of any")
-        _step("   conclusion by more than a factor 2.72. The released code then differs from a")
+        _step(
+            f"\n2. Plan: epsilon = {_EPSILON} means that no single record changes the odds of any"
+        )
+        _step("   conclusion by more than a factor of 2.72. The released code then differs from a")
         _step(f"   random patient's in at most {float(alpha or 0):.2%} of all draws.")
 
         ledger = Ledger.create(Path(folder) / "ledger.sqlite3")
@@ -71,13 +73,13 @@ def demo_command() -> None:
         }
         charged: dict[str, Any] = {"ledger": ledger, "dataset": "admissions"}
         _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
-        _step("   only then the data is read:\n")
+        _step("   only then is the data read:\n")
         release = sample(data, **question, **charged)
         echo(release.value)
         print_facts(facts(release.receipt))
 
         left = in_epsilon(ledger.show()[0].left)
-        _step(f"\n4. Refusal: once more for {_EPSILON}, though only {left} is left:")
+        _step(f"\n4. Refusal: the same again for {_EPSILON}, with only {left} left:")
         try:
             sample(data, **question, **charged)
         except BudgetRefused as refused:
@@ -92,7 +94,7 @@ def demo_command() -> None:
             echo(f"{column:<10} {letter}")
         _step("\n   Printing a release again is free, and the ledger verifies:")
         _step(f"   {ledger.verify().events} events, intact.")
-        _step("\nYour own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
+        _step("\nFor your own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
 
 
 def _step(text: str) -> None:

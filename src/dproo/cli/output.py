@@ -1,4 +1,4 @@
-"""What the commands share: options, and how a result is printed."""
+"""What the commands share: options and printing."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ neighbours_option = click.option(
     "--neighbours",
     default=REPLACE,
     metavar="RELATION",
-    help=f"{REPLACE!r} (n is public, the default) or {ADD_REMOVE!r} (n is private).",
+    help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
 sampler_option = click.option(
     "--sampler",
     default=DEFAULT,
     show_default=True,
-    help=f"One of {', '.join(SAMPLERS)}; a release also takes 'auto'.",
+    help=f"One of {', '.join(SAMPLERS)}; releases also accept 'auto'.",
 )
 
 
@@ -69,12 +69,14 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
         breaks: characters that would end a cell or a line before its end.
     """
     if sys.stdout is None:
-        raise ValueError("standard output must be open: what is released is printed there.")
+        raise ValueError("standard output must be open: the release is printed there.")
     if is_terminal(sys.stdout):
         return
     everything = "\0".join(texts)
     if any(character in everything for character in breaks):
-        raise ValueError("letters must be without line breaks and tabs here. Use --json.")
+        raise ValueError(
+            "letters must not contain line breaks or tabs when printed as text. Use --json."
+        )
     try:
         everything.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "strict")
     except UnicodeEncodeError:
@@ -85,7 +87,7 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
 
 
 def print_json(fields: dict[str, Any]) -> None:
-    """Print one object that says which version of its layout it has."""
+    """Print one object, marked with the version of its layout."""
     click.echo(json_text(versioned(fields), indent=2))
 
 

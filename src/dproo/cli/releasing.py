@@ -28,34 +28,40 @@ from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
     click.argument("data"),
-    click.option("--column", "columns", multiple=True, help="The column; several make a product."),
+    click.option(
+        "--column", "columns", multiple=True, help="The column; repeat it for several columns."
+    ),
     click.option(
         "--alphabet",
         "alphabets",
         multiple=True,
-        help="The public letters, one for each column: a file with one a line (codes.txt), a"
-        " column of a CSV file (codes.csv:code), integers (0..120) or bins (bins:0,18,65).",
+        help="The public letters, one alphabet for each column: a file with one per line"
+        " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
+        " (bins:0,18,65).",
     ),
-    click.option("--outside", default=OTHER, show_default=True, help="'other' or 'uniform'."),
+    click.option(
+        "--outside",
+        default=OTHER,
+        show_default=True,
+        help="Count a cell outside the alphabet as 'other', or as a random letter: 'uniform'.",
+    ),
     click.option(
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
-    click.option("--table", help="The table of a database or DuckDB file, or schema.table."),
-    click.option(
-        "--engine", help="'spark': DATA is a table's name or Parquet files, read by Spark."
-    ),
-    click.option("--master", help="The cluster of Spark, as spark://host:7077; else this machine."),
+    click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
+    click.option("--engine", help="'spark': read DATA, a table's name or Parquet files, by Spark."),
+    click.option("--master", help="The Spark cluster, such as spark://host:7077. [default: local]"),
     sampler_option,
     neighbours_option,
     click.option(
-        "--records-per-person", default=1, show_default=True, help="The most that one person owns."
+        "--records-per-person", default=1, show_default=True, help="The most records of one person."
     ),
     click.option(
-        "--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own."
+        "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
     ),
-    click.option("--dataset", help="The name of the budget; by default the file's full path."),
-    click.option("--no-ledger", is_flag=True, help="Charge no budget: nothing adds up releases."),
-    click.option("--quiet", is_flag=True, help="Print what is released only."),
+    click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
+    click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
+    click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
 
@@ -69,21 +75,28 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("sample")
 @source_options
-@click.option("--codebook", help="The public columns in a JSON file: release whole rows.")
+@click.option("--codebook", help="A JSON file that lists the public columns: release whole rows.")
 @click.option(
     "--network",
     default=AUTO,
     show_default=True,
-    help="Which columns of a row depend on which: 'declared' in the code book, 'learned'"
-    " privately for a fifth of epsilon, or 'independent'.",
+    help="How the columns of a row depend on each other: 'declared' in the code book,"
+    " 'learned' privately for a fifth of epsilon, or 'independent'.",
 )
-@click.option("--within-bins", is_flag=True, help="Show a bin of a row as a number inside it.")
-@click.option("--size", default=1, show_default=True, help="Records released for this epsilon.")
-@click.option("--by", help="A column of groups: one record is released for each group.")
-@click.option("--groups", help="The public groups, in any form that an alphabet has.")
-@click.option("--groups-public", is_flag=True, help="Everybody may know who is in which group.")
 @click.option(
-    "--guess", help="For als-roo, from public knowledge: 'sparse', 'heavy tail', 'dense'."
+    "--within-bins",
+    is_flag=True,
+    help="Show a number drawn from a bin instead of the bin (rows only).",
+)
+@click.option(
+    "--size", default=1, show_default=True, help="How many records to release for this epsilon."
+)
+@click.option("--by", help="A column of groups: release one record for each group.")
+@click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
+@click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
+@click.option(
+    "--guess",
+    help="The public's guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
 )
 def sample_command(
     data: str,
@@ -102,12 +115,12 @@ def sample_command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Release one record of DATA, or a whole row, under pure epsilon-DP.
+    """Release a representative record or row of DATA.
 
-    DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a pattern of several, a
-    postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
-    the data; a cell outside it counts as the extra letter 'other'. The record goes to
-    standard output, the receipt to standard error.
+    The release is pure epsilon-DP. DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a
+    quoted pattern of several, a postgresql:// URL, or what Spark can read. The alphabet is
+    public and never learned from the data. The record goes to standard output, the receipt to
+    standard error.
 
     \b
     Examples:
@@ -123,14 +136,16 @@ def sample_command(
     """
     if codebook is not None:
         if columns or alphabets:
-            raise ValueError("column and alphabet must be left out with a code book.")
+            raise ValueError(
+                "--codebook cannot be used with --column or --alphabet: it names the columns."
+            )
         book = CodeBook.of(codebook)
         alphabet, column, choices["codebook"] = book.alphabet, None, book
     else:
         alphabet, column = letters(columns, alphabets, outside)
         choices["alphabet"] = alphabet
     if (by is None) != (groups is None):
-        raise ValueError("groups must be given with by, and by with groups.")
+        raise ValueError("--by and --groups must be given together.")
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
@@ -154,7 +169,7 @@ def letters(
 ) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column where there is one only."""
     if not alphabets:
-        raise ValueError("alphabet must be given: it lists every letter that could occur.")
+        raise ValueError("--alphabet must be given: it lists every value that could occur.")
     if len(alphabets) == 1 and len(columns) < 2:
         return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
     if len(columns) != len(alphabets):
@@ -169,7 +184,7 @@ def letters(
 
 
 def _lines(values: Sequence[Record]) -> Iterator[str]:
-    """Yield the records, one a line; a single row on a terminal has a line for each column."""
+    """Yield the records, one per line; a single row on a terminal has a line per column."""
     for value in values:
         if not isinstance(value, dict):
             yield str(value)
@@ -212,6 +227,6 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
         "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
         f" charged {in_epsilon(charged['charge_nano_epsilon'])}"
         if charged
-        else "none: nothing adds up this and other releases",
+        else "none: not charged to any budget",
         "software": receipt["software"],
     }

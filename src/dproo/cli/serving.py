@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 @click.command("serve")
 @click.option("--open", "opens", is_flag=True, help="Open the page in your browser.")
-@click.option("--port", default=0, help="The port to listen on; by default a free one.")
+@click.option("--port", default=0, help="The port to listen on. [default: a free one]")
 @click.option(
-    "--folder", default=".", help="The only files the page can name; by default those from here on."
+    "--folder", default=".", help="The folder whose files the page may read. [default: this one]"
 )
-@click.option("--ledger", "path", help="The ledger to charge; else DPROO_LEDGER, else your own.")
+@click.option(
+    "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
+)
 @json_option
 def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_json: bool) -> None:
-    """Plan, understand and release in a browser, on this machine only.
+    """Plan and release in a browser, on this machine only.
 
-    Prints a link that works once, within ten minutes; press Enter for another one. Whoever opens
-    it, on this machine, can spend your budget. The page reads files of the folder only, needs no
-    network and sends nothing anywhere. Ctrl-C ends it.
+    Prints a link that works once, within ten minutes; press Enter for another. Whoever opens it
+    on this machine can spend your budget. The page reads files in the folder only, needs no
+    network and sends nothing anywhere. Press Ctrl-C to stop.
 
     \b
     Examples:
@@ -59,7 +61,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         link, file = launch.prepare(door) if opens else (door.link(), None)
         show(link)
         if sys.stdin and sys.stdin.isatty():
-            echo("It works once. Enter prints another one, Ctrl-C ends the page.", err=True)
+            echo("The link works once. Press Enter for another, Ctrl-C to stop.", err=True)
         _beside(_print_links, door, show)
         if file is not None:  # some browsers return only when they are closed
             _beside(_open, file, launch.show)
@@ -75,7 +77,7 @@ def _beside(action: Callable[..., None], *arguments: object) -> None:
 
 def _open(file: Path, show: Callable[[Path], bool]) -> None:
     if not show(file):
-        click.echo("No browser could be opened: open the link yourself.", err=True)
+        click.echo("No browser could be opened. Open the link yourself.", err=True)
 
 
 def _print_links(door: Door, show: Callable[[str], None]) -> None:

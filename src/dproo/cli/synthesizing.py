@@ -18,8 +18,10 @@ from dproo.releases.tables import write_csv
 @click.command("synthesize")
 @source_options
 @click.option("--rows", type=int, required=True, help="How many records to release.")
-@click.option("--delta", default="0", help="How likely epsilon may fail; far below 1/records.")
-@click.option("--out", help="A new file, .csv or .parquet; without it, CSV on standard output.")
+@click.option(
+    "--delta", default="0", help="The probability that epsilon may fail; far below 1/records."
+)
+@click.option("--out", help="A new .csv or .parquet file. [default: CSV on standard output]")
 def synthesize_command(
     data: str,
     *,
@@ -34,11 +36,11 @@ def synthesize_command(
     quiet: bool,
     **choices: Any,
 ) -> None:
-    """Release many synthetic records of DATA under one budget.
+    """Release many synthetic records of DATA for one epsilon.
 
-    Every row is drawn from a law that is close to that of the data; epsilon and delta cover
-    all rows together. With a delta this costs far less than the sum over the rows. The budget
-    must have been declared with a delta: dproo ledger init DATA --budget 3 --delta 1e-6.
+    Every row is drawn from a distribution close to that of the data; epsilon and delta cover
+    all rows together. With a delta, this costs far less than the rows one by one, and the
+    budget must have one too: dproo ledger init DATA --budget 3 --delta 1e-6.
 
     \b
     Examples:

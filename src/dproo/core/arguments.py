@@ -47,7 +47,7 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
     """Return ``value`` as a Python integer within its bounds.
 
     Raises:
-        TypeError: ``value`` is no integer; booleans and floats are not.
+        TypeError: ``value`` is not an integer; booleans and floats are not accepted.
         ValueError: it is out of bounds.
     """
     if isinstance(value, bool) or not hasattr(value, "__index__"):

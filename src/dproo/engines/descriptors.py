@@ -35,7 +35,7 @@ class Opened:
         except OSError as error:
             if error.errno == errno.EMFILE:
                 raise ValueError(
-                    "data must be no more files than may be open at once."
+                    "data must not have more files than may be open at once."
                     " Raise the limit (ulimit -n), or merge the files."
                 ) from None
             raise ValueError(refusal("data", "be a readable file", path)) from None

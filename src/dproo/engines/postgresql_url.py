@@ -64,7 +64,7 @@ def parsed(url: str) -> dict[str, str]:
     if found is None:
         raise ValueError(
             "data must be a URL that psycopg can read: postgresql://user@host:port/database."
-            " Write other characters than letters and digits as %XX."
+            " Write characters other than letters and digits as %XX."
         )
     settings = {name: str(value) for name, value in found.items()}
     if re.fullmatch("[0-9,]*", settings.get("port", "")) is None:
@@ -90,7 +90,7 @@ def public_name(url: str) -> str:
     given = parsed(url)
     if "service" in given or "PGSERVICE" in os.environ:
         raise ValueError(
-            "dataset must be given for a URL with a service: a file elsewhere decides what it is."
+            "dataset must be given for a URL with a service: its file elsewhere names the database."
         )
     known = {
         option.keyword.decode(): option.val.decode(errors="replace")

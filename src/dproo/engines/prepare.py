@@ -87,7 +87,7 @@ def prepare(
     """
     alphabet = Alphabet.of(alphabet)
     if alphabet.columns and column is not None:
-        raise ValueError(refusal("column", "be left out, the alphabet names its own", column))
+        raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = alphabet.columns or (() if column is None else (column,))
     asked = Asked(alphabets=(alphabet,), columns=columns, table=table, engine=engine, master=master)
     return _opened(data, asked)

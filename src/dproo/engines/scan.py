@@ -12,7 +12,7 @@ from dproo.engines.boundary import attempt
 from dproo.engines.tally import Tally
 from dproo.exceptions import ReleaseError
 
-COUNT_FAILED = "the data could not be counted; no detail is shown, it could quote the data."
+COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
 
 
 @dataclass(frozen=True, kw_only=True)

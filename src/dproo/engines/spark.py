@@ -35,7 +35,9 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     if asked.engine != "spark":
         return None
     if asked.table is not None or not isinstance(data, str | os.PathLike):
-        raise ValueError("data must be a table's name or a path for engine 'spark', alone.")
+        raise ValueError(
+            "data must be a table's name or a path with engine 'spark', and table must be left out."
+        )
     with ExitStack() as stack:
         session = stack.enter_context(session_for(asked.master))
         frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
@@ -57,7 +59,7 @@ def session_for(master: str | None) -> Iterator[Any]:
         ValueError: it is no master, it does not answer, or another one is open.
     """
     if master is not None and not _MASTER.fullmatch(master):
-        raise ValueError(refusal("master", "be as local[2] or spark://host:7077", master))
+        raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
     except ImportError:
@@ -70,7 +72,7 @@ def session_for(master: str | None) -> Iterator[Any]:
         raise ValueError(refusal("master", "be a Spark cluster that answers", master))
     is_ours = session.sparkContext.appName == name
     if master is not None and session.sparkContext.master != master:
-        raise ValueError(refusal("master", "be that of the session that is open", master))
+        raise ValueError(refusal("master", "be the master of the open session", master))
     try:
         if is_ours:
             session.sparkContext.setLogLevel("OFF")  # the error of a task could quote a cell

@@ -1,1 +1,1 @@
-"""Our samplers in other libraries: one file for each, imported by whoever has the library."""
+"""The samplers in other libraries, one file for each."""

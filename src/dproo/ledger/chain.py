@@ -162,9 +162,7 @@ def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
         return declared[dataset]
     near = difflib.get_close_matches(str(dataset), declared, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
-    raise UnknownDatasetError(
-        f"{refusal('dataset', 'be a declared name with a budget', dataset)} {hint}"
-    )
+    raise UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
 
 
 def spent(connection: sqlite3.Connection, dataset: str) -> int:

@@ -109,7 +109,7 @@ class Ledger:
     def create(
         cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
     ) -> Ledger:
-        """Make an empty ledger, or open the one that is there."""
+        """Create an empty ledger, or open an existing one."""
         create(Path(path).absolute(), timeout=timeout)
         return cls(Path(path), timeout=timeout, witness=witness)
 
@@ -122,7 +122,7 @@ class Ledger:
         records_per_person: int = 1,
         delta: Number = 0,
     ) -> None:
-        """Give a dataset its budget, once and for all.
+        """Declare the budget of a dataset; it cannot be changed later.
 
         Args:
             dataset: a public name.
@@ -132,7 +132,7 @@ class Ledger:
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
 
         Raises:
-            DatasetTakenError: the name, or one that differs in case only, has a budget.
+            DatasetTakenError: the name, or one that differs only in case, already has a budget.
         """
         require_name(dataset)
         nano, _ = budget_of(budget), delta_budget_of(delta)
@@ -142,9 +142,7 @@ class Ledger:
         with self._writing() as connection:
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
-                raise DatasetTakenError(
-                    refusal("dataset", "be a name without a budget yet", dataset)
-                )
+                raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
             body |= fresh_id(connection)
             append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
 
@@ -195,7 +193,7 @@ class Ledger:
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a release, durably, before any of it is shown; return its receipt to show.
 
-        Guarantee: the receipt returned is the one that :meth:`released` returns ever after.
+        Guarantee: :meth:`released` returns the same receipt ever after.
 
         Args:
             entry: what :meth:`reserve` returned.
@@ -212,7 +210,7 @@ class Ledger:
             require_public("receipt", kept, neighbours)
             if recorded is not None:
                 raise AlreadyRecordedError(
-                    f"entry must be without a record yet, got {entry.number}. "
+                    f"entry must not be recorded yet, got {entry.number}. "
                     "One charge pays for one release."
                 )
             recorded = append(
@@ -234,7 +232,7 @@ class Ledger:
         if recorded is None:
             raise NotRecordedError(
                 f"entry must be a release that was recorded, got {number}. "
-                "It was charged, but never ended; the charge stays."
+                "It was charged but never finished; the charge stays."
             )
         return receipt_of(reserved, recorded)
 
@@ -258,20 +256,22 @@ class Ledger:
 
         Args:
             expect_head: a hash noted earlier, from a receipt or another machine; it must be
-                in the chain, so a ledger that was shortened or written anew is found out.
+                in the chain, which exposes a ledger that was truncated or rewritten.
 
         Raises:
             LedgerError: the file is not what this software wrote.
         """
         with self._reading() as connection:
             if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise CorruptLedgerError(f"the ledger {self.path} is corrupt: its pages are.")
+                raise CorruptLedgerError(
+                    f"the ledger {self.path} is corrupt: its pages are damaged."
+                )
             chain = list(events(connection))
         require_chain(chain)
         if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
             raise CorruptLedgerError(
                 f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
-                "It was shortened, replaced or written anew."
+                "It was truncated, replaced or rewritten."
             )
         last = chain[-1].hash if chain else NO_EVENT
         return Verification(events=len(chain), head=last, accounts=accounts_of(chain))

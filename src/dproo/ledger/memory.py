@@ -102,7 +102,7 @@ class Memory:
             raise RolledBackError(
                 f"the ledger {path} lacks {len(lost)} of its events, the last one of "
                 f"{lost[-1].dataset!r}: it is an old copy, or a crash lost them. Put the newest "
-                "copy back, or go on with this one: 'dproo ledger accept-restore' charges again "
+                "copy back, or continue with this one: 'dproo ledger accept-restore' charges again "
                 "what was lost."
             )
 

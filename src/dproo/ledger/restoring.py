@@ -1,4 +1,4 @@
-"""Going on with an old copy of a ledger, where nothing newer is left."""
+"""Continuing with an old copy of a ledger when no newer one is left."""
 
 from __future__ import annotations
 

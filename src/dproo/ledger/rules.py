@@ -19,14 +19,14 @@ _TELLS_N = {"n", "worst_alpha"}
 
 
 def require_name(dataset: object) -> None:
-    """Raise unless a dataset's name is text that looks like what it is."""
+    """Raise unless a dataset's name is plain, printable and public text."""
     if not isinstance(dataset, str):
         raise TypeError(refusal("dataset", "be text", dataset))
     if not 0 < len(dataset) <= _LONGEST_NAME or dataset != dataset.strip():
-        condition = f"be 1 to {_LONGEST_NAME} characters without blanks around them"
+        condition = f"be 1 to {_LONGEST_NAME} characters without spaces around them"
         raise ValueError(refusal("dataset", condition, dataset))
     if not dataset.isprintable() or not unicodedata.is_normalized("NFC", dataset):
-        raise ValueError(refusal("dataset", "be printable text in normal form C", dataset))
+        raise ValueError(refusal("dataset", "be printable text in Unicode normal form C", dataset))
     if may_hold_secret(dataset):
         raise ValueError(refusal("dataset", "be a public name", dataset))
 

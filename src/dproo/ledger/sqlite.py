@@ -147,8 +147,8 @@ def _commit(connection: sqlite3.Connection, path: Path) -> None:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_IOERR:
             raise
         raise ChargedError(
-            f"the ledger {path} could not be synced by the system, and a charge may stand: "
-            "'dproo ledger show' tells."
+            f"the ledger {path} could not be synced by the system, and a charge may stand; "
+            "see 'dproo ledger show'."
         ) from None
 
 
@@ -255,7 +255,7 @@ def _system_errors(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise MissingLedgerError(
-            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' makes one."
+            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "no such path can exist"

@@ -99,7 +99,7 @@ def mechanism(
     known = {field.name: field.default for field in fields(sampler)}
     for option in options:
         if option not in known:
-            raise TypeError(f"{name} must be used without {option}: it has no such option.")
+            raise TypeError(f"{name} has no option {option!r}.")
     if "n" not in options and options.get("neighbours", REPLACE) == REPLACE:
         raise TypeError("n must be given under replace neighbours, where it is public.")
     if epsilon is not None:

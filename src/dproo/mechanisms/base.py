@@ -55,8 +55,8 @@ class Mechanism(ABC):
         k: the number of letters of the public alphabet.
         neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: what one record may do.
 
-    Guarantee: an instance that is for release satisfies epsilon-DP; its integers were
-    certified when it was made, or it could not have been made.
+    Guarantee: an instance that is for release satisfies epsilon-DP; its integers are
+    certified when it is constructed.
     """
 
     name: ClassVar[str]
@@ -145,7 +145,7 @@ class Mechanism(ABC):
 
     @property
     def largest_ratio(self) -> Fraction:
-        """The ratio of the worst transition; a sampler that cannot find it gives a bound."""
+        """The ratio of the worst transition, or a proven bound on it."""
         return self.ratio(self.worst)
 
     @property
@@ -168,7 +168,7 @@ class Mechanism(ABC):
 
     @cached_property
     def dominating_pair(self) -> DominatingPair:
-        """Two laws that are told apart at least as well as the releases of any two neighbours.
+        """Two laws at least as easy to tell apart as the releases of any two neighbours.
 
         Proof: docs/proofs/dominating_pair.md
         """
@@ -210,7 +210,7 @@ class Mechanism(ABC):
         return (pick(self.weights(counts), source),)
 
     def draw_each(self, counts: Counts, *, source: RandomSource | None = None) -> list[int]:
-        """Return a letter of each of many datasets, whose counts stand one behind the other."""
+        """Return one letter for each of many datasets, whose counts follow one another."""
         source = source or RandomSource()
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
 

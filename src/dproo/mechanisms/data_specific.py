@@ -111,8 +111,8 @@ class DataSpecificRevealOrObscure(Mechanism):
             if m == ENTRIES_MAX:
                 if self.as_printed:
                     raise ValueError(
-                        f"as_printed must need at most {ENTRIES_MAX} entries of the table, "
-                        "got more. Choose a larger epsilon or a smaller n."
+                        f"as_printed needs more than {ENTRIES_MAX} table entries here."
+                        " Choose a larger epsilon or a smaller n."
                     )
                 break
             entries.append(max(0, *self._lower_bounds(m, entries[-1])))

@@ -92,7 +92,7 @@ class Network:
                 if parent not in parents or parent == name:
                     raise ValueError(refusal(f"parents of {name!r}", "be other columns", parent))
             if len(set(found)) < len(found):
-                raise ValueError(refusal(f"parents of {name!r}", "differ", list(found)))
+                raise ValueError(refusal(f"parents of {name!r}", "all differ", list(found)))
             cells = prod(sizes[names.index(column)] for column in (*found, name))
             if cells > CELLS_MAX:
                 raise ValueError(

@@ -103,7 +103,7 @@ class RevealOrObscure(Mechanism):
             several = max(self.draws, self.records_per_person) > 1
             if self.epsilon != 0 or self.neighbours != REPLACE or several or self.prior:
                 raise ValueError(
-                    "q must stand alone: it fixes epsilon for one draw under replace neighbours."
+                    "q must be given alone: it fixes epsilon for one draw under replace neighbours."
                 )
             self._set(epsilon=epsilon_of(self.q, n=self.n, k=self.k))
         if self.prior is not None:

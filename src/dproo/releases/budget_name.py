@@ -1,4 +1,4 @@
-"""The budget of a dataset: what it is called where nobody named it, and how to declare one."""
+"""The default name of a dataset's budget, and how to declare one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dproo.ledger import default_path
 def dataset_name(data: str) -> str:
     """Return the name that a budget has by default: a file's full path, else the text itself.
 
-    Names stand in ledgers and receipts. A database is named by host, port and name alone.
+    Names appear in ledgers and receipts. A database is named by host, port and name only.
 
     Raises:
         ValueError: it may hold a password, and what it names cannot be told without it.
@@ -34,13 +34,13 @@ def dataset_name(data: str) -> str:
 
 
 def remedy(dataset: str, ledger: Path) -> str:
-    """Return the sentence that tells how a missing budget is declared."""
+    """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")
     return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
 
 
 def reprint(receipt: dict[str, Any], ledger: Path) -> str:
-    """Return the sentence that tells where a release is that could not be shown."""
+    """Return the sentence that says where to find a release that could not be shown."""
     charged = receipt["ledger"]
     if charged is None:
         return "It was charged to no ledger, so it is lost."

@@ -2,8 +2,8 @@
 
 Everything that can be refused is refused before the charge, the charge is durable before any
 data is read, and the release is recorded before any of it is shown. From the reservation until
-the receipt is written, every end, be it a failure or an interrupt, is one fixed sentence that
-says what became of the charge.
+the receipt is written, every failure or interrupt is one fixed sentence that says what became of
+the charge.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dproo.releases.request import Drawn, Request, Stopped
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
-    "the release failed after data was read; no detail is shown, it could quote the data."
+    "the release failed after data was read; details are withheld because they could reveal data."
 )
 
 STOPPED = "the release was stopped."
@@ -39,11 +39,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Release:
-    """What left the house.
+    """A completed release and its receipt.
 
     Attributes:
-        values: the released letters; with groups, one for each group in their order.
-        receipt: how they were drawn, JSON-able; nothing in it that is not public or released.
+        values: the released records; with groups, one for each group in their order.
+        receipt: how they were drawn, JSON-able; everything in it is public or released.
     """
 
     values: tuple[Record, ...]
@@ -51,7 +51,7 @@ class Release:
 
     @property
     def value(self) -> Record:
-        """The released letter, or the first of several."""
+        """The released record, or the first of several."""
         return self.values[0]
 
 
@@ -85,7 +85,7 @@ def execute(
             records_per_person=request.records_per_person,
             request=request.public_choices,
         ),
-        kept="The charge may stand: 'dproo ledger show' tells.",
+        kept="The charge may stand; see 'dproo ledger show'.",
         refusals=(LedgerError, TypeError, ValueError),
     )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
@@ -124,10 +124,10 @@ def guarded(
     kept: str = "",
     refusals: tuple[type[Exception], ...] = (),
 ) -> Result:
-    """Run ``action``; however it ends early, one sentence without a cause is raised.
+    """Run ``action``; any failure is raised as one sentence without a cause.
 
-    An interrupt stays an interrupt and an exit an exit, so that they end the program. Anything
-    else, a library's panic that is no ``Exception`` included, becomes a :class:`ReleaseError`.
+    Interrupts and exits stay what they are, so that they end the program. Anything else, even a
+    library's panic that is not an ``Exception``, becomes a :class:`ReleaseError`.
 
     Args:
         action: what touches data, or comes after a charge.

@@ -40,35 +40,35 @@ def sample(
     engine: str | None = None,
     master: str | None = None,
 ) -> Release:
-    """Release one representative record of ``data``, or a few, under epsilon-DP.
+    """Release one representative record of ``data``, a few, or whole rows, under epsilon-DP.
 
     Args:
         data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
             a file, a database, ready counts.
-        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes. Cells
-            outside it count as the extra letter ``other``, unless it says otherwise.
-        codebook: the public columns and their letters, in any way that
-            :meth:`dproo.CodeBook.of` takes: whole rows are released, each a dict.
+        alphabet: the public letters, in any form that :meth:`dproo.Alphabet.of` takes. Cells
+            outside it count as the extra letter ``other``, unless its policy differs.
+        codebook: the public columns and their letters, in any form that
+            :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
         sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
-        size: how many records. ``roo`` and ``subrr`` draw them jointly; the others draw one
-            from each of so many disjoint random blocks of the data.
+        size: how many records. ``roo`` and ``subrr`` draw them jointly; the others split the
+            data at random into as many disjoint blocks and draw one from each.
         by: a column and the public list of its groups: one record is released for each group.
             Under add-remove this costs epsilon once, since a record is in one group; under
             replace it costs it twice, since a record can leave one group and enter another.
-        are_groups_public: whether everybody may know which record is in which group. Then
-            it costs epsilon once under replace too.
+        are_groups_public: whether everybody may know which record is in which group; it
+            then costs epsilon only once under replace too.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
-        guess: what the public knows of the shape of the data, for ``als-roo``: ``"sparse"``,
+        guess: what the public knows about the shape of the data, for ``als-roo``: ``"sparse"``,
             ``"heavy tail"`` or ``"dense"``. It must not come from the data.
-        network: which columns of a row depend on which: ``"declared"`` by the code book,
+        network: how the columns of a row depend on each other: ``"declared"`` by the code book,
             ``"learned"`` privately for a fifth of epsilon, or ``"independent"``. By default it
             is declared where the code book names parents, and learned where it does not.
         within_bins: whether a bin of a row is shown as a number drawn inside it.
-        ledger: the budget to charge. Without one nothing adds up this and other releases.
+        ledger: the ledger to charge. Without one, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
@@ -79,13 +79,13 @@ def sample(
 
     Raises:
         TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
-        LedgerError: the ledger refused, for one because too little is left; no data was read.
+        LedgerError: the ledger refused, for example because too little is left; no data was read.
         ReleaseError: it failed after data was touched; the charge stays.
-        KeyboardInterrupt: stopped; if the message says that the charge stays, it does.
+        KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
     if codebook is None:
         if network != AUTO or within_bins:
-            raise ValueError("codebook must be given with network and within_bins.")
+            raise ValueError("codebook must be given with network or within_bins.")
         groups = None if by is None else Groups.of(by, column, is_public=are_groups_public)
         request: Request = SampleRequest(
             alphabet=Alphabet.of(alphabet),

@@ -83,7 +83,7 @@ class SampleRequest:
         if self.alphabet.k < 2:
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
         if self.groups is not None and (self.size > 1 or self.alphabet.columns):
-            raise ValueError("by must be used with one record a group and letters of one column.")
+            raise ValueError("by must be used with one record per group and letters of one column.")
         if self.groups is not None and self.alphabet.policy != OTHER:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
         if self.guess is not None and "guess" not in self._options:

@@ -207,15 +207,15 @@ def synthesize(
         alphabet: the public letters of a column, or of several at once.
         rows: how many records.
         epsilon: the privacy parameter, for all rows together.
-        delta: the probability with which epsilon may fail; it should be far below one over
-            the number of records. With 0 the release is pure, and less accurate.
-        sampler: of independent rows, ``"auto"`` is the default one; rows drawn jointly are
-            always ROO's.
+        delta: the probability that epsilon may fail; it should be far below one over the
+            number of records. With 0 the release is pure, and less accurate.
+        sampler: draws independent rows; ``"auto"`` is the default one. Rows drawn jointly
+            always come from ROO.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
-        ledger: the budget to charge; with a delta, one that was declared with a delta.
+        ledger: the ledger to charge; with a delta, the budget must have been declared with one.
         dataset: the name under which the ledger keeps the budget of this data.
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
