@@ -2,9 +2,11 @@
 
 It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
-booleans, or, as an addition of ours, the ``bins`` between public edges. Two more additions:
-``parents`` names the columns that a column depends on, and ``other`` is the name of the letter
-that stands for every cell outside. Unknown keys are kept and ignored.
+booleans, or, as an addition of ours, the ``bins`` between public edges. Three more additions:
+``parents`` names the columns that a column depends on. ``other`` is the name of the letter that
+stands for every cell outside. Where no cell should be outside, ``outside`` is a value of the
+column that such a cell counts as instead, which spares the extra letter in every family of the
+column. Unknown keys are kept and ignored.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ class Field:
         parents: the columns it depends on, or None where the code book does not say.
         other: what the letter for every cell outside is called.
         kind: its type in the code book, as in ``"integer"``.
+        outside: the place of the letter that every cell outside counts as, or None where such
+            cells are a letter of their own.
     """
 
     name: str
@@ -47,6 +51,12 @@ class Field:
     parents: tuple[str, ...] | None = None
     other: str = OTHER
     kind: str = "string"
+    outside: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many letters a row's column has."""
+        return self.axis.size if self.outside is None else self.axis.listed
 
     def __getitem__(self, place: int) -> Letter:
         return self.other if place == self.axis.listed else self.axis.letter(place)
@@ -125,7 +135,7 @@ class CodeBook:
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many letters each column has."""
-        return tuple(field.axis.size for field in self.fields)
+        return tuple(field.size for field in self.fields)
 
     @property
     def alphabet(self) -> Alphabet:
@@ -156,7 +166,8 @@ class CodeBook:
     def digest(self) -> str:
         """A fingerprint of all that a release depends on."""
         content = [
-            [field.name, field.axis.content, field.parents, field.other] for field in self.fields
+            [field.name, field.axis.content, field.parents, field.other, field.outside]
+            for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -216,7 +227,21 @@ def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
         if not is_list or not all(isinstance(parent, str) for parent in parents):
             raise _wrong(f"{place}.parents", "be a list of columns", parents)
         parents = tuple(parents)
-    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind)
+    outside = _outside(field, axis, place) if "outside" in field else None
+    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind, outside=outside)
+
+
+def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
+    """Return the place of the letter that every cell outside counts as."""
+    found = axis.place(field["outside"])
+    if found is None:
+        raise ValueError(
+            refusal(f"{place}.outside", "be a value of the column", field["outside"])
+            + " Every cell outside counts as it."
+        )
+    if axis.listed < 2:
+        raise _wrong(place, "have two letters or more beside 'outside'", axis.listed)
+    return found
 
 
 def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
