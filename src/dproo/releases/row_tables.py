@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from dproo.alphabet.codebook import Field
+from dproo.alphabet.field import Field
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family
 from dproo.mechanisms.row import Row
