@@ -186,7 +186,7 @@ JAX LAS LAX LEX LGA LGB MCI MCO MDW MEM MHT MIA MKE MSN MSP MSY MTJ MVY MYR OAK 
 PDX PHL PHX PIT PSE PSP PVD PWM RDU RIC ROC RSW SAN SAT SAV SBN SDF SEA SFO SJC SJU SLC SMF SNA SRQ
 STL STT SYR TPA TUL TVC TYS XNA
 """
-"""The destinations of 2013 by the airlines' timetables, which are public."""
+"""The destinations that occur. They are public without the table: airlines print timetables."""
 
 CARRIERS = "9E AA AS B6 DL EV F9 FL HA MQ OO UA US VX WN YV"
 

@@ -88,6 +88,14 @@ def _by(table: Table, network: Network, epsilon: Fraction, relation: Relation) -
     )
 
 
+def public_bound(table: Table, network: Network, epsilon: str) -> float:
+    """Return the sum of what the steps can add to the distance, which needs no data but n."""
+    sampler = RowSampler(epsilon=Fraction(epsilon), network=network, n=table.n)
+    steps = zip(network.families, sampler.steps, network.cells, strict=True)
+    added = sum(step.lift * cells / table.sizes[family.column] for family, step, cells in steps)
+    return float(added / table.n)
+
+
 def learned(
     table: Table, epsilon: str, relation: Relation, draws: int
 ) -> list[tuple[Marginals, int]]:
