@@ -14,6 +14,7 @@ PAGES = {
     "CHANGELOG.md": "/changes.md",
     "benchmarks/ratios.md": "/ratios.md",
     "benchmarks/growth.md": "/growth.md",
+    "benchmarks/rows.md": "/rows.md",
 }
 _LINK = re.compile(rf"\]\((?:\.\./)+({'|'.join(map(re.escape, PAGES))})")
 

@@ -68,9 +68,11 @@ def test_the_digest_tells_what_a_release_depends_on():
         book_of({**SEX, "name": "s"}),
         book_of({**SEX, "categories": ["M", "F"]}),
         book_of({**SEX, "other": "x"}),
+        book_of({**SEX, "outside": "F"}),
+        book_of({**SEX, "outside": "M"}),
         book_of({**SEX, "parents": []}),
     ]
-    assert len({plain.digest, *(book.digest for book in others)}) == 5
+    assert len({plain.digest, *(book.digest for book in others)}) == 7
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,15 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "constraints": []}, r"constraints must be an object"),
         ({**SEX, "other": "F"}, "other must be a text that is not a letter of the column"),
         ({**SEX, "other": 1}, "other must be a text"),
+        (
+            {**SEX, "outside": "other"},
+            r"fields\[0\].outside must be a value of the column, got 'other'",
+        ),
+        ({**SEX, "outside": None}, "outside must be a value of the column, got None"),
+        (
+            {"name": "x", "type": "number", "bins": [0, 1], "outside": 0.5},
+            "must have two letters or more beside 'outside', got 1",
+        ),
         ({**SEX, "parents": "age"}, "parents must be a list of columns"),
         ({**SEX, "missingValues": ["F"]}, "categories must not also be missing values, got 'F'"),
         ({**SEX, "missingValues": [1]}, "missingValues must be texts, got 1"),

@@ -2,9 +2,11 @@
 
 It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
-booleans, or, as an addition of ours, the ``bins`` between public edges. Two more additions:
-``parents`` names the columns that a column depends on, and ``other`` is the name of the letter
-that stands for every cell outside. Unknown keys are kept and ignored.
+booleans, or, as an addition of ours, the ``bins`` between public edges. Three more additions:
+``parents`` names the columns that a column depends on. ``other`` is the name of the letter that
+stands for every cell outside. Where no cell should be outside, ``outside`` is a value of the
+column that such a cell counts as instead, which spares the extra letter in every family of the
+column. Unknown keys are kept and ignored.
 """
 
 from __future__ import annotations
@@ -15,55 +17,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, nextafter
 from pathlib import Path
 from typing import Any
 
 from dproo.alphabet.alphabet import UNIFORM, Alphabet
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.field import Field
 from dproo.core.arguments import refusal
-from dproo.core.randomness import RandomSource
 
 _BYTES_MAX = 16 << 20
-_STEPS = 1 << 53
 _TYPES = ("string", "integer", "number", "boolean", "date")
 _DOMAINS = "categories, constraints.enum, an integer minimum and maximum, or bins"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Field:
-    """One column of the code book.
-
-    Attributes:
-        name: the column's name in the data.
-        axis: its letters; every cell outside is one more, the last one.
-        parents: the columns it depends on, or None where the code book does not say.
-        other: what the letter for every cell outside is called.
-        kind: its type in the code book, as in ``"integer"``.
-    """
-
-    name: str
-    axis: Axis
-    parents: tuple[str, ...] | None = None
-    other: str = OTHER
-    kind: str = "string"
-
-    def __getitem__(self, place: int) -> Letter:
-        return self.other if place == self.axis.listed else self.axis.letter(place)
-
-    def within(self, place: int, source: RandomSource) -> Letter | float:
-        """Return a uniform number of the bin at this place; any other letter as it is.
-
-        The edges are public, so the number tells no more than the bin.
-        """
-        if not isinstance(self.axis, Bins) or place == self.axis.listed:
-            return self[place]
-        low, high = self.axis.edges[place : place + 2]
-        if self.kind == "integer":
-            first, past = ceil(low), ceil(high)
-            return first + source.below(past - first) if first < past else self[place]
-        share = source.below(_STEPS) / _STEPS
-        return min(low + share * (high - low), nextafter(high, low))
 
 
 @dataclass(frozen=True)
@@ -125,7 +89,7 @@ class CodeBook:
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many letters each column has."""
-        return tuple(field.axis.size for field in self.fields)
+        return tuple(field.size for field in self.fields)
 
     @property
     def alphabet(self) -> Alphabet:
@@ -156,7 +120,8 @@ class CodeBook:
     def digest(self) -> str:
         """A fingerprint of all that a release depends on."""
         content = [
-            [field.name, field.axis.content, field.parents, field.other] for field in self.fields
+            [field.name, field.axis.content, field.parents, field.other, field.outside]
+            for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -216,7 +181,21 @@ def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
         if not is_list or not all(isinstance(parent, str) for parent in parents):
             raise _wrong(f"{place}.parents", "be a list of columns", parents)
         parents = tuple(parents)
-    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind)
+    outside = _outside(field, axis, place) if "outside" in field else None
+    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind, outside=outside)
+
+
+def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
+    """Return the place of the letter that every cell outside counts as."""
+    found = axis.place(field["outside"])
+    if found is None:
+        raise ValueError(
+            refusal(f"{place}.outside", "be a value of the column", field["outside"])
+            + " Every cell outside counts as it."
+        )
+    if axis.listed < 2:
+        raise _wrong(place, "have two letters or more beside 'outside'", axis.listed)
+    return found
 
 
 def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:

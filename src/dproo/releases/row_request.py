@@ -20,7 +20,7 @@ from dproo.mechanisms.network import DECLARED, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
 from dproo.releases.request import Drawn
-from dproo.releases.row_tables import RowTables
+from dproo.releases.row_tables import RowTables, folded
 
 ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""
@@ -136,7 +136,7 @@ class RowRequest:
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn column by column by certified samplers."""
         sizes = self.codebook.sizes
-        counted = RowTables(dict(zip(self.counted_columns, tables, strict=True)), sizes)
+        counted = RowTables(self._folded(tables), sizes)
         network = self.declared or grown_tree(
             counted.pair,
             sizes,
@@ -153,6 +153,14 @@ class RowRequest:
             certificate=self._certificate(sampler),
             worst_alpha=sampler.worst_alpha if self.is_n_public else None,
         )
+
+    def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
+        """Return each table's counts by its columns, cells outside where the columns say."""
+        fields = self.codebook.fields
+        return {
+            columns: folded(counts, [fields[column] for column in columns])
+            for columns, counts in zip(self.counted_columns, tables, strict=True)
+        }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
         """Return what all rows cost by their steps' ratios, and the choice of the network."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
+from dproo.alphabet.field import Field
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family
 from dproo.mechanisms.row import Row
@@ -52,3 +55,38 @@ class RowTables:
         (parent,), (letter,) = family.parents, parents
         pair = self.counts[family.column, parent]
         return Counts.of([pair[at * self.sizes[parent] + letter] for at in range(width)])
+
+
+def folded(counts: Counts, fields: Sequence[Field]) -> Counts:
+    """Return the counts after every cell outside has become the letter that its column names.
+
+    Args:
+        counts: of the letters of these columns together, each with one for every cell outside.
+        fields: the columns; one that names no letter keeps its cells outside as they are.
+
+    >>> from dproo.alphabet.codebook import CodeBook
+    >>> flag = {"name": "flag", "type": "boolean", "outside": False}
+    >>> list(folded(Counts.of([5, 3, 2]), CodeBook.of({"schema": {"fields": [flag]}}).fields))
+    [7, 3]
+    """
+    if all(field.outside is None for field in fields):
+        return counts
+    seen: Counter[int] = Counter()
+    start = 0
+    for count, letters in counts.runs:
+        if count:
+            for place in range(start, start + letters):
+                seen[_folded_place(place, fields)] += count
+        start += letters
+    return Counts.sparse(seen, k=prod(field.size for field in fields))
+
+
+def _folded_place(place: int, fields: Sequence[Field]) -> int:
+    result, stride = 0, 1
+    for field in reversed(fields):
+        place, letter = divmod(place, field.axis.size)
+        if letter == field.axis.listed and field.outside is not None:
+            letter = field.outside
+        result += letter * stride
+        stride *= field.size
+    return result
