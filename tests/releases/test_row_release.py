@@ -110,6 +110,19 @@ def test_a_learned_network_pays_for_its_choice():
     assert receipt["certificate"]["epsilon"] <= 1
 
 
+def test_the_epsilon_of_each_column_can_be_given():
+    shares = {"ward": "0.5", "sex": "0.2", "age": "0.3"}
+    steps = sample(ROWS, codebook=BOOK, epsilon=1, shares=shares, size=2).receipt["columns"]
+    assert [step["epsilon"] for step in steps] == ["1/10", "1/4", "3/20"]
+    with pytest.raises(ValueError, match=r"^shares must add up to 2, got 1. That is epsilon, less"):
+        sample(ROWS, codebook=BOOK, epsilon=2, shares=shares)
+    with pytest.raises(ValueError, match=r"^shares must add up to 4/5, got 1"):
+        sample(ROWS, codebook=BOOK, epsilon=1, shares=shares, network="learned")
+    for wrong in ({"ward": 1}, {**shares, "bed": 1}, [1]):
+        with pytest.raises(ValueError, match=r"^shares must name the epsilon of every column"):
+            sample(ROWS, codebook=BOOK, epsilon=1, shares=wrong)
+
+
 def test_several_rows_share_epsilon_and_a_person_divides_it():
     drawn = sample(ROWS, codebook=BOOK, epsilon=1, size=5, records_per_person=2)
     assert len(drawn.values) == 5
@@ -292,10 +305,8 @@ def test_what_does_not_fit_is_refused_and_nothing_is_read(options, sentence):
 
 
 def test_what_belongs_to_rows_needs_a_code_book():
-    for options in ({"network": "learned"}, {"within_bins": True}):
-        with pytest.raises(
-            ValueError, match=r"^codebook must be given with network or within_bins"
-        ):
+    for options in ({"network": "learned"}, {"within_bins": True}, {"shares": {}}):
+        with pytest.raises(ValueError, match=r"^codebook must be given with network, shares or"):
             sample(["a"], alphabet=["a"], epsilon=1, **options)
     with pytest.raises(ValueError, match=r"^network must not be 'declared' where the code book"):
         sample(ROWS, codebook=FREE, epsilon=1, network="declared")
@@ -334,6 +345,9 @@ def test_the_command_line_releases_a_row(tmp_path):
     assert set(found["values"][0]) == {"sex", "ward", "age"}
     told = CliRunner().invoke(cli, asked).stderr
     assert "declared: sex; sex -> ward; ward -> age" in told
+    given = ["--share", "sex=0.25", "--share", "ward=0.5", "--share", "age=0.25", "--json"]
+    found = json.loads(CliRunner().invoke(cli, [*asked, *given]).stdout)
+    assert [step["epsilon"] for step in found["columns"]] == ["1/4", "1/2", "1/4"]
     mixed = CliRunner().invoke(cli, [*asked, "--column", "sex"])
     assert "--codebook cannot be used with --column or --alphabet" in str(mixed.exception)
 

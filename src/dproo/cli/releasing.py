@@ -84,6 +84,13 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     " 'learned' privately for a fifth of epsilon, or 'independent'.",
 )
 @click.option(
+    "--share",
+    "shares",
+    multiple=True,
+    metavar="COLUMN=EPSILON",
+    help="The epsilon of a column of a row. Give it for every column, or for none.",
+)
+@click.option(
     "--within-bins",
     is_flag=True,
     help="Show a number drawn from a bin instead of the bin (rows only).",
@@ -105,6 +112,7 @@ def sample_command(
     alphabets: tuple[str, ...],
     outside: Policy,
     codebook: str | None,
+    shares: tuple[str, ...],
     by: str | None,
     groups: str | None,
     groups_public: bool,
@@ -144,6 +152,8 @@ def sample_command(
     else:
         alphabet, column = letters(columns, alphabets, outside)
         choices["alphabet"] = alphabet
+    if shares:
+        choices["shares"] = dict(share.rpartition("=")[::2] for share in shares)
     if (by is None) != (groups is None):
         raise ValueError("--by and --groups must be given together.")
     if by is not None and groups is not None:

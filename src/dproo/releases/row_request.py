@@ -16,7 +16,7 @@ from dproo.core.counts import Counts
 from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upper
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
-from dproo.mechanisms.network import DECLARED, LEARNED, Network, Wiring
+from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
 from dproo.releases.request import Drawn
@@ -40,6 +40,8 @@ class RowRequest:
             that is chosen privately for a fifth of epsilon; ``"independent"``; or ``"auto"``,
             declared where the code book names parents and learned where it does not.
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
+        shares: the epsilon of each column, over all rows, in the order of the code book; by
+            default in proportion to the root of the number of its family's cells.
         size: how many rows.
         neighbours: ``"replace"`` or ``"add-remove"``.
         records_per_person: the most records that one protected person may own.
@@ -50,6 +52,7 @@ class RowRequest:
     epsilon: Fraction
     network: Wiring = AUTO
     sampler: str = AUTO
+    shares: tuple[Fraction, ...] = ()
     size: int = 1
     neighbours: Relation = REPLACE
     records_per_person: int = 1
@@ -60,8 +63,21 @@ class RowRequest:
         one_of("sampler", self.sampler, (ROWS_BY, AUTO))
         whole("size", self.size, at_least=1, at_most=ROWS_MAX)
         whole("records_per_person", self.records_per_person, at_least=1)
+        left = self.epsilon - self.network_epsilon
+        if self.shares and sum(self.shares) != left:
+            raise ValueError(
+                f"shares must add up to {left}, got {sum(self.shares)}. That is epsilon, less what"
+                " the choice of a network costs."
+            )
         # Refuses what no data could make right.
         self.rows_by(self.declared or Network.star(self.codebook.sizes), n=1)
+
+    @property
+    def wiring(self) -> Wiring:
+        """Where the network comes from."""
+        if self.declared is None:
+            return LEARNED
+        return INDEPENDENT if self.network == INDEPENDENT else DECLARED
 
     @cached_property
     def declared(self) -> Network | None:
@@ -122,7 +138,7 @@ class RowRequest:
         return {
             "columns": list(self.codebook.columns),
             "sampler": ROWS_BY,
-            "network": LEARNED if self.declared is None else DECLARED,
+            "network": self.wiring,
             "size": self.size,
             "codebook_sha256": self.codebook.digest,
         }
@@ -131,7 +147,13 @@ class RowRequest:
         """Return the certified sampler of one row; a person's records share its epsilon."""
         known = n if self.is_n_public else 0
         epsilon = self.row_epsilon / self.records_per_person
-        return _row_sampler(network, epsilon, self.neighbours, known)
+        times = self.size * self.records_per_person
+        shares = (
+            tuple(self.shares[family.column] / times for family in network.families)
+            if self.shares
+            else ()
+        )
+        return _row_sampler(network, epsilon, self.neighbours, known, shares)
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn column by column by certified samplers."""
@@ -182,7 +204,7 @@ class RowRequest:
         return {
             "sampler": ROWS_BY,
             "codebook_sha256": self.codebook.digest,
-            "network": LEARNED if self.declared is None else DECLARED,
+            "network": self.wiring,
             "epsilon_network": str(self.network_epsilon),
             "epsilon_row": str(self.row_epsilon),
             "columns": [
@@ -197,5 +219,11 @@ class RowRequest:
 
 
 @lru_cache(maxsize=64)
-def _row_sampler(network: Network, epsilon: Fraction, neighbours: Relation, n: int) -> RowSampler:
-    return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n)
+def _row_sampler(
+    network: Network,
+    epsilon: Fraction,
+    neighbours: Relation,
+    n: int,
+    shares: tuple[Fraction, ...],
+) -> RowSampler:
+    return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n, shares=shares)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
+from dproo.core.arguments import refusal
 from dproo.core.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
@@ -34,6 +36,7 @@ def sample(
     records_per_person: int = 1,
     guess: str | None = None,
     network: Wiring = AUTO,
+    shares: Mapping[str, Number] | None = None,
     within_bins: bool = False,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
@@ -67,6 +70,8 @@ def sample(
         network: how the columns of a row depend on each other: ``"declared"`` by the code book,
             ``"learned"`` privately for a fifth of epsilon, or ``"independent"``. By default it
             is declared where the code book names parents, and learned where it does not.
+        shares: the epsilon of every column of a row, instead of the default, which is the best
+            by the worst case.
         within_bins: whether a bin of a row is shown as a number drawn inside it.
         ledger: the ledger to charge. Without one, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
@@ -84,8 +89,8 @@ def sample(
         KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
     if codebook is None:
-        if network != AUTO or within_bins:
-            raise ValueError("codebook must be given with network or within_bins.")
+        if network != AUTO or within_bins or shares is not None:
+            raise ValueError("codebook must be given with network, shares or within_bins.")
         groups = None if by is None else Groups.of(by, column, is_public=are_groups_public)
         request: Request = SampleRequest(
             alphabet=Alphabet.of(alphabet),
@@ -100,11 +105,13 @@ def sample(
         column = None if groups else column  # groups name their columns
     else:
         _refuse_beside_a_codebook(alphabet=alphabet, column=column, by=by, guess=guess)
+        book = CodeBook.of(codebook)
         request = RowRequest(
-            codebook=CodeBook.of(codebook),
+            codebook=book,
             epsilon=parse_epsilon(epsilon),
             sampler=sampler,
             network=network,
+            shares=_shares(shares, book),
             size=size,
             neighbours=neighbours,
             records_per_person=records_per_person,
@@ -126,3 +133,12 @@ def _refuse_beside_a_codebook(**arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
+
+
+def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fraction, ...]:
+    """Return the epsilon of each column, in the order of the code book."""
+    if shares is None:
+        return ()
+    if not isinstance(shares, Mapping) or set(shares) != set(book.columns):
+        raise ValueError(refusal("shares", "name the epsilon of every column", shares))
+    return tuple(parse_epsilon(shares[column]) for column in book.columns)
