@@ -2,9 +2,9 @@
 
 It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
-booleans, or, as an addition of ours, the ``bins`` between public edges. Two more additions:
-``parents`` names the columns that a column depends on, and ``other`` is the name of the letter
-that stands for every cell outside. Unknown keys are kept and ignored.
+booleans, or the ``bins`` between public edges. ``bins`` is an addition to the standard, and so
+are ``parents``, the columns that a column depends on, and ``other``, the name of the letter that
+stands for every cell outside. Unknown keys are kept and ignored.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Field:
     def within(self, place: int, source: RandomSource) -> Letter | float:
         """Return a uniform number of the bin at this place; any other letter as it is.
 
-        The edges are public, so the number tells no more than the bin.
+        The edges are public, so the number reveals no more than the bin.
         """
         if not isinstance(self.axis, Bins) or place == self.axis.listed:
             return self[place]
