@@ -1,15 +1,7 @@
 (* ALS-ROO: a letter's weight depends on its own count and on the records that the other letters
    have at risk, at most knee of each. Its own records never move its own level. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 Section Adaptive.
 

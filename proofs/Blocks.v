@@ -3,15 +3,7 @@
    Blocks are parts that chance made; a record stays in its block when it is replaced. Groups are
    parts that a public column makes; a record may move from one to another. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 (* One factor of a product grows by G at most, and the others stay. *)
 Lemma one_factor (I : finType) (G : rat) (i : I) (v w : I -> rat) :

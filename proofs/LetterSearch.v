@@ -3,16 +3,8 @@
    A range of counts of the losing letter fits if the largest gap in it fits together with the
    worst total in it; otherwise it is split. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.zify Require Import zify.
-From dproo Require Import Rational Privacy LetterTable LetterSpecific.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy LetterTable LetterSpecific.
 
 Section Search.
 
@@ -132,7 +124,7 @@ have -> : (n - x - b - 2)%N = (n.-1 - x - b.+1)%N by lia.
 by rat_linear.
 Qed.
 
-Let share x : nat := ((n - x) %/ (k - 1)).-1.
+Local Definition share x : nat := ((n - x) %/ (k - 1)).-1.
 
 Let even_rises x b d : (2 < k)%N -> (share x <= b)%N -> (x + (b + d) < n)%N ->
   even_total x b <= even_total x (b + d).
@@ -236,34 +228,38 @@ move=> k_gt2 x_stop inside some; have [|depth] := search_found_nothing _ x_stop;
 rewrite /final_count /first_count leqNgt k_gt2 /= some -/(share x).
 set hi := maxn _ _ => found.
 have share_le : (share x <= n.-1 - x)%N by have := leq_div (n - x) (k - 1); rewrite /share; lia.
-have hi_le : (hi <= n.-1 - x)%N by lia.
+have share_hi : (share x <= hi)%N := leq_maxl _ _.
+have hi_le : (hi <= n.-1 - x)%N by rewrite geq_max share_le geq_minl.
 have beyond c : (hi < c)%N -> (c <= n.-1 - x)%N -> gap f x c = gap f x hi.
-  by move=> hi_c c_le; rewrite /gap (@table_straight c) 1?(@table_straight hi) //; lia.
+  by move=> hi_c c_le; rewrite /gap (@table_straight c) 1?(@table_straight hi) //; move: hi_c c_le;
+    rewrite /hi; clear; lia.
+clearbody hi.
 have gap_hi : 0 < gap f x hi.
   move: (hi_le); rewrite leq_eqVlt => /orP[/eqP -> //|hi_lt].
   by rewrite -(beyond (n.-1 - x)%N).
 have shown c : (share x <= c <= hi)%N -> 0 < gap f x c -> f x.+1 <= G * f x /\ fits k f G n x c.
   move: c; apply: (search_sound _ found) => low high d low_ge high_le d_in fit gap_d.
-  have gap_high : gap f x d <= gap f x high by apply: gap_le; lia.
+  have gap_high : gap f x d <= gap f x high by apply: gap_le; case/andP: d_in.
   have gap_gt0 := lt_le_trans gap_d gap_high.
   move: fit; rewrite /range_fits /range_total gap_gt0 => fit; split.
     exact: fit_grows (even_gt0 x low) (ltW gap_gt0) fit.
   apply: from_even (even_gt0 x low) _ gap_d gap_high fit.
-  have -> : d = (low + (d - low))%N by lia.
-  by apply: even_rises => //; lia.
-have [|grows fits_hi] := shown hi _ gap_hi; first by lia.
+  have [low_d d_high] := andP d_in; rewrite -(subnKC low_d); apply: even_rises => //.
+  by rewrite subnKC //; move: inside hi_le high_le d_high; clear; lia.
+have [|grows fits_hi] := shown hi _ gap_hi; first by rewrite share_hi leqnn.
 have [gap_b|] := ltP 0 (gap f x b); last exact: no_gap.
 have [b_low|b_ge] := ltnP b (share x).
   have gap_share : gap f x b <= gap f x (share x) by apply/gap_le/ltnW.
-  have [|_] := shown (share x) _ (lt_le_trans gap_b gap_share); first by lia.
+  have [|_] := shown (share x) _ (lt_le_trans gap_b gap_share).
+    by rewrite leqnn share_hi.
   rewrite fitsE (lt_le_trans gap_b gap_share) /=.
   apply: from_even => //.
-  have -> : share x = (b + (share x - b))%N by lia.
-  by apply: even_falls => //; lia.
-have [b_le|b_high] := leqP b hi; first by have [|] := shown b _ gap_b; lia.
-move: fits_hi; rewrite fitsE gap_hi /=; apply: from_even => //; last by rewrite beyond //; lia.
-have -> : b = (hi + (b - hi))%N by lia.
-by apply: even_rises => //; lia.
+  rewrite -(subnKC (ltnW b_low)); apply: even_falls => //; rewrite subnKC ?(ltnW b_low) //.
+  by move: inside share_le; clear; lia.
+have [b_le|b_high] := leqP b hi; first by have [|] := shown b _ gap_b; rewrite ?b_ge.
+move: fits_hi; rewrite fitsE gap_hi /=; apply: from_even => //; last first.
+  by rewrite beyond //; move: inside; clear; lia.
+by rewrite -(subnKC (ltnW b_high)); apply: even_rises; rewrite ?subnKC ?(ltnW b_high).
 Qed.
 
 Let no_gaps x b : (2 < k)%N -> (x < stop)%N -> (x + b < n)%N ->
@@ -280,7 +276,8 @@ have shown c : (0 <= c <= hi)%N -> fits k f G n x c.
   have gap_d : gap f x d <= gap f x high by apply: gap_le; lia.
   rewrite /range_fits /range_total fitsE ltNge gap_high ltNge (le_trans gap_d) //= => fit.
   have := smaller_total (old_ge0 x) gap_high (ltW (crowded_gt0 x d)) _ fit.
-  rewrite subr_ge0 crowded_ends //; last by lia.
+  rewrite subr_ge0 crowded_ends //; last first.
+    by move: inside high_le; rewrite /hi; clear; lia.
   move=> /(_ isT) /le_trans; apply.
   by rewrite ler_wpmul2l // ler_add2l ler_opp2.
 have [b_le|b_high] := leqP b hi; first exact: shown.

@@ -1,14 +1,6 @@
 (* LS-ROO: a letter weighs f(c) if it has c records, whatever the other letters have. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy LetterTable.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy LetterTable.
 
 (* If the bound holds for the worst total, it holds for all. *)
 Lemma larger_total (new old gap E Z : rat) :

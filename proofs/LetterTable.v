@@ -1,14 +1,6 @@
 (* Tables: a letter weighs f(c) if it has c records. Convex ones, and what so many records weigh. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 Section Convex.
 

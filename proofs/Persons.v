@@ -2,15 +2,7 @@
 
    Privacy does not rest on how the rule chooses; it may be a hash of a public salt. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 Section Persons.
 

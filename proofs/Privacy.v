@@ -4,15 +4,7 @@
    records each of the k letters of the public alphabet has. A release is private at G if no
    neighbour of a dataset makes any output more than G times as likely. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational.
 
 Section Counts.
 

@@ -4,15 +4,8 @@
    respects +, -, * and <=; the tactics send the goal and all hypotheses across it. *)
 
 From Coq Require Import ZArith QArith Lqa.
-From mathcomp Require Import all_ssreflect all_algebra.
 From mathcomp.zify Require Import zify ssrZ.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble.
 
 Definition Q_of (x : rat) : Q := Qmake (Z_of_int (numq x)) (Z.to_pos (Z_of_int (denq x))).
 

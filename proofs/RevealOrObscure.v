@@ -3,15 +3,7 @@
    Several draws are a Polya urn: every drawn letter counts as one more record for the draws
    after it. A public prior is a base that differs from letter to letter. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy.
 
 Section Urn.
 

@@ -1,14 +1,6 @@
 (* ROO with one draw, for a person who owns up to g records: sharper than group privacy. *)
 
-From mathcomp Require Import all_ssreflect all_algebra.
-From dproo Require Import Rational Privacy RevealOrObscure.
-
-Set Implicit Arguments.
-Unset Strict Implicit.
-Unset Printing Implicit Defensive.
-
-Import Order.TTheory GRing.Theory Num.Theory.
-Open Scope ring_scope.
+From dproo Require Import Preamble Rational Privacy RevealOrObscure.
 
 Section SeveralRecords.
 
@@ -31,9 +23,10 @@ Let growth_ge0 (y : 'I_k) : 0 <= G - 1.
 Proof. by rewrite -(pmulr_rge0 _ (base_positive y)) (le_trans records_ge0). Qed.
 
 (* A quantity of at least a letter's base grows by less than G when it gains g records. *)
-Let covered (y : 'I_k) w : base y <= w -> w + unit * g%:R <= G * w.
+Let covered (y : 'I_k) w h : (h <= g)%N -> base y <= w -> w + unit * h%:R <= G * w.
 Proof.
-move=> base_le; have := ler_wpmul2r (growth_ge0 y) base_le.
+move=> h_le base_le; have : unit * h%:R <= unit * g%:R by rewrite ler_wpmul2l // ler_nat.
+have := ler_wpmul2r (growth_ge0 y) base_le.
 by have := base_covers_records y; rat_linear.
 Qed.
 
@@ -50,13 +43,13 @@ have moved h c c' : within (@replaced k) h c c' ->
   by have := le1 (y == a); have := ge0 (y == b); rat_linear.
 move=> c c' /moved[same gain] y; rewrite law_leP // -![\sum_z _]/(total _) same.
 rewrite ler_wpmul2r ?(ltW (urn_total_gt0 base_positive unit_nonnegative _ y)) //.
-apply: le_trans (gain y) (covered (y := y) _).
+apply: le_trans (gain y) (covered (y := y) (leqnn g) _).
 by rewrite ler_addl mulr_ge0 ?ler0n.
 Qed.
 
 (* Up to g records are added, or removed. *)
 Definition add_remove_several (c c' : counts k) : Prop :=
-  within (@added k) g c c' \/ within (@added k) g c' c.
+  exists2 h, (h <= g)%N & within (@added k) h c c' \/ within (@added k) h c' c.
 
 Theorem roo_one_draw_add_remove : private add_remove_several G roo_one_draw.
 Proof.
@@ -72,13 +65,13 @@ have more h c c' : within (@added k) h c c' ->
   by have := le1 (y == a); have := ge0 (y == a); split; rat_linear.
 have base_le c y : base y <= weight c y by rewrite ler_addl mulr_ge0 ?ler0n.
 have total_ge0 c (y : 'I_k) := ltW (urn_total_gt0 base_positive unit_nonnegative c y).
-move=> c c' [] /more[all each] y; rewrite law_leP // -![\sum_z _]/(total _) all.
+move=> c c' [h h_le []] /more[all each] y; rewrite law_leP // -![\sum_z _]/(total _) all.
   apply: ler_pmul; rewrite ?(ltW (weight_gt0 _ _)) ?total_ge0 //.
-    by have [_ high] := each y; apply: le_trans high (covered (base_le _ _)).
-  by rewrite ler_addl.
+    by have [_ high] := each y; apply: le_trans high (covered h_le (base_le _ _)).
+  by rewrite ler_addl mulr_ge0 ?ler0n.
 rewrite mulrAC [G * _ * _]mulrC; have [low _] := each y.
-apply: ler_pmul; rewrite ?(ltW (weight_gt0 _ _)) ?addr_ge0 ?total_ge0 //.
-by apply: (covered (y := y)); apply: base_le_total.
+apply: ler_pmul; rewrite ?(ltW (weight_gt0 _ _)) ?addr_ge0 ?total_ge0 ?mulr_ge0 ?ler0n //.
+by apply: (covered (y := y)) => //; apply: base_le_total.
 Qed.
 
 End SeveralRecords.

@@ -297,7 +297,9 @@ def test_a_missing_extra_is_named_with_its_remedy(command, missing):
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0
-    assert result.stdout.strip() in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
+    letter, *row = result.stdout.splitlines()
+    assert letter in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
+    assert [line.split()[0] for line in row] == ["diagnosis", "sex", "age"]
     assert "refused: epsilon must be at most the 0.5 left" in result.stderr
 
 

@@ -50,7 +50,7 @@ def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(c
         "def wait(*_):\n"
         "    try: print('counting', flush=True); time.sleep(60)\n"
         f"    finally: {twice} and (print('again', flush=True), time.sleep(60))\n"
-        "engines.Scan.count = wait\n"
+        "engines.Scan.count_several = wait\n"
         "main()"
     )
     with subprocess.Popen(
@@ -76,7 +76,7 @@ def test_whatever_a_library_ends_with_after_the_charge_is_exit_code_4(kind):
         "from dproo import engines; from dproo.cli import main\n"
         "class Panic(BaseException): pass\n"
         f"def end(*_): raise {kind}('canary-7f3a')\n"
-        "engines.Scan.count = end\n"
+        "engines.Scan.count_several = end\n"
         "main()"
     )
     done = subprocess.run(

@@ -146,6 +146,11 @@ GROUP_MAP = (
 STATED_SIZE = "integrations/test_opendp.py::test_data_of_another_size_is_refused_without_telling_it"
 
 CONDITION = "project/test_proofs.py::test_each_condition_tells_a_table_that_breaks_it"
+PAIRS = "project/test_proofs.py::test_a_table_of_two_letters_that_breaks_a_condition_is_told"
+ENTRIES = (
+    "project/test_proofs.py::test_a_table_of_data_specific_entries_that_breaks_a_condition_is_told"
+)
+FAILED_LIMIT = "project/test_proofs.py::test_a_limit_that_fails_a_condition_cannot_be_made"
 FAILED_CONDITION = "project/test_proofs.py::test_a_sampler_that_fails_a_condition_cannot_be_made"
 ASSUMED = "project/test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
 SEARCHED = "project/test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
@@ -153,6 +158,66 @@ SEARCHED = "project/test_proofs.py::test_the_search_finds_nothing_exactly_where_
 MUTANTS = {
     "a condition that fails is ignored": (
         "mechanisms/base.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+    ),
+    "a limit that fails a condition is ignored": (
+        "analysis/limit.py", "            if not holds:", "            if holds is None:", FAILED_LIMIT,
+    ),
+    "the lightest letter may weigh nothing": (
+        "mechanisms/urn_conditions.py", "return lightest > 0", "return lightest >= 0", CONDITION,
+    ),
+    "a letter may be lighter than the lightest": (
+        "mechanisms/urn_conditions.py", "lightest <= min(bases)", "lightest <= max(bases)", CONDITION,
+    ),
+    "a record may weigh more than the lightest letter": (
+        "mechanisms/urn_conditions.py", "return unit <= lightest", "return unit <= 2 * lightest", CONDITION,
+    ),
+    "the lightest letter is drawn once less": (
+        "mechanisms/urn_conditions.py", "unit for i in range(few))\n    under", "unit for i in range(few - 1))\n    under", CONDITION,
+    ),
+    "a unit of zero is positive": (
+        "mechanisms/conditions.py", "return unit > 0", "return unit >= 0", CONDITION,
+    ),
+    "an entry may be negative": (
+        "mechanisms/entry_conditions.py", "min(entries) >= 0", "min(entries) >= -1", CONDITION,
+    ),
+    "an entry may be above the unit": (
+        "mechanisms/entry_conditions.py", "max(entries) <= unit", "max(entries) <= 2 * unit", CONDITION,
+    ),
+    "entries may rise": (
+        "mechanisms/entry_conditions.py", "low >= high for", "low + 1 >= high for", CONDITION,
+    ),
+    "a rarest letter gains nothing": (
+        "mechanisms/entry_conditions.py", "weight(m, m + 1) * growth", "weight(m, m) * growth", ENTRIES,
+    ),
+    "the minimum falls and the letter stays": (
+        "mechanisms/entry_conditions.py", "weight(m, m + 2) * growth", "weight(m, m + 1) * growth", ENTRIES,
+    ),
+    "the minimum rises and the table stays": (
+        "mechanisms/entry_conditions.py", "weight(m + 1, c) * growth", "weight(m, c) * growth", ENTRIES,
+    ),
+    "a record may lower the rarer of two letters": (
+        "mechanisms/entry_conditions.py", "weight(m, m) <= weight(min(m + 1, n - m - 1), m + 1)", "weight(m, m) <= unit * n + weight(m, m + 1)", PAIRS,
+    ),
+    "the rarer of two letters gains nothing": (
+        "mechanisms/entry_conditions.py", "weight(min(m + 1, n - m - 1), m + 1) * under", "weight(min(m + 1, n - m - 1), m) * under", PAIRS,
+    ),
+    "no letter is left for the rest": (
+        "mechanisms/conditions.py", "0 < letters < k", "0 < letters <= k", CONDITION,
+    ),
+    "one letter is several": (
+        "mechanisms/conditions.py", "1 < letters <= k", "0 < letters <= k", CONDITION,
+    ),
+    "a share may be negative": (
+        "mechanisms/conditions.py", "return share >= 0", "return share >= -1", CONDITION,
+    ),
+    "the shares may be more than all": (
+        "mechanisms/conditions.py", "letters * share <= 1", "letters * share <= 2", CONDITION,
+    ),
+    "a rest is left of an even share": (
+        "mechanisms/conditions.py", "letters * share == 1", "letters * share <= 1", CONDITION,
+    ),
+    "an alphabet may be empty": (
+        "mechanisms/conditions.py", "return k > 0", "return k >= 0", CONDITION,
     ),
     "a hypothesis is dropped": (
         "mechanisms/letter_specific.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,
@@ -560,7 +625,7 @@ MUTANTS = {
         "analysis/limit.py", "else 2 * epsilon", "else epsilon", LIMIT,
     ),
     "the limit counts a letter too many without probability": (
-        "analysis/limit.py", "(letters >= 2 and letters * share == 1)", "(letters >= 1)", LIMIT,
+        "analysis/limit.py", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
     ),
     "a name rebound to this machine opens the page": (
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,

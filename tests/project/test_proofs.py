@@ -6,6 +6,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from random import SystemRandom
@@ -13,8 +14,9 @@ from random import SystemRandom
 import check_proofs as check
 import pytest
 
+import dproo
 from dproo.core.counts import Counts
-from dproo.mechanisms import SAMPLERS, conditions, mechanism
+from dproo.mechanisms import SAMPLERS, conditions, entry_conditions, mechanism, urn_conditions
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.envelope import Envelope
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -35,23 +37,39 @@ LIST = ROOT / "docs" / "proofs" / "machine_checked.md"
 
 CHANCE = SystemRandom()
 THEOREMS = check.theorems()
-MADE = [
-    mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
-    for name, options in [
-        ("roo", {}),
-        ("subrr", {}),
-        ("roo", {"draws": 3, "prior": [1, 2, 5]}),
-        ("roo", {"records_per_person": 4}),
-        ("ls-roo", {}),
+MADE = (
+    [
+        mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
+        for name, options in [
+            ("roo", {}),
+            ("subrr", {}),
+            ("roo", {"draws": 3, "prior": [1, 2, 5]}),
+            ("roo", {"records_per_person": 4}),
+            ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
+            ("ls-roo", {}),
+            ("ds-roo", {}),
+        ]
+        for relation in SAMPLERS[name].relations
+        if relation != "both"
+        for epsilon in ("0.1", "1", "8")
     ]
-    for relation in SAMPLERS[name].relations
-    if relation != "both"
-    for epsilon in ("0.1", "1", "8")
-] + [
-    mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
-    for epsilon in ("0.1", "1", "8")
-    for n in (1, 12, 2**80)
-]
+    + [
+        mechanism("ds-roo", epsilon=epsilon, n=n, k=2)
+        for epsilon in ("0.1", "1", "8")
+        for n in (1, 2, 11, 12, 1000)
+    ]
+    + [
+        mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
+        for epsilon in ("0.1", "1", "8")
+        for n in (1, 12, 2**80)
+    ]
+)
+
+
+def condition_of(name):
+    """Return the condition with the name of a hypothesis."""
+    modules = conditions, urn_conditions, entry_conditions
+    return next(found for module in modules if (found := getattr(module, name, None)))
 
 
 def blocks_of(page):
@@ -116,16 +134,18 @@ def test_the_paper_map_names_theorems_that_exist():
 @pytest.mark.parametrize("made", MADE, ids=lambda made: f"{made.theorem}-{made.epsilon}")
 def test_a_sampler_checks_exactly_what_its_theorem_assumes(made):
     assert {*made.conditions} == {*THEOREMS[made.theorem].hypotheses}
-    assert all(callable(getattr(conditions, name)) for name in made.conditions)
+    assert all(callable(condition_of(name)) for name in made.conditions)
     assert all(made.conditions.values())
 
 
 def test_a_sampler_without_a_theorem_claims_no_condition():
-    both = mechanism("roo", epsilon=1, n=12, k=3, draws=2, records_per_person=2)
+    both = mechanism("roo", epsilon=8, n=12, k=3, draws=2, records_per_person=2)
+    many = mechanism("roo", epsilon=1, n=100, k=3, draws=65, records_per_person=65)
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
-    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("ds-roo", "als-roo", "bal-roo")]
+    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("als-roo", "bal-roo")]
+    others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
     others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
-    for made in (both, answers, *others):
+    for made in (both, many, answers, *others):
         assert made.theorem is None
         assert made.conditions == {}
 
@@ -138,6 +158,32 @@ def test_a_sampler_that_fails_a_condition_cannot_be_made():
 
     with pytest.raises(ValueError, match=r"^ls-roo did not certify: table_convex does not hold\.$"):
         Broken(epsilon=1, n=12, k=3)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "theorem"),
+    [
+        (1000, 9, "limit_of_samplers"),
+        (30, 9, "limit_of_samplers_even"),
+        (3, 2, "limit_of_samplers_few"),
+    ],
+)
+def test_the_limit_checks_exactly_what_its_theorem_assumes(n, k, theorem):
+    found = [
+        dproo.limit(n=n, k=k, epsilon="0.1", neighbours=relation)
+        for relation in ("replace", "add-remove")
+    ]
+    assert found[0].theorem == theorem
+    for limit in found:
+        assert {*limit.conditions} == {*THEOREMS[limit.theorem].hypotheses}
+        assert all(callable(condition_of(name)) for name in limit.conditions)
+        assert all(limit.conditions.values())
+
+
+def test_a_limit_that_fails_a_condition_cannot_be_made():
+    found = dproo.limit(n=1000, k=9, epsilon="0.1")
+    with pytest.raises(ValueError, match=r"^The limit does not follow: share_fits does not hold"):
+        replace(found, pair=(3, Fraction(1, 2)))
 
 
 TWO = Fraction(2)
@@ -158,7 +204,7 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
             [unchecked((1, 2), 2), TWO, 1],
             [unchecked((1, 2), 3), TWO, 1],
         ),
-        ("unit_positive", [ALS], [replace(ALS, unit=0)]),
+        ("unit_positive", [1], [0]),
         ("knee_positive", [ALS], [replace(ALS, knee=0)]),
         ("knee_grows_at_most", [ALS], [replace(ALS, knee=1)]),
         ("high_positive", [ALS], [replace(ALS, high=0)]),
@@ -169,13 +215,98 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
+        ("lightest_positive", [1], [0]),
+        ("base_at_least", [2, (3, 2)], [2, (3, 1)]),
+        ("unit_at_most_lightest", [2, 2], [3, 2]),
+        ("lightest_covers_all", [9, 2, 2, 3, Fraction(1)], [8, 2, 2, 3, Fraction(1)]),
+        ("entries_nonnegative", [(1, 0)], [(1, -1)]),
+        ("entries_at_most_unit", [(2, 1), 2], [(3, 1), 2]),
+        ("entries_falling", [(1, 1)], [(1, 2)]),
+        ("letters_leave_one", [1, 2], [2, 2]),
+        ("letters_leave_one", [1, 2], [0, 2]),
+        ("letters_are_several", [2, 2], [1, 2]),
+        ("letters_are_several", [2, 2], [3, 2]),
+        ("share_nonnegative", [Fraction(0)], [Fraction(-1, 9)]),
+        ("share_fits", [2, Fraction(1, 2)], [2, Fraction(51, 100)]),
+        ("share_even", [2, Fraction(1, 2)], [2, Fraction(49, 100)]),
+        ("some_letter", [1], [0]),
         ("base_covers_records", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
     ],
 )
 def test_each_condition_tells_a_table_that_breaks_it(condition, good, bad):
-    holds = getattr(conditions, condition)
+    holds = condition_of(condition)
     assert holds(*good)
     assert not holds(*bad)
+
+
+@pytest.mark.parametrize(
+    ("condition", "entries"),
+    [
+        ("rarest_may_gain", (13, 13)),
+        ("minimum_may_fall", (14, 8)),
+        ("largest_may_rise", (37, 21)),
+    ],
+)
+def test_a_table_of_data_specific_entries_that_breaks_a_condition_is_told(condition, entries):
+    """Among twelve records of three letters, at a growth of 3/2, each table breaks exactly one."""
+    asked = "rarest_may_gain", "minimum_may_fall", "largest_may_rise"
+    table = entries, 40, Fraction(3, 2)
+    held = {name: condition_of(name)(*table, n=12, k=3) for name in asked}
+    assert held == {name: name != condition for name in asked}
+
+
+def ratio_of_entries(entries, unit, n, k):
+    """Return the largest ratio of DS-ROO with these entries, by looking at all neighbours."""
+
+    def weights(counts):
+        q = entries[min(*counts, len(entries) - 1)]
+        return [q * n + (unit - q) * k * count for count in counts]
+
+    worst = Fraction(1)
+    for before in product(range(n + 1), repeat=k):
+        if sum(before) != n:
+            continue
+        for a, b in product(range(k), repeat=2):
+            if before[b] and a != b:
+                after = [*before]
+                after[a], after[b] = after[a] + 1, after[b] - 1
+                pairs = zip(weights(after), weights(before), strict=True)
+                worst = max(worst, *(Fraction(new, old) for new, old in pairs))
+    return worst
+
+
+def test_entries_that_meet_the_conditions_do_not_leak():
+    """The least growth at which a random table meets them is never below its true ratio."""
+    for k, asked in [
+        (2, ["pair_rises", "pair_grows_at_most"]),
+        (3, ["entries_falling", "rarest_may_gain", "minimum_may_fall", "largest_may_rise"]),
+    ]:
+        met = 0
+        for _ in range(400):
+            n = CHANCE.randint(1, 9)
+            entries = tuple(sorted(CHANCE.choices(range(1, 41), k=CHANCE.randint(1, 4)))[::-1])
+            growth = Fraction(CHANCE.randint(100, 300), 100)
+            arguments = {
+                "entries": entries, "unit": 40, "growth": growth, "n": n, "k": k
+            }  # fmt: skip
+            if all(
+                holds(**{name: arguments[name] for name in signature(holds).parameters})
+                for holds in map(condition_of, asked)
+            ):
+                assert ratio_of_entries(entries, 40, n, k) <= growth
+                met += 1
+        assert met > 20
+
+
+def test_a_table_of_two_letters_that_breaks_a_condition_is_told():
+    """Of three records, in units of ten: the rarer letter has one of them or none."""
+    for entries, rises, grows in [
+        ((5, 5), True, True),
+        ((0, 0), True, False),
+        ((8, 3), False, True),
+    ]:
+        assert entry_conditions.pair_rises(entries, 10, n=3) is rises
+        assert entry_conditions.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
 
 
 def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():

@@ -380,7 +380,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     request = SampleRequest(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
     for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        counts = engines.prepare(data, alphabet=request.counted_alphabet).count()
+        counts = engines.prepare(data, alphabet=request.counted_alphabets[0]).count()
         assert counts.n == 58
         assert [list(part) for part in counts.split(alphabet.k)] == [
             [30, 0, 0, 5],

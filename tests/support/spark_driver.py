@@ -64,13 +64,13 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
                 return
 
     counts = []
-    counted = engines.Scan.count
+    counted = engines.Scan.count_several
 
-    def count(scan: engines.Scan, source: object = None) -> dproo.Counts:
-        counts.append(counted(scan, source))
-        return counts[-1]
+    def count(scan: engines.Scan, source: object = None) -> tuple[dproo.Counts, ...]:
+        counts.extend(found := counted(scan, source))
+        return found
 
-    engines.Scan.count = count
+    engines.Scan.count_several = count
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     release = dproo.sample(

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from dproo.core.arguments import one_of, whole
 from dproo.core.exact import BITS, Number, exp_upper, parse_epsilon, power_upper
-from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, conditions
 
 _BITS = 3 * BITS
 _TINY = 1e-9
@@ -51,6 +51,38 @@ class Limit:
     lower: Fraction
     pair: tuple[int, Fraction] | None
 
+    def __post_init__(self) -> None:
+        """Check what the theorem assumes."""
+        for condition, holds in self.conditions.items():
+            if not holds:
+                raise ValueError(f"The limit does not follow: {condition} does not hold.")
+
+    @property
+    def theorem(self) -> str:
+        """The machine-checked theorem, in ``proofs/``, that the bound is."""
+        if self.pair is None:
+            return "limit_of_samplers_few"
+        return "limit_of_samplers" + "_even" * _is_even(*self.pair)
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """The hypotheses of the theorem, and whether the numbers of the bound satisfy them."""
+        growth = exp_upper(_loss(self.epsilon, self.neighbours))
+        common = {"growth_at_least_one": conditions.growth_at_least_one(growth)}
+        if self.pair is None:
+            return common | {"some_letter": conditions.some_letter(self.k)}
+        letters, share = self.pair
+        if _is_even(letters, share):
+            return common | {
+                "letters_are_several": conditions.letters_are_several(letters, self.k),
+                "share_even": conditions.share_even(letters, share),
+            }
+        return common | {
+            "letters_leave_one": conditions.letters_leave_one(letters, self.k),
+            "share_nonnegative": conditions.share_nonnegative(share),
+            "share_fits": conditions.share_fits(letters, share),
+        }
+
 
 def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) -> Limit:
     """Return a worst-case accuracy that no epsilon-DP sampler can beat.
@@ -74,7 +106,7 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     n, k = whole("n", n, at_least=1, at_most=RECORDS_MAX), whole("k", k, at_least=2)
     epsilon = parse_epsilon(epsilon)
     one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE))
-    loss = epsilon if neighbours == REPLACE else 2 * epsilon
+    loss = _loss(epsilon, neighbours)
     hardest = _hardest(n, k, float(loss))
     bound, pair = (
         _theorem_1(n, k, loss, hardest)
@@ -83,6 +115,16 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     )
     lower = _rounded_down(bound)
     return Limit(n=n, k=k, epsilon=epsilon, neighbours=neighbours, lower=lower, pair=pair)
+
+
+def _loss(epsilon: Fraction, neighbours: str) -> Fraction:
+    """Return what the sampler is private at when a record is replaced."""
+    return epsilon if neighbours == REPLACE else 2 * epsilon
+
+
+def _is_even(letters: int, share: Fraction) -> bool:
+    """Return whether no letter is needed for the rest of the probability."""
+    return letters >= 2 and letters * share == 1
 
 
 class _Hardest(NamedTuple):
@@ -108,7 +150,7 @@ def _theorem_1(
     most = growth / letters
     excess = most if hardest.excess is None else min(Fraction(hardest.excess), most)
     share = excess / growth
-    spare = k - letters + (letters >= 2 and letters * share == 1)
+    spare = k - letters + _is_even(letters, share)
     odds = Fraction(letters, spare) * power_upper(1 + excess, n, bits=_BITS)
     return letters * share / (1 + odds), (letters, share)
 

@@ -105,7 +105,7 @@ class AdaptiveRevealOrObscure(Mechanism):
         table = self.table
         return {
             "growth_at_least_one": conditions.growth_at_least_one(table.growth),
-            "unit_positive": conditions.unit_positive(table),
+            "unit_positive": conditions.unit_positive(table.unit),
             "knee_positive": conditions.knee_positive(table),
             "knee_grows_at_most": conditions.knee_grows_at_most(table),
             "high_positive": conditions.high_positive(table),

@@ -1,6 +1,7 @@
 """What the machine-checked theorems assume of the integers that are drawn from.
 
 Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them.
+Those of ROO are in ``urn_conditions.py``, those of DS-ROO's table in ``entry_conditions.py``.
 A table of integers has an end, from which on it is a straight line, so each of them is decided
 by finitely many comparisons.
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from dproo.core.exact import ceil_div, is_at_most_exp
+from dproo.core.exact import ceil_div
 from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_table import LetterTable
 
@@ -121,29 +122,9 @@ def _range_fits(
     return table(x + 1) * total * under <= over * table(x) * (total - gap)
 
 
-def base_positive(base: int) -> bool:
-    """The least pseudo-count of a letter is positive."""
-    return base > 0
-
-
-def unit_nonnegative(unit: int) -> bool:
-    """A record does not lower its letter's weight."""
-    return unit >= 0
-
-
-def base_covers_draws(base: int, unit: int, draws: int, epsilon: Fraction) -> bool:
-    """A letter that gains a record and is always drawn gains a factor of at most e^epsilon."""
-    return base > 0 and is_at_most_exp(1 + Fraction(unit * draws, base), epsilon)
-
-
-def base_covers_records(base: int, unit: int, records: int, epsilon: Fraction) -> bool:
-    """A letter that gains a person's records gains a factor of at most e^epsilon."""
-    return base > 0 and is_at_most_exp(1 + Fraction(unit * records, base), epsilon)
-
-
-def unit_positive(table: AdaptiveTable) -> bool:
+def unit_positive(unit: int) -> bool:
     """A revealed record has a weight."""
-    return table.unit > 0
+    return unit > 0
 
 
 def knee_positive(table: AdaptiveTable) -> bool:
@@ -198,3 +179,33 @@ def powers_grow_at_most(table: AdaptiveTable, *, n: int) -> bool:
     return all(high * under <= low * over for low, high in pairwise(table.powers)) and (
         last >= n or (last >= table.knee and is_revealed)
     )
+
+
+def letters_leave_one(letters: int, k: int) -> bool:
+    """A letter is left for the rest of the probability."""
+    return 0 < letters < k
+
+
+def letters_are_several(letters: int, k: int) -> bool:
+    """One of the letters may be emptied and others still have records."""
+    return 1 < letters <= k
+
+
+def share_nonnegative(share: Fraction) -> bool:
+    """A letter's probability is not negative."""
+    return share >= 0
+
+
+def share_fits(letters: int, share: Fraction) -> bool:
+    """The letters have no more than all of the probability."""
+    return letters * share <= 1
+
+
+def share_even(letters: int, share: Fraction) -> bool:
+    """The letters have all of the probability."""
+    return letters * share == 1
+
+
+def some_letter(k: int) -> bool:
+    """The alphabet is not empty."""
+    return k > 0

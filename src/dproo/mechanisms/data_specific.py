@@ -14,6 +14,7 @@ from math import ceil
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.exact import BITS, ceil_div, exp_lower, power_lower
+from dproo.mechanisms import conditions, entry_conditions
 from dproo.mechanisms.base import Mechanism, Transition
 from dproo.mechanisms.reveal_or_obscure import alpha_of
 
@@ -60,6 +61,38 @@ class DataSpecificRevealOrObscure(Mechanism):
     def is_for_release(self) -> bool:
         """Whether the table is the private one."""
         return not self.as_printed
+
+    @property
+    def theorem(self) -> str | None:
+        """That of the private table, or of the one for two letters."""
+        if self.as_printed:
+            return None
+        return "ds_roo_replace" if self.k > 2 else "ds_roo_two_letters"
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the table."""
+        if self.as_printed:
+            return {}
+        of = entry_conditions
+        entries, unit, growth, n, k = self.table, self._unit, self.growth, self.n, self.k
+        common = {
+            "growth_at_least_one": conditions.growth_at_least_one(growth),
+            "unit_positive": conditions.unit_positive(unit),
+            "entries_nonnegative": of.entries_nonnegative(entries),
+            "entries_at_most_unit": of.entries_at_most_unit(entries, unit),
+        }
+        if k == 2:
+            return common | {
+                "pair_rises": of.pair_rises(entries, unit, n=n),
+                "pair_grows_at_most": of.pair_grows_at_most(entries, unit, growth, n=n),
+            }
+        return common | {
+            "entries_falling": of.entries_falling(entries),
+            "rarest_may_gain": of.rarest_may_gain(entries, unit, growth, n=n, k=k),
+            "minimum_may_fall": of.minimum_may_fall(entries, unit, growth, n=n, k=k),
+            "largest_may_rise": of.largest_may_rise(entries, unit, growth, n=n, k=k),
+        }
 
     @cached_property
     def _unit(self) -> int:

@@ -13,7 +13,7 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick_many
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import without_replacement
-from dproo.mechanisms import conditions
+from dproo.mechanisms import urn_conditions as conditions
 from dproo.mechanisms.base import Mechanism, Transition
 from dproo.mechanisms.reveal_or_obscure import alpha_of
 

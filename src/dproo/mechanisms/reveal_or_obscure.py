@@ -18,8 +18,8 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick_many
 from dproo.core.exact import Number, exp_upper, log_upper, rational
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms import conditions
-from dproo.mechanisms.allocation import LETTERS_MAX, least_pseudo, risen
+from dproo.mechanisms import urn_conditions as conditions
+from dproo.mechanisms.allocation import FACTORS_MAX, LETTERS_MAX, least_pseudo, risen
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.urn import Urn
 
@@ -124,23 +124,37 @@ class RevealOrObscure(Mechanism):
 
     @property
     def theorem(self) -> str | None:
-        """One draw of a person's records, or several draws of one; both are proven on paper."""
+        """Several draws and several records of a person only where one letter is the worst."""
         relation = "replace" if self.neighbours == REPLACE else "add_remove"
         if self.records_per_person == 1:
             return f"roo_{relation}"
-        return f"roo_one_draw_{relation}" if self.draws == 1 else None
+        if self.draws == 1:
+            return f"roo_one_draw_{relation}"
+        is_short = min(self.draws, self.records_per_person, self.n) <= FACTORS_MAX
+        is_one_letter = self._record <= min(self._base.sizes)
+        return f"roo_both_{relation}" if is_short and is_one_letter else None
 
     @property
     def conditions(self) -> dict[str, bool]:
         """What the theorem assumes of the pseudo-counts."""
         if self.theorem is None:
             return {}
-        base, unit, people = min(self._base.sizes), self._record, self.records_per_person
-        covers = conditions.base_covers_draws if people == 1 else conditions.base_covers_records
-        return {
+        bases, unit, draws = self._base.sizes, self._record, self.draws
+        base, people = min(bases), min(self.records_per_person, self.n)
+        found = {"unit_nonnegative": conditions.unit_nonnegative(unit)}
+        if self.theorem.startswith("roo_both"):
+            covers_all = conditions.lightest_covers_all(base, unit, people, draws, self.epsilon)
+            return found | {
+                "lightest_positive": conditions.lightest_positive(base),
+                "base_at_least": conditions.base_at_least(base, bases),
+                "unit_at_most_lightest": conditions.unit_at_most_lightest(unit, base),
+                "lightest_covers_all": covers_all,
+            }
+        is_one = self.records_per_person == 1
+        covers = conditions.base_covers_draws if is_one else conditions.base_covers_records
+        return found | {
             "base_positive": conditions.base_positive(base),
-            "unit_nonnegative": conditions.unit_nonnegative(unit),
-            covers.__name__: covers(base, unit, self.draws * min(people, self.n), self.epsilon),
+            covers.__name__: covers(base, unit, draws * people, self.epsilon),
         }
 
     @cached_property
