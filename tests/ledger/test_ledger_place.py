@@ -29,7 +29,7 @@ def test_a_file_that_others_may_write_is_refused(ledger: Ledger, mode: int) -> N
     ledger.path.chmod(mode)
     assert refused(ledger.path) == (
         f"the ledger {ledger.path} can be changed by others. "
-        "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+        "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
     )
     ledger.path.chmod(0o644)
     Ledger(ledger.path)
@@ -41,7 +41,7 @@ def test_a_folder_that_others_may_write_is_refused_sticky_or_not(ledger: Ledger,
     ledger.path.parent.chmod(mode)
     assert refused(ledger.path) == (
         f"the folder {ledger.path.parent} can be changed by others, who could replace the ledger. "
-        "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+        "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
     )
     with pytest.raises(exceptions.UnsafePlaceError):
         Ledger.create(ledger.path.with_name("new.sqlite3"))

@@ -182,7 +182,7 @@ def test_the_limit_checks_exactly_what_its_theorem_assumes(n, k, theorem):
 
 def test_a_limit_that_fails_a_condition_cannot_be_made():
     found = dproo.limit(n=1000, k=9, epsilon="0.1")
-    with pytest.raises(ValueError, match=r"^The limit does not follow: share_fits does not hold"):
+    with pytest.raises(ValueError, match=r"^the limit does not follow: share_fits does not hold"):
         replace(found, pair=(3, Fraction(1, 2)))
 
 

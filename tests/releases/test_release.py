@@ -396,7 +396,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
         ({"by": {"ward": ["A"], "bed": ["1"]}}, "by must be one column and the list"),
         ({"by": {"c": ["A"]}}, "by must be one column, and not that of the letters"),
         ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
-        ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record a group"),
+        ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record per group"),
     ],
 )
 def test_wrong_groups_are_refused(tmp_path, options, message):

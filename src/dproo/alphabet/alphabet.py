@@ -34,9 +34,9 @@ _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 class Alphabet:
     """The public letters, in order, and the policy for every cell outside them.
 
-    It is never learned from the data: which letters occur is itself private. With the policy
-    ``"other"`` an extra letter of that name stands for every cell outside; with
-    ``"uniform"`` each such cell becomes a fresh uniform letter before anything is drawn.
+    It is never learned from the data, because which letters occur is private. With the policy
+    ``"other"``, an extra letter of that name stands for every cell outside; with
+    ``"uniform"``, each such cell becomes a fresh uniform letter before anything is drawn.
 
     Guarantee: every record is exactly one letter, whatever it holds.
 
@@ -67,13 +67,13 @@ class Alphabet:
         """Return the alphabet of these letters.
 
         Args:
-            letters: a list of letters; a ``range``; the path of a text file with one letter a
+            letters: a list of letters; a ``range``; the path of a text file with one letter per
                 line; bins; a dict of columns and their letters; or an alphabet as it is.
             policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
 
         Raises:
-            TypeError: a letter is no text, integer, boolean or date.
-            ValueError: there are none, two are equal, or they are asked to be inferred.
+            TypeError: a letter is not text, an integer, a boolean or a date.
+            ValueError: there are no letters, two are equal, or they would have to be inferred.
         """
         match letters:
             case Alphabet():
@@ -97,7 +97,7 @@ class Alphabet:
     def read(
         cls, path: str | Path, *, column: str | None = None, policy: Policy = OTHER
     ) -> Alphabet:
-        """Return the alphabet in a text file, one letter a line, or in a column of a CSV file.
+        """Return the alphabet in a text file, one letter per line, or in a column of a CSV file.
 
         Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
         """
@@ -146,7 +146,7 @@ class Alphabet:
 
     @classmethod
     def parse(cls, text: str, *, policy: Policy = OTHER) -> Alphabet:
-        """Return the alphabet that a text on a command line stands for.
+        """Return the alphabet that a command-line argument stands for.
 
         ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
         stop is left out, and ``bins:0,18,65`` bins.
@@ -177,12 +177,12 @@ class Alphabet:
 
     @cached_property
     def size(self) -> int:
-        """The number of letters that a cell can be, the extra one not included."""
+        """The number of letters, without the extra one."""
         return prod(axis.size for axis in self.axes)
 
     @property
     def k(self) -> int:
-        """The number of letters, the extra one included."""
+        """The number of letters, with the extra one."""
         return self.size + (self.policy == OTHER)
 
     def __getitem__(self, index: int) -> Record:

@@ -82,9 +82,9 @@ class Letters(Axis):
         """Return the list of these letters; a date becomes its text.
 
         Raises:
-            TypeError: a letter is no text, integer, boolean or date.
-            ValueError: there are none, one stands twice, two are equal across types, or one
-                is empty.
+            TypeError: a letter is not text, an integer, a boolean or a date.
+            ValueError: there are no letters, one is repeated, two are equal across types, or
+                one is empty.
         """
         # A set has no order of its own, and the order is part of what is public.
         is_unordered = isinstance(letters, str | bytes | set | frozenset)
@@ -170,8 +170,8 @@ class IntegerRange(Axis):
         """Return the range; both ends have at most 18 digits.
 
         Raises:
-            TypeError, ValueError: an end is no integer or out of bounds, or there is none
-                between them.
+            TypeError, ValueError: an end is not an integer or is out of bounds, or the range
+                is empty.
         """
         start = whole("start", start, at_least=1 - RANGE_LIMIT, at_most=RANGE_LIMIT)
         return cls(start, whole("stop", stop, at_least=start + 1, at_most=RANGE_LIMIT))
@@ -221,7 +221,7 @@ class Bins(Axis):
         """Return the bins between these edges.
 
         Raises:
-            TypeError: an edge is no number.
+            TypeError: an edge is not a number.
             ValueError: there are fewer than two, or they are not finite and increasing.
         """
         if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):

@@ -2,11 +2,10 @@
 
 It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
-booleans, or, as an addition of ours, the ``bins`` between public edges. Three more additions:
-``parents`` names the columns that a column depends on. ``other`` is the name of the letter that
-stands for every cell outside. Where no cell should be outside, ``outside`` is a value of the
-column that such a cell counts as instead, which spares the extra letter in every family of the
-column. Unknown keys are kept and ignored.
+booleans, or the ``bins`` between public edges. ``bins`` is an addition to the standard, and so
+are ``parents``, the columns that a column depends on; ``other``, the name of the letter that
+stands for every cell outside; and ``outside``, a value of the column that every cell outside
+counts as instead, which spares the extra letter. Unknown keys are kept and ignored.
 """
 
 from __future__ import annotations

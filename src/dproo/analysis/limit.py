@@ -55,7 +55,7 @@ class Limit:
         """Check what the theorem assumes."""
         for condition, holds in self.conditions.items():
             if not holds:
-                raise ValueError(f"The limit does not follow: {condition} does not hold.")
+                raise ValueError(f"the limit does not follow: {condition} does not hold.")
 
     @property
     def theorem(self) -> str:

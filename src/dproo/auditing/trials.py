@@ -51,7 +51,7 @@ class Audit:
         counts: how many measured trials had the event, on each of the two.
         measured: how many trials were measured, on each of the two.
         letters: how many different letters were seen, on each of the two.
-        are_independent: whether neither neighbouring nor distant trials repeat each other.
+        are_independent: whether the trials pass the test of independence.
         trials: the trials for each dataset, on average, those that chose the event included.
         confidence: of all statements here together.
         distance: in how many records the two datasets differ.
@@ -109,10 +109,10 @@ def audit(
         trials: how often to draw on each of the two, on average.
         confidence: between 0 and 1.
         epsilon: what the sampler claims, for the verdict.
-        distance: in how many records the two differ; the bound is shared among them.
+        distance: in how many records the two differ; the bound is divided by it.
         event: letters to watch, if they are known beforehand.
         is_batched: ``draw(dataset, size)`` returns ``size`` letters in the order drawn.
-        progress: called with a number of trials whenever so many more are done.
+        progress: called with the number of trials done since the last call.
 
     >>> from dproo import mechanism
     >>> roo = mechanism("roo", epsilon=1, n=10, k=3)

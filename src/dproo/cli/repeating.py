@@ -46,7 +46,7 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         print_json({"releases": releases, "delta": delta, **sizes, **tables})
         return
     if parse_delta(delta) * known["n"] >= 1:
-        echo("Note: a delta of 1/n or more allows someone's record to be shown as it is.", err=True)
+        echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
     for name, rows in tables.items():
         echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
         echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")

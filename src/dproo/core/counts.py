@@ -1,8 +1,8 @@
 """Rows of integers, one per letter, stored as runs; counts are such a row, and so are weights.
 
 An alphabet of 10^12 letters of which a thousand were seen is two thousand runs; a witness in
-which 997 letters share a count is one run. All that the core knows of data is a
-:class:`Counts`.
+which 997 letters share a count is one run. A :class:`Counts` is all that the core sees of
+the data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Dominating pairs: two laws that are told apart at least as well as any two neighbours.
+r"""Dominating pairs: two laws at least as easy to tell apart as those of any two neighbours.
 
 How well two laws can be told apart is their hockey-stick divergence at every level ``g``,
 ``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair that has at least the divergence of

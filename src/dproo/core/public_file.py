@@ -23,7 +23,7 @@ def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str
         at_most: how many bytes are read.
 
     Raises:
-        ValueError: it is neither, cannot be read, is no UTF-8 text, or is longer.
+        ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
     """
     text, is_plain, is_short = "", False, False
     try:

@@ -1,7 +1,7 @@
 """Random subsets of records, drawn from counts alone, exactly.
 
-Nobody needs to touch a record to choose a random half of them: how many of each letter are
-in it has a known law, and that law is drawn here from fair bits, without a float.
+To choose a random half of the records, no record need be touched: how many of each letter it
+holds has a known law, and that law is drawn here from fair bits, without a float.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a user's own settings and data are: never in the folder one happens to be in."""
+"""Where a user's settings and data are: never in the working folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def named_file(variable: str) -> Path | None:
     """Return the file that a variable names.
 
     Raises:
-        ValueError: it is relative, so that it would be another one in every folder.
+        ValueError: it is relative, and would depend on the working folder.
     """
     named = os.environ.get(variable)
     if named and not os.path.isabs(named):  # noqa: PTH117

@@ -1,4 +1,4 @@
-"""The boundary around private data: nothing that is raised behind it gets out."""
+"""The boundary around private data: no exception raised inside leaves it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _INTERRUPTS = (KeyboardInterrupt, SystemExit, GeneratorExit)
 def attempt(action: Callable[[], Result]) -> Result | None:
     """Return the result of an action, nothing if it fails in any way.
 
-    The panics of Polars and Arrow are caught too, though they are no ``Exception``. An
-    interrupt goes on as a new one, without a cause and with nothing of what it said.
+    The panics of Polars and Arrow are caught too, though they are not an ``Exception``. An
+    interrupt is raised again as a new one, without a cause or its message.
     """
     interrupt: type[BaseException] | None = None
     try:

@@ -36,13 +36,13 @@ _CHECKED = (
 
 _LOST = "the connection to the database was lost. Nothing was charged; try again."
 _SENTENCES = {
-    "22P05": "alphabet must hold letters that the encoding of the database has.",
+    "22P05": "alphabet must contain only letters that the database's encoding has.",
     "25P02": "data must be a connection without a failed transaction; roll it back first.",
     "42501": "the role may not read the table. Grant it SELECT on the table, and USAGE on its"
     " schema.",
     "55P03": "the table is locked by another session. Try again, or raise lock_timeout"
     f" ({LOCK_TIMEOUT} unless set; in a URL, options=-c%20lock_timeout%3D10min).",
-    "57014": "the database cancelled the check of the table, for statement_timeout or for its"
+    "57014": "the database cancelled the check of the table, because of statement_timeout or its"
     " administrator.",
 }
 _ELSE = "the database refused the query; details are withheld because they could reveal data."

@@ -34,7 +34,7 @@ def require_folder(folder: Path) -> None:
         if not is_owned or (not is_held and _others_write(part, found)):
             raise UnsafePlaceError(
                 f"the folder {part} can be changed by others, who could replace the ledger. "
-                "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+                "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
             )
 
 
@@ -44,7 +44,7 @@ def require_file(path: Path) -> None:
     if found.st_uid not in {0, os.geteuid()} or _others_write(path, found):
         raise UnsafePlaceError(
             f"the ledger {path} can be changed by others. "
-            "Take that right away (chmod go-w, chown), or keep the ledger elsewhere."
+            "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
         )
     is_on_other_device = found.st_dev != path.parent.stat().st_dev
     if is_on_other_device or _mount(path) != _mount(path.parent):

@@ -71,7 +71,7 @@ _CHANGE_COUNTER, _VALID_FOR, _WRITER = slice(24, 28), slice(92, 96), slice(96, 1
 _SENTENCES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
         BusyLedgerError,
-        "is held by other processes for too long; nothing was charged, try again.",
+        "was held by other processes for too long. Nothing was charged; try again.",
     ),
     sqlite3.SQLITE_READONLY: (ReadOnlyLedgerError, "cannot be written: it is read-only."),
     sqlite3.SQLITE_FULL: (FullDiskError, "cannot be written: no space is left on the disk."),

@@ -84,8 +84,8 @@ def mechanism(
             ``"subrr"``; ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
-        options: ``n`` (required under replace neighbours), ``neighbours``, and what the
-            sampler's class takes besides.
+        options: ``n`` (required under replace neighbours), ``neighbours``, and the sampler's
+            own options.
 
     >>> mechanism("ls-roo", epsilon="0.1", n=1000, k=9).name
     'ls-roo'
