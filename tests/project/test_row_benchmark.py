@@ -119,5 +119,30 @@ def test_no_target_but_the_named_ones_is_missed(report):
     }
 
 
+def test_the_bounds_that_the_text_names_tell_which_network_is_better(report):
+    result = report.read()
+    cases = {report.key(case): case for case in result["cases"]}
+    for richer, poorer, bound in [
+        ("declared, two parents", "declared tree", 0.9),
+        ("declared tree", "independent", 1.3),
+    ]:
+        compared = [
+            (cases[name, richer, relation, epsilon], cases[name, poorer, relation, epsilon])
+            for name, relation, epsilon in product(
+                result["tables"], ["add-remove", "replace"], report.EPSILONS
+            )
+        ]
+        assert all(a["pairs mean"] < b["pairs mean"] for a, b in compared if a["bound"] < bound)
+        assert any(a["pairs mean"] > b["pairs mean"] for a, b in compared)
+
+
+def test_few_records_are_better_drawn_without_a_tree(report):
+    cases = {report.key(case): case for case in report.read()["cases"]}
+    for relation, epsilon in product(["add-remove", "replace"], ["0.1", "0.3"]):
+        free = cases["anes96", "independent", relation, epsilon]["pairs mean"]
+        for method in ("declared, two parents", "declared tree", "learned tree"):
+            assert free < cases["anes96", method, relation, epsilon]["pairs mean"]
+
+
 def test_the_picture_is_there():
     assert "svg" in (ROOT / "docs" / "images" / "rows.svg").read_text(encoding="utf-8")[:300]
