@@ -82,7 +82,7 @@ def test_a_check_that_the_database_ends_is_told_as_that(postgresql: str) -> None
     with psycopg.connect(postgresql) as other:
         other.execute("LOCK TABLE ward.visits")
         sentence = refused(role_of(postgresql, "dproo", statement_timeout="50ms"))
-    assert sentence.startswith("the database cancelled the check of the table, because of statement_t")
+    assert sentence.startswith("the database cancelled the check of the table, because of ")
 
 
 def test_what_a_view_says_while_it_is_planned_is_withheld(
