@@ -220,3 +220,35 @@ def test_a_tree_finds_what_depends_on_what():
         pair, (2, 2, 2), epsilon=Fraction(1), neighbours="replace", source=RandomSource()
     )
     assert Family(2, (0,)) in tree.families
+
+
+class Recorder(RandomSource):
+    """Takes the first candidate whatever its score, and keeps what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def below(self, bound):
+        del bound
+        return 0
+
+    def is_survived(self, exponent):
+        self.asked.append(exponent)
+        return True
+
+
+@pytest.mark.parametrize(("neighbours", "sensitivity"), [("add-remove", 2), ("replace", 3)])
+def test_every_edge_is_chosen_for_its_share_of_epsilon(neighbours, sensitivity):
+    """The first edge has the score 0 where the best has 4, the second is the best itself."""
+    tables = {
+        (0, 1): Counts.of([1, 1, 1, 1]),
+        (0, 2): Counts.of([4, 0, 0, 4]),
+        (1, 2): Counts.of([1, 1, 1, 1]),
+    }
+    source = Recorder()
+    options = {"epsilon": Fraction(1), "neighbours": neighbours, "source": source}
+    grown_tree(lambda a, b: tables[a, b], (2, 2, 2), **options)
+    best = dependence(tables[0, 2], 2)
+    assert best == 4
+    assert source.asked == [best * Fraction(1, 2) / (2 * sensitivity), 0]

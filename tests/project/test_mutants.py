@@ -28,6 +28,9 @@ BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
+ROW = "mechanisms/test_rows.py::test_one_record_changes_no_row_by_more_than_certified"
+EDGE = "mechanisms/test_rows.py::test_every_edge_is_chosen_for_its_share_of_epsilon"
+WHOLE_ROW = "releases/test_row_release.py"
 ROUGH = "analysis/test_search.py"
 HELD = "analysis/test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
 BEYOND = "analysis/test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
@@ -626,6 +629,33 @@ MUTANTS = {
     ),
     "the limit counts a letter too many without probability": (
         "analysis/limit.py", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
+    ),
+    "every column of a row pays for all": (
+        "mechanisms/row.py", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
+    ),
+    "a conditional step forgets that records come and go": (
+        "mechanisms/row.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", ROW,
+    ),
+    "a row is certified by its worst step": (
+        "mechanisms/row.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
+    ),
+    "a learned network costs nothing": (
+        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", WHOLE_ROW,
+    ),
+    "several rows cost as one": (
+        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", WHOLE_ROW,
+    ),
+    "a row that moves between two groups costs once": (
+        "releases/row_request.py", "return self.epsilon * (2 if is_moving and not self.is_n_public else 1)", "return self.epsilon * (2 if is_moving and not is_moving else 1)", WHOLE_ROW,
+    ),
+    "the number of records of a private row is told": (
+        "releases/row_request.py", "known = n if self.is_n_public else 0", "known = n", WHOLE_ROW,
+    ),
+    "the letters of the parents are read backwards": (
+        "releases/row_tables.py", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
+    ),
+    "a network is chosen at twice its rate": (
+        "mechanisms/network_choice.py", "/ (2 * SENSITIVITY[neighbours])", "/ SENSITIVITY[neighbours]", EDGE,
     ),
     "a name rebound to this machine opens the page": (
         "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,

@@ -18,8 +18,9 @@ from dproo.exceptions import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute
+from dproo.releases.groups import Groups
 from dproo.releases.sample import sample
-from dproo.releases.sample_request import Groups, SampleRequest
+from dproo.releases.sample_request import SampleRequest
 
 CANARY = "canary-7f3a"
 SOAK = os.environ.get("DPROO_SOAK") == "1"
@@ -301,7 +302,7 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
 
 def test_a_person_with_records_in_several_groups_is_protected():
     """Two records in two groups: the product of both ratios is what a person can change."""
-    groups = Groups.of({"ward": ["A", "B"]}, "c", is_public=False)
+    groups = Groups.of({"ward": ["A", "B"]}, ("c",), is_public=False)
     for sampler, neighbours in [("roo", "add-remove"), ("ls-roo", "add-remove")]:
         request = SampleRequest(
             alphabet=dproo.Alphabet.of(LETTERS),
@@ -375,7 +376,7 @@ def test_one_record_is_released_for_each_public_group(tmp_path, options, cost):
 
 def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     path = wards(tmp_path / "data.csv")
-    groups = Groups.of({"ward": ["A", "B", "C"]}, "c", is_public=False)
+    groups = Groups.of({"ward": ["A", "B", "C"]}, ("c",), is_public=False)
     alphabet = dproo.Alphabet.of(LETTERS)
     request = SampleRequest(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
@@ -394,7 +395,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     [
         ({"by": ["A"]}, "by must be one column and the list of its groups"),
         ({"by": {"ward": ["A"], "bed": ["1"]}}, "by must be one column and the list"),
-        ({"by": {"c": ["A"]}}, "by must be one column, and not that of the letters"),
+        ({"by": {"c": ["A"]}}, "by must be one column, and not one that is released"),
         ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
         ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record per group"),
     ],

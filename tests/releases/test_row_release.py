@@ -22,6 +22,7 @@ from dproo.core.exact import is_at_most_exp
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms.network import Family, Network
 from dproo.mechanisms.network_choice import SENSITIVITY, dependence
+from dproo.releases.groups import Groups
 from dproo.releases.row_request import RowRequest
 from dproo.releases.row_tables import RowTables
 
@@ -134,6 +135,75 @@ def test_several_rows_share_epsilon_and_a_person_divides_it():
     ratio = request.rows_by(request.declared, n=20).largest_ratio
     assert is_at_most_exp(ratio**10, Fraction(1))
     assert drawn.receipt["certificate"]["epsilon"] <= 1
+
+
+# One row for each group
+
+GROUPED = [{**row, "year": year} for year in (2023, 2024) for row in ROWS[:9] + ROWS[-1:]]
+GROUPED += [{"sex": "M", "ward": "B", "age": 7, "year": 1999}] * 5
+BY = {"year": [2022, 2023, 2024]}
+
+
+def test_a_row_is_released_for_each_public_group():
+    drawn = sample(GROUPED, codebook=BOOK, epsilon=90, by=BY, neighbours="add-remove")
+    assert [value["year"] for value in drawn.values] == [2022, 2023, 2024]
+    assert all(set(value) == {"year", "sex", "ward", "age"} for value in drawn.values)
+    assert {value["ward"] for value in drawn.values[1:]} <= {"A", "other"}  # no row of 1999
+    assert drawn.receipt["groups"] == {"by": "year", "number": 3, "are_public": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "cost"),
+    [
+        ({"neighbours": "add-remove"}, "1"),
+        ({"neighbours": "replace"}, "2"),
+        ({"neighbours": "replace", "are_groups_public": True}, "1"),
+    ],
+)
+def test_a_record_that_can_move_between_groups_costs_twice(options, cost):
+    drawn = sample(GROUPED, codebook=BOOK, epsilon=1, by=BY, **options)
+    assert drawn.receipt["epsilon"] == cost
+    if "are_groups_public" in options:
+        assert drawn.values[0] == {"year": 2022, "sex": None, "ward": None, "age": None}
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_the_rows_of_all_groups_together_leak_at_most_what_they_cost(neighbours):
+    book = CodeBook.of({"schema": {"fields": [field("a", ["x"]), field("b", ["x"])]}})
+    request = RowRequest(
+        codebook=book,
+        epsilon=Fraction(1),
+        network="independent",
+        neighbours=neighbours,
+        groups=Groups.of({"g": ["A", "B"]}, book.columns, is_public=False),
+    )
+    kinds = [{"g": g, "a": a, "b": b} for g, a, b in product("AB?", "xy", "xy")]
+
+    @cache
+    def law(places):
+        tables = counted(request, [kinds[place] for place in places])
+        groups = zip(*map(request._by_group, tables), strict=True)
+        laws = []
+        for part in groups:
+            sampler = request.rows_by(request.declared, n=part[0].n)
+            looked_up = RowTables(dict(zip(request.counted_columns, part, strict=True)), (2, 2))
+            laws.append(
+                [
+                    sampler.probability(looked_up.matching, row)
+                    for row in product(range(2), repeat=2)
+                ]
+            )
+        return [p * q for p, q in product(*laws)]
+
+    for rest in combinations_with_replacement(range(12), 1):
+        if neighbours == "add-remove":
+            pairs = [(rest, tuple(sorted((*rest, more)))) for more in range(12)]
+        else:
+            pairs = product([tuple(sorted((*rest, more))) for more in range(12)], repeat=2)
+        for one, other in pairs:
+            assert sum(law(one)) == 1
+            ratios = [max(p / q, q / p) for p, q in zip(law(one), law(other), strict=True)]
+            assert is_at_most_exp(max(ratios), request.cost)
 
 
 def test_a_bin_can_be_a_number_inside_it():
@@ -286,7 +356,9 @@ def _each_column_pays_all(request, network, n):
     [
         ({"alphabet": ["a"]}, "alphabet must be left out with a code book"),
         ({"column": "sex"}, "column must be left out with a code book"),
-        ({"by": {"sex": ["F"]}}, "by must be left out with a code book"),
+        ({"by": {"sex": ["F"]}}, "by must be one column, and not one that is released"),
+        ({"by": {"x": ["A"]}, "size": 2}, "by must be used with one row a group, and a network"),
+        ({"by": {"x": ["A"]}, "network": "learned"}, "by must be used with one row a group"),
         ({"guess": "sparse"}, "guess must be left out with a code book"),
         ({"sampler": "roo"}, "sampler must be one of auto, ls-roo, got 'roo'."),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),

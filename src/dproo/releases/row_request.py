@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -19,6 +19,7 @@ from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrOb
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
+from dproo.releases.groups import Groups
 from dproo.releases.request import Drawn
 from dproo.releases.row_tables import RowTables, folded
 
@@ -42,6 +43,7 @@ class RowRequest:
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
         shares: the epsilon of each column, over all rows, in the order of the code book; by
             default in proportion to the root of the number of its family's cells.
+        groups: the groups to release a row for each of.
         size: how many rows.
         neighbours: ``"replace"`` or ``"add-remove"``.
         records_per_person: the most records that one protected person may own.
@@ -53,6 +55,7 @@ class RowRequest:
     network: Wiring = AUTO
     sampler: str = AUTO
     shares: tuple[Fraction, ...] = ()
+    groups: Groups | None = None
     size: int = 1
     neighbours: Relation = REPLACE
     records_per_person: int = 1
@@ -63,6 +66,11 @@ class RowRequest:
         one_of("sampler", self.sampler, (ROWS_BY, AUTO))
         whole("size", self.size, at_least=1, at_most=ROWS_MAX)
         whole("records_per_person", self.records_per_person, at_least=1)
+        if self.groups is not None and (self.size > 1 or self.declared is None):
+            raise ValueError(
+                "by must be used with one row a group, and a network that is declared or"
+                " independent."
+            )
         left = self.epsilon - self.network_epsilon
         if self.shares and sum(self.shares) != left:
             raise ValueError(
@@ -95,17 +103,25 @@ class RowRequest:
     @property
     def counted_alphabets(self) -> tuple[Alphabet, ...]:
         """The alphabets to count by: one for each family, or for each pair of columns."""
-        return tuple(map(self.codebook.table, self.counted_columns))
+        tables = map(self.codebook.table, self.counted_columns)
+        if self.groups is None:
+            return tuple(tables)
+        by, axis = self.groups.by, self.groups.axis
+        return tuple(
+            Alphabet(axes=(axis, *table.axes), columns=(by, *table.columns)) for table in tables
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns, in the order of the code book."""
-        return self.codebook.columns
+        """The columns in the order of the code book, after that of the groups."""
+        by = () if self.groups is None else (self.groups.by,)
+        return (*by, *self.codebook.columns)
 
     @property
     def cost(self) -> Fraction:
-        """The epsilon of all rows together."""
-        return self.epsilon
+        """What the release costs: a record that moves between two groups is seen in both."""
+        is_moving = self.groups is not None and self.neighbours == REPLACE
+        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
 
     @property
     def delta(self) -> Fraction:
@@ -119,8 +135,8 @@ class RowRequest:
 
     @property
     def is_n_public(self) -> bool:
-        """Whether the number of records may be known."""
-        return self.neighbours == REPLACE
+        """Whether the number of records, in each group, may be known."""
+        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
 
     @property
     def network_epsilon(self) -> Fraction:
@@ -140,6 +156,7 @@ class RowRequest:
             "sampler": ROWS_BY,
             "network": self.wiring,
             "size": self.size,
+            "by": None if self.groups is None else self.groups.by,
             "codebook_sha256": self.codebook.digest,
         }
 
@@ -153,11 +170,39 @@ class RowRequest:
             if self.shares
             else ()
         )
-        return _row_sampler(network, epsilon, self.neighbours, known, shares)
+        relation = REPLACE if self.is_n_public else ADD_REMOVE
+        return _row_sampler(network, epsilon, relation, known, shares)
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn column by column by certified samplers."""
-        sizes = self.codebook.sizes
+        if self.groups is None:
+            drawn = [self._drawn(tables, source)]
+            values = tuple(drawn[0][1])
+        else:
+            parts = zip(*map(self._by_group, tables), strict=True)
+            drawn = [self._drawn(part, source) for part in parts]
+            rows = (row for _, found in drawn for row in found)
+            values = tuple(
+                {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
+            )
+        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.largest_ratio)
+        return Drawn(
+            values=values,
+            facts={"values": list(values), **self._facts(worst)},
+            certificate=self._certificate(worst),
+            worst_alpha=self._worst_alpha([sampler for sampler, _ in drawn]),
+        )
+
+    def _by_group(self, counts: Counts) -> Iterator[Counts]:
+        """Yield the counts of each group; records outside all groups are the last letter."""
+        assert self.groups is not None  # noqa: S101 - for the type checker
+        return counts.split((counts.k - 1) // self.groups.axis.size)
+
+    def _drawn(
+        self, tables: Sequence[Counts], source: RandomSource
+    ) -> tuple[RowSampler, list[dict[str, Any]]]:
+        """Return the rows of one dataset, or of one group, and what they were drawn by."""
+        n, sizes = tables[0].n, self.codebook.sizes
         counted = RowTables(self._folded(tables), sizes)
         network = self.declared or grown_tree(
             counted.pair,
@@ -166,15 +211,17 @@ class RowRequest:
             neighbours=self.neighbours,
             source=source,
         )
-        sampler = self.rows_by(network, n=tables[0].n)
+        if self.is_n_public and not n:  # a public group without records
+            return self.rows_by(network, n=1), [dict.fromkeys(self.codebook.columns)]
+        sampler = self.rows_by(network, n=n)
         rows = (sampler.draw(counted.matching, source=source) for _ in range(self.size))
-        values = tuple(self._shown(row, source) for row in rows)
-        return Drawn(
-            values=values,
-            facts={"values": list(values), **self._facts(sampler)},
-            certificate=self._certificate(sampler),
-            worst_alpha=sampler.worst_alpha if self.is_n_public else None,
-        )
+        return sampler, [self._shown(row, source) for row in rows]
+
+    def _worst_alpha(self, samplers: Sequence[RowSampler]) -> Fraction | None:
+        """Return the largest, unless one is unknown, as all are where ``n`` is private."""
+        alphas = [sampler.worst_alpha for sampler in samplers]
+        known = [alpha for alpha in alphas if alpha is not None]
+        return max(known) if len(known) == len(alphas) else None
 
     def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
         """Return each table's counts by its columns, cells outside where the columns say."""
@@ -207,6 +254,7 @@ class RowRequest:
             "network": self.wiring,
             "epsilon_network": str(self.network_epsilon),
             "epsilon_row": str(self.row_epsilon),
+            "groups": None if self.groups is None else self.groups.facts,
             "columns": [
                 {
                     "column": names[family.column],

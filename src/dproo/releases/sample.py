@@ -15,9 +15,10 @@ from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.releases.execute import Release, execute
+from dproo.releases.groups import Groups
 from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
-from dproo.releases.sample_request import Groups, SampleRequest
+from dproo.releases.sample_request import SampleRequest
 
 
 def sample(
@@ -91,7 +92,9 @@ def sample(
     if codebook is None:
         if network != AUTO or within_bins or shares is not None:
             raise ValueError("codebook must be given with network, shares or within_bins.")
-        groups = None if by is None else Groups.of(by, column, is_public=are_groups_public)
+        if by is not None and column is None:
+            raise ValueError("column must be given with groups: it holds the letters.")
+        groups = _groups(by, (str(column),), is_public=are_groups_public)
         request: Request = SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
@@ -104,7 +107,7 @@ def sample(
         )
         column = None if groups else column  # groups name their columns
     else:
-        _refuse_beside_a_codebook(alphabet=alphabet, column=column, by=by, guess=guess)
+        _refuse_beside_a_codebook(alphabet=alphabet, column=column, guess=guess)
         book = CodeBook.of(codebook)
         request = RowRequest(
             codebook=book,
@@ -112,6 +115,7 @@ def sample(
             sampler=sampler,
             network=network,
             shares=_shares(shares, book),
+            groups=_groups(by, book.columns, is_public=are_groups_public),
             size=size,
             neighbours=neighbours,
             records_per_person=records_per_person,
@@ -133,6 +137,12 @@ def _refuse_beside_a_codebook(**arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
+
+
+def _groups(
+    by: Mapping[str, Any] | None, columns: tuple[str, ...], *, is_public: bool
+) -> Groups | None:
+    return None if by is None else Groups.of(by, columns, is_public=is_public)
 
 
 def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fraction, ...]:

@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
-from dproo.alphabet.axis import Axis
+from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter
 from dproo.mechanisms import ADD_REMOVE, AUTO, DEFAULT, REPLACE, SAMPLERS, Mechanism, Relation
+from dproo.releases.groups import Groups
 from dproo.releases.request import Drawn
 
 ADAPTIVE = "als-roo"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Groups:
-    """The public groups, one record to be released for each.
-
-    Attributes:
-        axis: the groups.
-        by: the column that tells a record's group.
-        column: the column of the letters.
-        is_public: whether everybody may know which record is in which group.
-    """
-
-    axis: Axis
-    by: str
-    column: str
-    is_public: bool
-
-    @classmethod
-    def of(cls, by: Mapping[str, Any], column: str | None, *, is_public: bool) -> Groups:
-        """Return the groups that ``{column: groups}`` names."""
-        if not isinstance(by, Mapping) or len(by) != 1:
-            raise ValueError(refusal("by", "be one column and the list of its groups", by))
-        if column is None:
-            raise ValueError("column must be given with groups: it holds the letters.")
-        ((name, groups),) = by.items()
-        alphabet = Alphabet.of(groups, policy=UNIFORM)
-        if alphabet.columns or name == column:
-            raise ValueError(refusal("by", "be one column, and not that of the letters", name))
-        return cls(axis=alphabet.axes[0], by=name, column=column, is_public=is_public)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +92,7 @@ class SampleRequest:
         if self.groups is None:
             return (self.alphabet,)
         axes = (self.groups.axis, replace(self.alphabet.axes[0], is_open=True))
-        return (Alphabet(axes=axes, columns=(self.groups.by, self.groups.column)),)
+        return (Alphabet(axes=axes, columns=(self.groups.by, *self.groups.columns)),)
 
     @property
     def chosen(self) -> str:
@@ -194,7 +164,7 @@ class SampleRequest:
         if self.groups is None:
             yield from letters
             return
-        names = self.groups.by, self.groups.column
+        names = self.groups.by, *self.groups.columns
         for place, letter in enumerate(letters):
             yield dict(zip(names, (self.groups.axis[place], letter), strict=True))
 
@@ -207,12 +177,7 @@ class SampleRequest:
             "several": None if self.size == 1 else several,
             "groups": None
             if self.groups is None
-            else {
-                "by": self.groups.by,
-                "number": self.groups.axis.size,
-                "are_public": self.groups.is_public,
-                "epsilon_each": str(self.epsilon),
-            },
+            else {**self.groups.facts, "epsilon_each": str(self.epsilon)},
             "k": self.alphabet.k,
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
