@@ -460,7 +460,7 @@ MUTANTS = {
         "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
     ),
     "a record that moves between two groups costs once": (
-        "releases/sample_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
+        "releases/pure_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
     ),
     "a person's records cost as one": (
         "releases/sample_request.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
@@ -469,7 +469,7 @@ MUTANTS = {
         "releases/sample_request.py", "in self._options and self.groups is None", "in self._options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
-        "releases/sample_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+        "releases/pure_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
     ),
     "1 and True share a place": (
         "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
@@ -644,9 +644,6 @@ MUTANTS = {
     ),
     "several rows cost as one": (
         "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", WHOLE_ROW,
-    ),
-    "a row that moves between two groups costs once": (
-        "releases/row_request.py", "return self.epsilon * (2 if is_moving and not self.is_n_public else 1)", "return self.epsilon * (2 if is_moving and not is_moving else 1)", WHOLE_ROW,
     ),
     "the number of records of a private row is told": (
         "releases/row_request.py", "known = n if self.is_n_public else 0", "known = n", WHOLE_ROW,

@@ -19,7 +19,7 @@ from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrOb
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
-from dproo.releases.groups import Groups
+from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 from dproo.releases.row_tables import RowTables, folded
 
@@ -31,41 +31,34 @@ ROWS_MAX = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowRequest:
+class RowRequest(PureRequest):
     """All public choices of the release of whole rows, checked; nothing of the data is in it.
+
+    Epsilon is for all rows together, the choice of the network included, or for each group.
 
     Attributes:
         codebook: the public columns and their letters.
-        epsilon: for all rows together, the choice of the network included.
         network: ``"declared"``, the parents that the code book names; ``"learned"``, a tree
             that is chosen privately for a fifth of epsilon; ``"independent"``; or ``"auto"``,
             declared where the code book names parents and learned where it does not.
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
         shares: the epsilon of each column, over all rows, in the order of the code book; by
             default in proportion to the root of the number of its family's cells.
-        groups: the groups to release a row for each of.
         size: how many rows.
-        neighbours: ``"replace"`` or ``"add-remove"``.
-        records_per_person: the most records that one protected person may own.
         is_within_bins: whether a bin is shown as a number drawn inside it.
     """
 
     codebook: CodeBook
-    epsilon: Fraction
     network: Wiring = AUTO
     sampler: str = AUTO
     shares: tuple[Fraction, ...] = ()
-    groups: Groups | None = None
     size: int = 1
-    neighbours: Relation = REPLACE
-    records_per_person: int = 1
     is_within_bins: bool = False
 
     def __post_init__(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        super().__post_init__()
         one_of("sampler", self.sampler, (ROWS_BY, AUTO))
         whole("size", self.size, at_least=1, at_most=ROWS_MAX)
-        whole("records_per_person", self.records_per_person, at_least=1)
         if self.groups is not None and (self.size > 1 or self.declared is None):
             raise ValueError(
                 "by must be used with one row a group, and a network that is declared or"
@@ -118,25 +111,9 @@ class RowRequest:
         return (*by, *self.codebook.columns)
 
     @property
-    def cost(self) -> Fraction:
-        """What the release costs: a record that moves between two groups is seen in both."""
-        is_moving = self.groups is not None and self.neighbours == REPLACE
-        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
-
-    @property
-    def delta(self) -> Fraction:
-        """None: the release is pure."""
-        return Fraction(0)
-
-    @property
     def records_needed(self) -> int:
         """One: rows are drawn from distributions, not taken from the data."""
         return 1
-
-    @property
-    def is_n_public(self) -> bool:
-        """Whether the number of records, in each group, may be known."""
-        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
 
     @property
     def network_epsilon(self) -> Fraction:

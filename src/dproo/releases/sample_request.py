@@ -14,42 +14,33 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter
-from dproo.mechanisms import ADD_REMOVE, AUTO, DEFAULT, REPLACE, SAMPLERS, Mechanism, Relation
-from dproo.releases.groups import Groups
+from dproo.mechanisms import ADD_REMOVE, AUTO, DEFAULT, REPLACE, SAMPLERS, Mechanism
+from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 
 ADAPTIVE = "als-roo"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleRequest:
+class SampleRequest(PureRequest):
     """All public choices of a release, checked; nothing of the data is in it.
 
     Attributes:
         alphabet: the public letters.
-        epsilon: for all released records together, or for each group.
         sampler: the name of a sampler, or ``"auto"``.
         size: how many records.
-        groups: the groups to release a record for each of.
-        neighbours: ``"replace"`` or ``"add-remove"``.
-        records_per_person: the most records that one protected person may own.
         guess: what the public knows of the shape of the data, for a sampler that adapts.
     """
 
     alphabet: Alphabet
-    epsilon: Fraction
     sampler: str = DEFAULT
     size: int = 1
-    groups: Groups | None = None
-    neighbours: Relation = REPLACE
-    records_per_person: int = 1
     guess: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_of("sampler", self.sampler, (*SAMPLERS, AUTO))
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         whole("size", self.size, at_least=1, at_most=RELEASES_MAX)
-        whole("records_per_person", self.records_per_person, at_least=1)
         if self.alphabet.k < 2:
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
         if self.groups is not None and (self.size > 1 or self.alphabet.columns):
@@ -61,25 +52,9 @@ class SampleRequest:
         self.sampler_for(self.size if self.is_joint else 1)  # refuses what no data could make right
 
     @property
-    def is_n_public(self) -> bool:
-        """Whether the number of records, in each group, may be known."""
-        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
-
-    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the alphabet names, if it does."""
         return self.counted_alphabets[0].columns
-
-    @property
-    def cost(self) -> Fraction:
-        """What the release costs: a record that moves between two groups is seen in both."""
-        is_moving = self.groups is not None and self.neighbours == REPLACE
-        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
-
-    @property
-    def delta(self) -> Fraction:
-        """None: the release is pure."""
-        return Fraction(0)
 
     @property
     def records_needed(self) -> int:
