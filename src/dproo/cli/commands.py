@@ -81,6 +81,8 @@ def cli(ctx: click.Context, config: str | None) -> None:
     Declare a budget:             dproo ledger init data.csv --budget 3
     Release a record:             dproo sample data.csv --column diagnosis
                                     --alphabet codes.txt --epsilon 1
+    Release a whole row:          dproo sample data.csv --codebook codebook.json
+                                    --epsilon 1
     Prove a sampler's epsilon:    dproo certify --n 1000 --k 9 --epsilon 0.1
     Test another sampler:         dproo audit --command 'theirs {}' --epsilon 1
                                     --dataset a.csv --neighbour b.csv
