@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +37,15 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_DATA_HOME", folder)
         patch.setenv("XDG_STATE_HOME", folder)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """See that no test changes what this process does when it is told to end."""
+    ends = signal.SIGINT, signal.SIGTERM
+    before = [signal.getsignal(end) for end in ends]
+    yield
+    assert [signal.getsignal(end) for end in ends] == before
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,10 @@ IDLE = psycopg.pq.TransactionStatus.IDLE
 RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE %s"
 
 
+PATIENCE = 300
+"""Seconds after which a process that was told to end has failed to."""
+
+
 def eventually(is_so: Callable[[], bool]) -> None:
     """Wait for a condition; a test that hangs here has failed."""
     while not is_so():
@@ -210,6 +214,12 @@ def running(server: psycopg.Connection[Any]) -> int:
     return int(row[0])
 
 
+def hear() -> None:
+    """Be told to end, also where a shell or a program above ignores it."""
+    for end in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(end, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_the_query_of_a_process_that_ends_is_ended(
     server: psycopg.Connection[Any], postgresql: str, slow_view: str, end: int, tmp_path: Path
@@ -222,13 +232,15 @@ def test_the_query_of_a_process_that_ends_is_ended(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # A job in the background of a shell would be deaf to Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        preexec_fn=hear,  # noqa: PLW1509 - nothing else runs in the child yet
     ) as child:
         eventually(lambda: running(server) == 1 or child.poll() is not None)
         assert child.poll() is None, child.stdout
         child.send_signal(end)
-        output = child.communicate()[0]
+        try:
+            output = child.communicate(timeout=PATIENCE)[0]
+        finally:
+            child.kill()
     if end == signal.SIGKILL:  # the server finds out by itself, within a second
         eventually(lambda: running(server) == 0)
     assert running(server) == 0

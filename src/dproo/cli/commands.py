@@ -127,8 +127,9 @@ def run(arguments: list[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
             raise  # click's, of a pipe that nobody reads
-        for end in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(end, signal.SIG_IGN)  # it has ended, and tells how
+        if arguments is None:  # this process is the command: it has ended, and tells how
+            for end in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(end, signal.SIG_IGN)
         from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
         from dproo.report import verdict  # noqa: PLC0415
 
