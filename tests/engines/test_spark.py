@@ -73,7 +73,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
             {"engine": "spark", "master": "http://host"},
             "master must look like local[2] or spark://host:7077, got 'http://host'.",
         ),
-        ({"engine": "spark", "table": "x"}, "data must be a table's name or a path for engine"),
+        ({"engine": "spark", "table": "x"}, "data must be a table's name or a path with engine"),
     ],
 )
 def test_what_spark_cannot_read_is_refused_before_it_is_started(

@@ -388,7 +388,7 @@ MUTANTS = {
         "mechanisms/reveal_or_obscure.py", "elif earlier < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
-        "mechanisms/allocation.py", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", QUOTIENT,
+        "mechanisms/allocation.py", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", SEVERAL,
     ),
     "bits drawn together are shared": (
         "core/randomness.py", "range(0, length * size, length)", "[0] * size", TOGETHER,

@@ -173,7 +173,7 @@ def test_a_release_that_fails_after_the_charge_says_so_in_one_sentence(page):
     Ledger(page.ledger).declare(str(data.resolve()), budget="1", neighbours="replace")
     answer = release(page, data="torn.parquet", column="code")
     assert (answer.status, answer.json["exit_code"]) == (500, 4)
-    assert "no detail is shown" in answer.json["error"]
+    assert "details are withheld" in answer.json["error"]
     assert b"CANARY" not in answer.body
     assert Ledger(page.ledger).show()[-1].left == 0
 
