@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,9 @@ PIECES = (
 )
 
 
+SOAK = os.environ.get("DPROO_SOAK") == "1"
+
+
 def names(how_many: int = 500) -> list[str]:
     rng = random.Random()  # noqa: S311
     found = dict.fromkeys(PIECES)
@@ -111,7 +115,7 @@ def names(how_many: int = 500) -> list[str]:
     return list(unique.values())[:how_many]
 
 
-NAMES = names(600)[:500]
+NAMES = names(600)[: 500 if SOAK else 200]
 ENDS = (".csv", ".jsonl", ".csv", ".jsonl", ".parquet")
 PARTS = [NAMES[i : i + 10] for i in range(0, len(NAMES), 10)]
 

@@ -20,7 +20,12 @@ from support.spark_driver import LETTERS
 
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.untraced
+pytestmark = [
+    pytest.mark.untraced,
+    pytest.mark.skipif(
+        os.environ.get("DPROO_SOAK") != "1", reason="a cluster takes a minute; set DPROO_SOAK=1"
+    ),
+]
 
 ROWS, FILES = 20_000, 40
 PATIENCE = 300

@@ -634,7 +634,7 @@ MUTANTS = {
         "mechanisms/row.py", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
     ),
     "a conditional step forgets that records come and go": (
-        "mechanisms/row.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", ROW,
+        "mechanisms/row.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", WHOLE_ROW,
     ),
     "a row is certified by its worst step": (
         "mechanisms/row.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
