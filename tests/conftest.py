@@ -91,6 +91,7 @@ def server(postgresql: str) -> Iterator[Any]:
             "CREATE TABLE visits AS SELECT 'a'::text AS code FROM generate_series(1, 7)"
         )
         yield connection
+        connection.execute("SET lock_timeout = '1min'")  # whoever still holds it has failed
         connection.execute("DROP SCHEMA ward CASCADE")
 
 

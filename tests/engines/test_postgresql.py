@@ -22,7 +22,10 @@ from dproo import ReleaseError, engines, sample
 from dproo.ledger import Ledger
 
 IDLE = psycopg.pq.TransactionStatus.IDLE
-RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE %s"
+RUNNING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE %s"
+    " AND query NOT LIKE '%%LIMIT 0'"  # the check before the count
+)
 
 
 PATIENCE = 300
@@ -249,6 +252,20 @@ def test_the_query_of_a_process_that_ends_is_ended(
 
 class Ended(BaseException):
     """What a program may raise from its own handler of a signal."""
+
+
+def test_an_interrupt_of_the_check_lets_go_of_the_table(
+    server: psycopg.Connection[Any], postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(**_: object) -> None:
+        raise Ended
+
+    monkeypatch.setattr("dproo.engines.postgresql.Table", interrupted)
+    with pytest.raises(Ended) as kept:  # and with it all that its frames hold
+        counted(postgresql)
+    server.execute("SET lock_timeout = '1s'")
+    server.execute("DROP TABLE visits")
+    assert kept.value.__traceback__ is not None
 
 
 @pytest.mark.parametrize(

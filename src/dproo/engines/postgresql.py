@@ -148,8 +148,10 @@ def open_table(database: Any, asked: Asked) -> Table:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
         failure = postgresql_session.sentence(error)
+    finally:
+        if found is None:  # an interrupt too lets go of the lock
+            opened.close()
     if found is None:
-        opened.close()
         raise ValueError(failure)
     return found
 
