@@ -376,6 +376,15 @@ def test_what_does_not_fit_is_refused_and_nothing_is_read(options, sentence):
         sample(unread(), **{"codebook": BOOK, "epsilon": 1, **options})
 
 
+def test_a_network_of_huge_columns_is_not_learned():
+    huge = {"name": "z", "type": "integer", "constraints": {"minimum": 0, "maximum": 10**9}}
+    book = {"schema": {"fields": [huge, field("a", ["x"])]}}
+    with pytest.raises(ValueError, match=r"^network must be declared or independent where two"):
+        sample([{"z": 1, "a": "x"}], codebook=book, epsilon=1)
+    drawn = sample([{"z": 1, "a": "x"}], codebook=book, epsilon=1, network="independent")
+    assert set(drawn.value) == {"z", "a"}
+
+
 def test_what_belongs_to_rows_needs_a_code_book():
     for options in ({"network": "learned"}, {"within_bins": True}, {"shares": {}}):
         with pytest.raises(ValueError, match=r"^codebook must be given with network, shares or"):

@@ -29,6 +29,9 @@ SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
 SHARE = Fraction(1, 5)
 """The share of a row's epsilon that the choice of its network costs by default."""
 
+PAIR_MAX = 1 << 20
+"""The most cells of two columns together that a network is learned from."""
+
 Pair = Callable[[int, int], Counts]
 """The counts of two columns together, the letters of the second one running fastest."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
+from math import prod
 from typing import Any
 
 from dproo.alphabet import Alphabet
@@ -17,7 +18,7 @@ from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upp
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
-from dproo.mechanisms.network_choice import SHARE, grown_tree
+from dproo.mechanisms.network_choice import PAIR_MAX, SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
@@ -69,6 +70,12 @@ class RowRequest(PureRequest):
             raise ValueError(
                 f"shares must add up to {left}, got {sum(self.shares)}. That is epsilon, less what"
                 " the choice of a network costs."
+            )
+        largest = sorted(self.codebook.sizes)[-2:]
+        if self.declared is None and prod(largest) > PAIR_MAX:
+            raise ValueError(
+                f"network must be declared or independent where two columns have more than"
+                f" {PAIR_MAX:,} cells together, got {prod(largest):,}."
             )
         # Refuses what no data could make right.
         self.rows_by(self.declared or Network.star(self.codebook.sizes), n=1)
