@@ -28,6 +28,26 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
+COSTLY = "browser", "spark", "postgresql", "site", "built", "drawn"
+"""Fixtures that take seconds: the tests of each run in one worker, and come first."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of a costly fixture together, and begin with them."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+
+    def needed(item: pytest.Item) -> str | None:
+        fixtures = getattr(item, "fixturenames", ())
+        return next((fixture for fixture in COSTLY if fixture in fixtures), None)
+
+    for item in items:
+        if fixture := needed(item):
+            item.add_marker(pytest.mark.xdist_group(fixture))
+    items.sort(key=lambda item: needed(item) is None)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Give all tests an empty home for settings and data."""
@@ -108,6 +128,7 @@ def spark() -> Iterator[Any]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.warehouse.dir", folder)
         .config("spark.local.dir", folder)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.soak import SOAK
 
 import dproo
 from dproo import mechanism, plan
@@ -53,7 +54,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     k=st.integers(2, 300),
     epsilon=st.sampled_from(["0.02", "0.1", "0.7", "3"]),
 )
-@settings(max_examples=25)
+@settings(max_examples=25 if SOAK else 8)
 def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
     worst_alpha = (SAMPLERS | BASELINES)[sampler].worst_alpha_at
     alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]

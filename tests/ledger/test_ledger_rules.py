@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from fractions import Fraction
 from pathlib import Path
@@ -11,11 +10,10 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from support.soak import SOAK
 
 from dproo import exceptions
 from dproo.ledger import BudgetRefused, Entry, Ledger
-
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 
 NAMES = st.sampled_from(["patients", "visits", "éléments"])
 RELATIONS = {"patients": "replace", "visits": "add-remove", "éléments": "replace"}

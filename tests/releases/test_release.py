@@ -1,6 +1,5 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
-import os
 from collections import Counter
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.chance import ALPHA, p_value
+from support.soak import SOAK
 
 import dproo
 from dproo import engines
@@ -23,7 +23,6 @@ from dproo.releases.sample import sample
 from dproo.releases.sample_request import SampleRequest
 
 CANARY = "canary-7f3a"
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 6 + ["b"] * 3 + [None]
 
