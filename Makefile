@@ -10,7 +10,7 @@ demo: .venv/ready
 # Three workers keep two cores busy: some tests wait for others.
 test: lint system
 	$(BIN)/python -m compileall -q src
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 3
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.
 quick: lint
@@ -33,7 +33,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/plan.py
 
 soak: .venv/ready-dev system
-	DPROO_SOAK=1 $(BIN)/pytest -n 3 --dist loadgroup
+	DPROO_SOAK=1 $(BIN)/pytest -n 3
 
 # Branch coverage: of the exact core, which must be complete, and of the whole package. Tests that
 # are marked as untraced are left out; pyproject.toml says why.
@@ -41,7 +41,7 @@ CORE := src/dproo/core/*.py,src/dproo/analysis/certificate.py,src/dproo/mechanis
 
 coverage: .venv/ready-dev system
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 3 --dist loadgroup -m 'not untraced'
+	$(BIN)/coverage run -m pytest -n 3 -m 'not untraced'
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=95

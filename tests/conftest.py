@@ -28,24 +28,20 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
-COSTLY = "browser", "spark", "postgresql", "site", "built", "drawn"
-"""Fixtures that take seconds: the tests of each run in one worker, and come first."""
+TOGETHER = "test_page", "spark", "postgresql", "test_packaging", "test_figures"
+"""Parts of names; the tests of each run in one worker, since they share what takes seconds."""
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of a costly fixture together, and begin with them."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Start what tests share once, not once in each worker; the largest group comes first."""
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - not where mutants are tested
 
-    def needed(item: pytest.Item) -> str | None:
-        fixtures = getattr(item, "fixturenames", ())
-        return next((fixture for fixture in COSTLY if fixture in fixtures), None)
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((part for part in TOGETHER if part in nodeid), nodeid)
 
-    for item in items:
-        if fixture := needed(item):
-            item.add_marker(pytest.mark.xdist_group(fixture))
-    items.sort(key=lambda item: needed(item) is None)
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
