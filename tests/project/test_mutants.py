@@ -29,10 +29,15 @@ EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_state
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows.py::test_one_record_changes_no_row_by_more_than_certified"
+ROW_JOINT = "mechanisms/test_rows.py"
 EDGE = "mechanisms/test_rows.py::test_every_edge_is_chosen_for_its_share_of_epsilon"
-ROW_LAW = "releases/test_row_release.py::test_the_law_of_many_releases_is_that_of_the_certified_steps"
+ROW_LAW = (
+    "releases/test_row_release.py::test_the_law_of_many_releases_is_that_of_the_certified_steps"
+)
 ROW_LEARNED = "releases/test_row_release.py::test_a_learned_network_pays_for_its_choice"
-ROW_SEVERAL = "releases/test_row_release.py::test_several_rows_share_epsilon_and_a_person_divides_it"
+ROW_SEVERAL = (
+    "releases/test_row_release.py::test_several_rows_share_epsilon_and_a_person_divides_it"
+)
 ROW_HIDDEN = "releases/test_row_release.py::test_under_add_remove_nothing_tells_n"
 ROUGH = "analysis/test_search.py"
 HELD = "analysis/test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
@@ -641,6 +646,18 @@ MUTANTS = {
     ),
     "a row is certified by its worst step": (
         "mechanisms/row.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
+    ),
+    "what hangs on a letter sees fewer records than it has": (
+        "mechanisms/row_bound.py", "yield low, min(high or records, records), growth", "yield low, min(low or 1, records), growth", ROW_JOINT,
+    ),
+    "a record that is replaced is never shared": (
+        "mechanisms/row_bound.py", "            _times(_product(shared), _product(step.changed(n) for step in self.hanging)),\n", "", ROW,
+    ),
+    "a total that falls is not looked at": (
+        "mechanisms/row_bound.py", "gain = ceil_div(growth * least, least - fall) if fall < least else self._whole", "gain = growth", ROW_JOINT,
+    ),
+    "a column hangs on whatever is drawn before it": (
+        "mechanisms/row_bound.py", "if parents.issuperset(families[i].columns)]", "if parents]", ROW_JOINT,
     ),
     "a learned network costs nothing": (
         "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,

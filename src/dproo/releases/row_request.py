@@ -169,7 +169,7 @@ class RowRequest(PureRequest):
             values = tuple(
                 {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
             )
-        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.largest_ratio)
+        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.composed_ratio)
         return Drawn(
             values=values,
             facts={"values": list(values), **self._facts(worst)},
@@ -216,12 +216,16 @@ class RowRequest(PureRequest):
         }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
-        """Return what all rows cost by their steps' ratios, and the choice of the network."""
-        steps = self.size * self.records_per_person * log_upper(sampler.largest_ratio)
+        """Return what all rows cost at most, and the choice of the network.
+
+        Groups differ in what their rows attain, but not in what they may.
+        """
+        ratio = sampler.largest_ratio if self.groups is None else sampler.composed_ratio
+        steps = self.size * self.records_per_person * log_upper(ratio)
         return {
-            "holds": is_at_most_exp(sampler.largest_ratio, sampler.epsilon),
+            "holds": is_at_most_exp(ratio, sampler.epsilon),
             "epsilon": float_upper(self.network_epsilon + steps),
-            "ratio": fraction_text(sampler.largest_ratio),
+            "ratio": fraction_text(ratio),
         }
 
     def _shown(self, row: Row, source: RandomSource) -> dict[str, Any]:
