@@ -90,12 +90,18 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def recommended_object(answer: Plan) -> dict[str, Any] | None:
+    """Return the sampler to use, which is the one that ``"auto"`` takes, and why."""
+    choice = answer.recommended
+    return None if choice is None else {"sampler": choice.sampler, "reason": choice.reason}
+
+
 def limit_sentence(answer: Plan) -> str:
     """Return how the best answer compares with the best that any private sampler could give.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
-    'ls-roo: at most 2.2 times the best that any private sampler could do (alpha 0.0132).'
+    'bal-roo: at most 1.7 times the best that any private sampler could do (alpha 0.0132).'
     """
     best = answer.best
     times = best and answer.times_limit(best)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 import click
 
-from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS
+from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -23,9 +23,9 @@ neighbours_option = click.option(
 )
 sampler_option = click.option(
     "--sampler",
-    default=DEFAULT,
+    default=AUTO,
     show_default=True,
-    help=f"One of {', '.join(SAMPLERS)}; releases also accept 'auto'.",
+    help=f"One of {', '.join(SAMPLERS)}; 'auto' takes the least proven worst case.",
 )
 
 

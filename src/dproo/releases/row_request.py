@@ -27,6 +27,8 @@ from dproo.releases.row_tables import RowTables, folded
 ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""
 
+_REASON = "It is the only sampler certified for the columns of a row."
+
 ROWS_MAX = 10_000
 """The most rows of one release: each pays its own share of epsilon."""
 
@@ -234,6 +236,7 @@ class RowRequest(PureRequest):
         names = self.codebook.columns
         return {
             "sampler": ROWS_BY,
+            "sampler_reason": None if self.sampler != AUTO else _REASON,
             "codebook_sha256": self.codebook.digest,
             "network": self.wiring,
             "epsilon_network": str(self.network_epsilon),

@@ -12,7 +12,7 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.core.arguments import refusal
 from dproo.core.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
+from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
@@ -27,7 +27,7 @@ def sample(
     alphabet: Any = None,
     codebook: Any = None,
     epsilon: Number,
-    sampler: str = DEFAULT,
+    sampler: str = AUTO,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
     size: int = 1,
@@ -54,7 +54,8 @@ def sample(
         codebook: the public columns and their letters, in any form that
             :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
-        sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
+        sampler: the name of a sampler, or ``"auto"``, which takes the one with the least
+            proven worst case at public parameters; the receipt says which, and why.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         size: how many records. ``roo`` and ``subrr`` draw them jointly; the others split the

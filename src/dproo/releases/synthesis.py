@@ -32,7 +32,15 @@ from dproo.core.exact import (
 )
 from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms import (
+    AUTO,
+    PLAIN,
+    REPLACE,
+    BalancedRevealOrObscure,
+    Mechanism,
+    Relation,
+    RevealOrObscure,
+)
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
@@ -123,6 +131,13 @@ class SynthesisRequest:
             distance=changes * sampler.neighbour_distance,
         )
 
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        """Those to try; what BAL-ROO's rows cost together is proven only without a delta."""
+        if self.request.sampler != AUTO:
+            return (self.request.sampler,)
+        return (PLAIN,) if self.delta else (PLAIN, BalancedRevealOrObscure.name)
+
     def way(self, n: int) -> Way:
         """Return the best way for ``n`` records: the least worst-case distance of a row.
 
@@ -152,6 +167,9 @@ class SynthesisRequest:
             "values": [[named[letter], times] for letter, times in Counter(letters).items()],
             "rows": self.rows,
             "sampler": way.sampler.name,
+            "sampler_reason": None
+            if self.request.sampler != AUTO
+            else "It has the least proven worst case of all ways to release so many rows.",
             "way": way.name,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),
@@ -167,15 +185,19 @@ class SynthesisRequest:
 
 @lru_cache(maxsize=8)
 def _best(synthesis: SynthesisRequest, n: int) -> Way:
-    request, rows = synthesis.request, synthesis.rows
-    return ways_within(
-        lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n),
-        synthesis.joint.sampler_for(n),
-        synthesis.pair,
-        releases=rows,
-        epsilon=request.epsilon,
-        delta=synthesis.delta,
-    )[0]
+    request = synthesis.request
+
+    def best(name: str) -> Way:
+        return ways_within(
+            lambda epsilon: replace(request, epsilon=epsilon, sampler=name).sampler_for(n),
+            synthesis.joint.sampler_for(n),
+            synthesis.pair,
+            releases=synthesis.rows,
+            epsilon=request.epsilon,
+            delta=synthesis.delta,
+        )[0]
+
+    return min(map(best, synthesis.samplers), key=lambda way: way.alpha)
 
 
 def synthesize(
@@ -185,7 +207,7 @@ def synthesize(
     rows: int,
     epsilon: Number,
     delta: Number = 0,
-    sampler: str = DEFAULT,
+    sampler: str = AUTO,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
     neighbours: Relation = REPLACE,
@@ -209,8 +231,8 @@ def synthesize(
         epsilon: the privacy parameter, for all rows together.
         delta: the probability that epsilon may fail; it should be far below one over the
             number of records. With 0 the release is pure, and less accurate.
-        sampler: draws independent rows; ``"auto"`` is the default one. Rows drawn jointly
-            always come from ROO.
+        sampler: draws independent rows; ``"auto"`` takes the one with the least proven worst
+            case. Rows drawn jointly always come from ROO.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
@@ -235,7 +257,7 @@ def synthesize(
         request=SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
-            sampler=DEFAULT if sampler == AUTO else sampler,
+            sampler=sampler,
             neighbours=neighbours,
             records_per_person=records_per_person,
         ),

@@ -31,6 +31,7 @@ from dproo.report import (
     certificate_object,
     law_object,
     plan_object,
+    recommended_object,
     table_object,
     verdict,
     versioned,
@@ -113,7 +114,8 @@ class Api:
 
 def _plan(fields: Fields) -> dict[str, Any]:
     known = _parameters(fields)
-    return plan_object(plan(**known), known)
+    answer = plan(**known)
+    return plan_object(answer, known) | {"recommended": recommended_object(answer)}
 
 
 def _curve(fields: Fields) -> dict[str, Any]:
