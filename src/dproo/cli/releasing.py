@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -22,8 +23,10 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
+from dproo.core.exact import decimal_text, parse_epsilon
 from dproo.ledger import in_epsilon
-from dproo.mechanisms import AUTO
+from dproo.mechanisms import AUTO, REPLACE
+from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
@@ -98,7 +101,12 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--size", default=1, show_default=True, help="How many records to release for this epsilon."
 )
-@click.option("--by", help="A column of groups: release one record for each group.")
+@click.option(
+    "--by",
+    help="A column of groups: release one record for each. It costs epsilon once with"
+    " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
+    " replaced can leave one group and enter another.",
+)
 @click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
 @click.option(
@@ -161,6 +169,7 @@ def sample_command(
         choices["are_groups_public"] = groups_public
     printed = () if as_json else texts(alphabet, choices.get("by"))
     require_printable(printed, breaks="\n\r\t")
+    told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
             release = sample(data, column=column, **charged, **choices)
@@ -172,6 +181,27 @@ def sample_command(
                 echo(line)
             if not quiet:
                 print_facts(facts(release.receipt))
+                warn(set(release.receipt["warnings"]) - set(told))
+
+
+def told_before(choices: dict[str, Any]) -> list[str]:
+    """Say on standard error, before the charge, what it will be where that may surprise."""
+    cost = parse_epsilon(choices["epsilon"])
+    told = []
+    if choices.get("by") and choices["neighbours"] == REPLACE and not choices["are_groups_public"]:
+        cost *= 2
+        why = "a record that is replaced can leave one group and enter another."
+        told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
+    return warn([*told, *epsilon_warnings(cost)])
+
+
+def warn(sentences: Iterable[str]) -> list[str]:
+    """Print warnings on standard error, and return them."""
+    sentences = list(sentences)
+    with suppress(OSError):  # the result does not depend on what is beside it
+        for sentence in sentences:
+            echo(f"Warning: {sentence}", err=True)
+    return sentences
 
 
 def letters(
@@ -220,6 +250,10 @@ def _public(receipt: dict[str, Any]) -> dict[str, object]:
     }
 
 
+def _sampler(receipt: dict[str, Any]) -> str:
+    return f"{receipt['sampler']} (auto)." if receipt["sampler_reason"] else receipt["sampler"]
+
+
 def facts(receipt: dict[str, Any]) -> dict[str, object]:
     """Return what a person wants to read of a receipt."""
     charged = receipt["ledger"]
@@ -228,9 +262,10 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
         several["delta"] = receipt["delta_decimal"]
     return {
         **several,
-        "sampler": receipt["sampler"],
+        "sampler": " ".join(filter(None, (_sampler(receipt), receipt["sampler_reason"]))),
+        "accuracy": receipt["accuracy"],
         "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
-        f" {receipt['certificate']['epsilon']:.9g})",
+        f" {receipt['certificate']['epsilon']:.9g} for {receipt['certificate']['covers']})",
         "protects": f"{receipt['protects']}, {receipt['neighbours']}",
         "records n": receipt.get("n", "private"),
         **_public(receipt),

@@ -69,7 +69,7 @@ def choose(
     >>> choose(epsilon=Fraction(1), k=15, n=4000).sampler
     'bal-roo'
     >>> choose(epsilon=Fraction(1), k=15, n=20).reason
-    'No sampler has a smaller proven worst case for these public parameters.'
+    'No sampler has a smaller proven worst case here.'
     """
     records = n or enough(epsilon, k, draws=draws, records_per_person=records_per_person)
 
@@ -139,12 +139,12 @@ def _made(
 
 
 def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int) -> str:
-    where = "" if n else f", at {records:,} records, since their number is private"
+    where = "" if n else f" at {records:,} records, since their number is private"
     rest = {name: alpha for name, alpha in alphas.items() if name != best}
     other = min(rest, key=lambda name: rest[name], default="")
     if not other or alphas[other] <= alphas[best] * _NOTICEABLE:
-        return "No sampler has a smaller proven worst case for these public parameters."
+        return "No sampler has a smaller proven worst case here."
     return (
-        "It has the least proven worst case of all samplers for these public parameters"
-        f"{where}: {percent(alphas[best])}; {other} has {percent(alphas[other])}."
+        f"It has the least proven worst case: {percent(alphas[best])} of draws{where};"
+        f" {other} has {percent(alphas[other])}."
     )

@@ -163,14 +163,16 @@ def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
         "neighbours": request.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
         **drawn.facts,
+        "accuracy": drawn.assurance.sentence,
+        "warnings": drawn.assurance.warnings(request.cost),
         "certificate": drawn.certificate,
         "ledger": None,
         "software": _software(),
     }
     if request.neighbours == REPLACE:
         receipt["n"] = n
-    if drawn.worst_alpha is not None:
-        receipt["worst_alpha"] = float(drawn.worst_alpha)
+    if drawn.assurance.records is None and drawn.assurance.alpha is not None:
+        receipt["worst_alpha"] = float(drawn.assurance.alpha)
     return receipt
 
 

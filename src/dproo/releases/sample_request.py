@@ -22,7 +22,8 @@ from dproo.mechanisms import (
     Relation,
     choose,
 )
-from dproo.mechanisms.choice import certified, takes
+from dproo.mechanisms.choice import certified, enough, takes
+from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 
@@ -140,7 +141,24 @@ class SampleRequest(PureRequest):
         settled, reason = self.settled(counts.n)
         samplers, values = settled._drawn(counts, source)  # noqa: SLF001 - of the same class
         facts = {"values": list(values), **settled._facts, "sampler_reason": reason}  # noqa: SLF001
-        return Drawn.by(samplers, values, facts, is_n_public=self.is_n_public)
+        is_whole = samplers[0].records_per_person == self.records_per_person
+        return Drawn.by(
+            samplers,
+            values,
+            facts,
+            covers=self.covers(of_a_person=is_whole),
+            assurance=settled._assurance(samplers),  # noqa: SLF001
+        )
+
+    def _assurance(self, samplers: Sequence[Mechanism]) -> Assurance:
+        """Return the worst case; where the number of records is private, at a public number."""
+        scope = "in each group" if self.groups else "for each record" if self.size > 1 else ""
+        if self.is_n_public:
+            return Assurance(alpha=max(s.worst_alpha for s in samplers), scope=scope)
+        person = self.records_per_person
+        records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
+        law = self.sampler_for(records if self.is_joint else records // self.size, bound=True)
+        return Assurance(alpha=law.worst_alpha, records=records, scope=scope)
 
     def _drawn(
         self, counts: Counts, source: RandomSource
@@ -195,10 +213,13 @@ class SampleRequest(PureRequest):
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
 
-    def sampler_for(self, n: int) -> Mechanism:
-        """Return the certified sampler for a dataset, or a block, of ``n`` records."""
+    def sampler_for(self, n: int, *, bound: bool = False) -> Mechanism:
+        """Return the certified sampler for a dataset, or a block, of ``n`` records.
+
+        Where ``n`` is private, it is not looked at, unless it is a public bound.
+        """
         options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self._relation}
-        if self.is_n_public:
+        if self.is_n_public or bound:
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size

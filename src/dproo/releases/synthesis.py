@@ -32,15 +32,9 @@ from dproo.core.exact import (
 )
 from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
-from dproo.mechanisms import (
-    AUTO,
-    PLAIN,
-    REPLACE,
-    BalancedRevealOrObscure,
-    Mechanism,
-    Relation,
-    RevealOrObscure,
-)
+from dproo.mechanisms import AUTO, PLAIN, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms.choice import enough
+from dproo.releases.assurance import Assurance
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
@@ -136,7 +130,7 @@ class SynthesisRequest:
         """Those to try; what BAL-ROO's rows cost together is proven only without a delta."""
         if self.request.sampler != AUTO:
             return (self.request.sampler,)
-        return (PLAIN,) if self.delta else (PLAIN, BalancedRevealOrObscure.name)
+        return (PLAIN,) if self.delta else (PLAIN, "bal-roo")
 
     def way(self, n: int) -> Way:
         """Return the best way for ``n`` records: the least worst-case distance of a row.
@@ -158,8 +152,22 @@ class SynthesisRequest:
             [way.sampler],
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
-            is_n_public=self.is_n_public,
+            covers=self._covers(way),
+            assurance=self._assurance(way),
         )
+
+    def _covers(self, way: Way) -> str:
+        is_whole = way.sampler.records_per_person == self.records_per_person
+        whom = self.request.covers(of_a_person=is_whole)
+        return whom if way.name == JOINT else f"{whom} in one row"
+
+    def _assurance(self, way: Way) -> Assurance:
+        if self.is_n_public:
+            return Assurance(alpha=way.alpha, scope="for each row")
+        sampler = way.sampler
+        records = enough(sampler.epsilon, sampler.k, draws=sampler.draws)
+        at_these = replace(sampler, n=records)
+        return Assurance(alpha=at_these.worst_alpha, records=records, scope="for each row")
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
         pair = None if way.name == JOINT else self.pair(way.sampler)
@@ -197,7 +205,11 @@ def _best(synthesis: SynthesisRequest, n: int) -> Way:
             delta=synthesis.delta,
         )[0]
 
-    return min(map(best, synthesis.samplers), key=lambda way: way.alpha)
+    ways = list(map(best, synthesis.samplers))
+    if synthesis.is_n_public:
+        return min(ways, key=lambda way: way.alpha)
+    at = enough(request.epsilon / synthesis.rows, request.alphabet.k)
+    return min(ways, key=lambda way: replace(way.sampler, n=at).worst_alpha)
 
 
 def synthesize(
