@@ -64,6 +64,8 @@ _SOURCE_OPTIONS = (
     ),
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
+    click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
+    click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
@@ -260,7 +262,9 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
     several = {"rows": f"{receipt['rows']:,}, {receipt['way']}"} if "rows" in receipt else {}
     if receipt.get("delta", "0") != "0":
         several["delta"] = receipt["delta_decimal"]
+    stated = {"purpose": receipt["purpose"]} if receipt["purpose"] else {}
     return {
+        **stated,
         **several,
         "sampler": " ".join(filter(None, (_sampler(receipt), receipt["sampler_reason"]))),
         "accuracy": receipt["accuracy"],

@@ -25,6 +25,7 @@ class Line:
         request: the public parameters of the release.
         delta: what it cost besides, in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
+        receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
     """
 
     entry: int
@@ -34,6 +35,7 @@ class Line:
     request: dict[str, Any]
     delta: int = 0
     is_restored: bool = False
+    receipt: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,10 +182,9 @@ class _Replay:
         self.delta_left[event.dataset] -= atto
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
-        del receipt
         lines = self.lines[event.dataset]
         line = lines[event.entry]
-        lines[event.entry] = replace(line, is_recorded=True)
+        lines[event.entry] = replace(line, is_recorded=True, receipt=receipt)
         return not line.is_recorded and not line.is_restored and event.nano == 0
 
 

@@ -23,7 +23,9 @@ from dproo.core.randomness import RandomSource
 from dproo.exceptions import ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
+from dproo.releases.budget_name import published
 from dproo.releases.request import Drawn, Request, Stopped
+from dproo.releases.statement import Statement
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
@@ -65,17 +67,21 @@ def execute(
     master: str | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
 ) -> Release:
     """Check the data, reserve the budget, release and record; see :func:`dproo.sample`."""
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
     alphabets = request.counted_alphabets
+    columns = request.columns or ((column,) if column else ())
+    stated = Statement(purpose=purpose, operator=operator, columns=columns)
     if len(alphabets) == 1:
         scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
     else:
         scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
     book = _open(ledger, dataset)
     if book is None:
-        return release(request, scan)
+        return release(request, scan, stated)
     entry = guarded(
         lambda: book.reserve(
             str(dataset),
@@ -83,16 +89,16 @@ def execute(
             delta=request.delta,
             neighbours=request.neighbours,
             records_per_person=request.records_per_person,
-            request=request.public_choices,
+            request=request.public_choices | stated.kept,
         ),
         kept="The charge may stand; see 'dproo ledger show'.",
         refusals=(LedgerError, TypeError, ValueError),
     )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
-    drawn = guarded(lambda: release(request, scan), kept=kept)
+    drawn = guarded(lambda: release(request, scan, stated), kept=kept)
     kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
     receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
-    return replace(drawn, receipt=receipt)
+    return replace(drawn, receipt=published(receipt))
 
 
 def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
@@ -105,17 +111,17 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
     return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
 
 
-def release(request: Request, scan: engines.Scan) -> Release:
+def release(request: Request, scan: engines.Scan, stated: Statement | None = None) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
-    return guarded(lambda: _release(request, scan))
+    return guarded(lambda: _release(request, scan, stated or Statement()))
 
 
-def _release(request: Request, scan: engines.Scan) -> Release:
+def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release:
     tables = scan.count_several()
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
     drawn = request.draw(tables, RandomSource())
-    return Release(drawn.values, _receipt(request, drawn, tables[0].n))
+    return Release(drawn.values, _receipt(request, drawn, stated, tables[0].n))
 
 
 def guarded(
@@ -154,7 +160,7 @@ def _end(error: BaseException, kept: str) -> BaseException:
     return ReleaseError(f"{sentence} {kept}".rstrip())
 
 
-def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
+def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
     person = request.records_per_person
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -162,6 +168,7 @@ def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
         "epsilon_decimal": decimal_text(request.cost),
         "neighbours": request.neighbours,
         "protects": "one record" if person == 1 else f"one person with up to {person} records",
+        **stated.published,
         **drawn.facts,
         "accuracy": drawn.assurance.sentence,
         "warnings": drawn.assurance.warnings(request.cost),

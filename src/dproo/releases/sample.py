@@ -41,6 +41,8 @@ def sample(
     within_bins: bool = False,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> Release:
@@ -77,6 +79,8 @@ def sample(
         within_bins: whether a bin of a row is shown as a number drawn inside it.
         ledger: the ledger to charge. Without one, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
+        purpose: what the release is for, as the receipt and the ledger will say.
+        operator: who makes it, as the ledger will say, and only the ledger.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
 
@@ -131,6 +135,8 @@ def sample(
         master=master,
         ledger=ledger,
         dataset=dataset,
+        purpose=purpose,
+        operator=operator,
     )
 
 

@@ -226,6 +226,8 @@ def synthesize(
     records_per_person: int = 1,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -251,6 +253,8 @@ def synthesize(
         records_per_person: the most records that one protected person may own.
         ledger: the ledger to charge; with a delta, the budget must have been declared with one.
         dataset: the name under which the ledger keeps the budget of this data.
+        purpose: what the release is for, as the receipt and the ledger will say.
+        operator: who makes it, as the ledger will say, and only the ledger.
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
@@ -287,6 +291,8 @@ def synthesize(
         master=master,
         ledger=ledger,
         dataset=dataset,
+        purpose=purpose,
+        operator=operator,
     )
     if path is not None:
         book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
