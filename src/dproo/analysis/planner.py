@@ -19,6 +19,7 @@ from dproo.analysis.question import Question
 from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.notebook import table
 from dproo.mechanisms import BASELINES, SAMPLERS, choose
 from dproo.mechanisms.choice import Choice
 
@@ -46,7 +47,7 @@ class Row:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The answer of every sampler to one question.
 
@@ -86,6 +87,21 @@ class Plan:
         first = max if self.solved_for == "k" else min
         return first(known, key=lambda name: known[name], default=None)
 
+    def __repr__(self) -> str:
+        told = (f"{name} {value}" for name, value, _ in self._shown)
+        return f"<Plan of {self.solved_for}: {', '.join(told)}>"
+
+    def _repr_html_(self) -> str:
+        heads = ("sampler", self.solved_for, "basis")
+        return table(f"Plan: the {self.solved_for} of each sampler", self._shown, heads=heads)
+
+    @property
+    def _shown(self) -> list[tuple[str, str, str]]:
+        values = {row.sampler: self[row.sampler] for row in self.rows}
+        return [
+            (row.sampler, _short(values[row.sampler]), row.reason or row.basis) for row in self.rows
+        ]
+
     @cached_property
     def recommended(self) -> Choice | None:
         """The sampler to use there, and why: the very one that ``"auto"`` takes."""
@@ -93,6 +109,12 @@ class Plan:
         if row is None or row.n is None or row.k is None or row.epsilon is None:
             return None
         return choose(epsilon=row.epsilon, k=row.k, n=row.n)
+
+
+def _short(value: int | Fraction | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):.6g}"
 
 
 @overload

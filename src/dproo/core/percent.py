@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 from dproo.core.exact import ceil_div
@@ -19,6 +20,5 @@ def percent(share: Fraction) -> str:
     digits = 0
     while share * 10**digits < 10:
         digits += 1
-    rounded = Fraction(ceil_div(share.numerator * 10**digits, share.denominator), 10**digits)
-    text = f"{float(rounded * 100):.{max(0, digits - 2)}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+    rounded = Decimal(ceil_div(share.numerator * 10**digits, share.denominator))
+    return f"{rounded.scaleb(2 - digits).normalize():f} %"

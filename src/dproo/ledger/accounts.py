@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of
+from dproo.core.amounts import budget_of, charge_of, delta_budget_of, in_epsilon
+from dproo.core.notebook import table
 from dproo.exceptions import CorruptLedgerError
 from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
 from dproo.mechanisms import Relation
@@ -72,6 +73,16 @@ class Account:
     def delta_left(self) -> int:
         """What delta may still be charged."""
         return max(0, self.delta - sum(line.delta for line in self.lines))
+
+
+def budgets(accounts: Iterable[Account]) -> str:
+    """Return the accounts as a table for a notebook."""
+    heads = ("dataset", "epsilon left", "of", "charges", "neighbours")
+    rows = []
+    for one in accounts:
+        left, of = in_epsilon(one.left), in_epsilon(one.budget)
+        rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
+    return table("Privacy budgets", rows, heads=heads)
 
 
 def require_chain(events: Iterable[Event]) -> None:

@@ -77,7 +77,8 @@ def sample(
         shares: the epsilon of every column of a row, instead of the default, which is the best
             by the worst case.
         within_bins: whether a bin of a row is shown as a number drawn inside it.
-        ledger: the ledger to charge. Without one, the release is not charged to any budget.
+        ledger: the ledger to charge. There is no default: data in memory has no name that a
+            budget could go by. Without a ledger, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
         purpose: what the release is for, as the receipt and the ledger will say.
         operator: who makes it, as the ledger will say, and only the ledger.
@@ -137,6 +138,7 @@ def sample(
         dataset=dataset,
         purpose=purpose,
         operator=operator,
+        asked=epsilon,
     )
 
 

@@ -152,22 +152,19 @@ class SynthesisRequest:
             [way.sampler],
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
-            covers=self._covers(way),
+            covers=self.request.covers(
+                of_a_person=way.sampler.records_per_person == self.records_per_person
+            )
+            + ("" if way.name == JOINT else " in one row"),
             assurance=self._assurance(way),
         )
-
-    def _covers(self, way: Way) -> str:
-        is_whole = way.sampler.records_per_person == self.records_per_person
-        whom = self.request.covers(of_a_person=is_whole)
-        return whom if way.name == JOINT else f"{whom} in one row"
 
     def _assurance(self, way: Way) -> Assurance:
         if self.is_n_public:
             return Assurance(alpha=way.alpha, scope="for each row")
-        sampler = way.sampler
-        records = enough(sampler.epsilon, sampler.k, draws=sampler.draws)
-        at_these = replace(sampler, n=records)
-        return Assurance(alpha=at_these.worst_alpha, records=records, scope="for each row")
+        records = enough(way.sampler.epsilon, way.sampler.k, draws=way.sampler.draws)
+        alpha = replace(way.sampler, n=records).worst_alpha
+        return Assurance(alpha=alpha, records=records, scope="for each row")
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
         pair = None if way.name == JOINT else self.pair(way.sampler)
@@ -293,6 +290,7 @@ def synthesize(
         dataset=dataset,
         purpose=purpose,
         operator=operator,
+        asked=epsilon,
     )
     if path is not None:
         book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
