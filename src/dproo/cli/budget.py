@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dproo.cli import completing
 from dproo.cli.charging import book_of
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
 from dproo.cli.reporting import state_of, write_report
@@ -14,7 +15,10 @@ from dproo.releases.budget_name import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 
 path_option = click.option(
-    "--ledger", "path", help="The ledger file. [default: $DPROO_LEDGER, else your own]"
+    "--ledger",
+    "path",
+    help="The ledger file. [default: $DPROO_LEDGER, else your own]",
+    shell_complete=completing.files,
 )
 
 _SHOWN = 5
@@ -37,7 +41,7 @@ def ledger_command() -> None:
 
 
 @ledger_command.command("init")
-@click.argument("dataset")
+@click.argument("dataset", shell_complete=completing.files)
 @click.option("--budget", required=True, help="The total epsilon; it cannot be raised later.")
 @click.option(
     "--delta", default="0", help="The total delta; without it the budget is pure epsilon."

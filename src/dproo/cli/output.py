@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import click
 
+from dproo.cli import completing
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
@@ -19,12 +20,14 @@ neighbours_option = click.option(
     "--neighbours",
     default=REPLACE,
     metavar="RELATION",
+    shell_complete=completing.relations,
     help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
 sampler_option = click.option(
     "--sampler",
     default=AUTO,
     show_default=True,
+    shell_complete=completing.samplers,
     help=f"One of {', '.join(SAMPLERS)}; 'auto' takes the least proven worst case.",
 )
 

@@ -11,6 +11,7 @@ import click
 
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
+from dproo.cli import completing
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
@@ -30,14 +31,19 @@ from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
-    click.argument("data"),
+    click.argument("data", shell_complete=completing.files),
     click.option(
-        "--column", "columns", multiple=True, help="The column; repeat it for several columns."
+        "--column",
+        "columns",
+        multiple=True,
+        help="The column; repeat it for several columns.",
+        shell_complete=completing.columns,
     ),
     click.option(
         "--alphabet",
         "alphabets",
         multiple=True,
+        shell_complete=completing.files,
         help="The public letters, one alphabet for each column: a file with one per line"
         " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
         " (bins:0,18,65).",
@@ -60,7 +66,10 @@ _SOURCE_OPTIONS = (
         "--records-per-person", default=1, show_default=True, help="The most records of one person."
     ),
     click.option(
-        "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
+        "--ledger",
+        "path",
+        help="The ledger to charge. [default: $DPROO_LEDGER, else your own]",
+        shell_complete=completing.files,
     ),
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
@@ -80,7 +89,11 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("sample")
 @source_options
-@click.option("--codebook", help="A JSON file that lists the public columns: release whole rows.")
+@click.option(
+    "--codebook",
+    help="A JSON file that lists the public columns: release whole rows.",
+    shell_complete=completing.files,
+)
 @click.option(
     "--network",
     default=AUTO,
@@ -105,11 +118,16 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option(
     "--by",
+    shell_complete=completing.columns,
     help="A column of groups: release one record for each. It costs epsilon once with"
     " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
     " replaced can leave one group and enter another.",
 )
-@click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
+@click.option(
+    "--groups",
+    help="The public list of groups, in any form that --alphabet takes.",
+    shell_complete=completing.files,
+)
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
 @click.option(
     "--guess",
