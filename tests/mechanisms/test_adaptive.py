@@ -266,4 +266,4 @@ def test_a_release_can_choose_it_by_public_parameters():
     assert released.receipt["guess"] == "sparse"
     assert released.receipt["certificate"]["holds"]
     with pytest.raises(ValueError, match=r"guess must be used with als-roo, got ls-roo\."):
-        dproo.sample(records, alphabet=["a", "b"], epsilon=1, guess="sparse")
+        dproo.sample(records, alphabet=["a", "b"], epsilon=1, sampler="ls-roo", guess="sparse")

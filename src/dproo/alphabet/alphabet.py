@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.listing import listed
 from dproo.core.arguments import one_of, refusal
 from dproo.core.public_file import read_public
 
@@ -27,6 +28,10 @@ Record = Letter | dict[str, Letter]
 
 LINES_MAX = 5 * 10**6
 
+_NEVER_INFERRED = (
+    "alphabet must be given. It is never inferred: which letters occur in the data is private."
+    " List every letter that could occur, from a code book."
+)
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
@@ -67,31 +72,32 @@ class Alphabet:
         """Return the alphabet of these letters.
 
         Args:
-            letters: a list of letters; a ``range``; the path of a text file with one letter per
-                line; bins; a dict of columns and their letters; or an alphabet as it is.
+            letters: a list of letters, also one of NumPy, pandas, Polars or Arrow; a
+                ``range``; an ``enum.Enum``, a ``CategoricalDtype`` of pandas or an ``Enum`` of
+                Polars; text as on the command line, see :meth:`parse`; bins; a dict of columns
+                and their letters; or an alphabet as it is.
             policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
 
         Raises:
             TypeError: a letter is not text, an integer, a boolean or a date.
             ValueError: there are no letters, two are equal, or they would have to be inferred.
         """
+        letters = listed(letters)
         match letters:
             case Alphabet():
                 return letters
-            case Axis():
-                return cls(axes=(letters,), policy=policy)
-            case None | "auto" | "infer":
-                raise ValueError(
-                    "alphabet must be given. It is never inferred: which letters occur in the"
-                    " data is private. List every letter that could occur, from a code book."
-                )
-            case str() | Path():
+            case None:
+                raise ValueError(_NEVER_INFERRED)
+            case str():
+                return cls.parse(letters, policy=policy)
+            case Path():
                 return cls.read(letters, policy=policy)
             case range() if letters.step == 1:
-                return cls.integers(letters.start, letters.stop, policy=policy)
+                letters = IntegerRange.of(letters.start, letters.stop)
             case Mapping():
                 return cls.product(letters, policy=policy)
-        return cls(axes=(Letters.of(letters),), policy=policy)
+        axis = letters if isinstance(letters, Axis) else Letters.of(letters)
+        return cls(axes=(axis,), policy=policy)
 
     @classmethod
     def read(
@@ -157,10 +163,12 @@ class Alphabet:
         spelled = cls.spelled(text, policy=policy)
         if spelled is not None:
             return spelled
+        if text in {"auto", "infer"}:
+            raise ValueError(_NEVER_INFERRED)
         path, colon, column = text.rpartition(":")
         if colon and not Path(text).exists() and Path(path).exists():
             return cls.read(path, column=column, policy=policy)
-        return cls.of(text, policy=policy)
+        return cls.read(text, policy=policy)
 
     @classmethod
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:

@@ -6,15 +6,22 @@ from typing import Any
 
 import click
 
+from dproo.cli import completing
 from dproo.cli.charging import book_of
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
-from dproo.ledger import Ledger, accept_restore, in_delta, in_epsilon
-from dproo.releases.budget_name import dataset_name
-from dproo.report import accounts_object
+from dproo.cli.reporting import state_of, write_report
+from dproo.ledger import Ledger, Line, accept_restore, in_delta, in_epsilon
+from dproo.releases.budget_name import dataset_name, published
+from dproo.report import accounts_object, released_object, released_text
 
 path_option = click.option(
-    "--ledger", "path", help="The ledger file. [default: $DPROO_LEDGER, else your own]"
+    "--ledger",
+    "path",
+    help="The ledger file. [default: $DPROO_LEDGER, else your own]",
+    shell_complete=completing.files,
 )
+
+_SHOWN = 5
 
 
 @click.group("ledger")
@@ -28,12 +35,13 @@ def ledger_command() -> None:
     Examples:
       dproo ledger init data.csv --budget 3
       dproo ledger show
+      dproo ledger report --out releases.html
       dproo ledger verify --head HASH
     """
 
 
 @ledger_command.command("init")
-@click.argument("dataset")
+@click.argument("dataset", shell_complete=completing.files)
 @click.option("--budget", required=True, help="The total epsilon; it cannot be raised later.")
 @click.option(
     "--delta", default="0", help="The total delta; without it the budget is pure epsilon."
@@ -58,7 +66,7 @@ def init(dataset: str, *, path: str | None, **terms: Any) -> None:
 @path_option
 @json_option
 def show(*, path: str | None, as_json: bool) -> None:
-    """Show every budget, its charges and what is left."""
+    """Show every budget, what is left, and what was released for which purpose."""
     accounts = Ledger(book_of(path)).show()
     if as_json:
         print_json(accounts_object(accounts))
@@ -74,11 +82,37 @@ def show(*, path: str | None, as_json: bool) -> None:
             f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
         )
         for line in account.lines:
-            state = "released" if line.is_recorded else "charged, never released"
-            if line.is_restored:
-                state = "lost with an older copy, charged again"
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
-            echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
+            echo(f"  entry {line.entry}  {line.at}  {cost}  {state_of(line)}")
+            for name, text in _told(line).items():
+                echo(f"    {name:<8}  {text}")
+
+
+def _told(line: Line) -> dict[str, str]:
+    """Return what a person asks of an entry, as far as it was stated."""
+    found = released_object(line)
+    columns = ", ".join(map(str, found["columns"]))
+    left = released_text(line, most=_SHOWN)
+    told = {
+        "what": f"{columns}: {left}" if columns and left else left or columns,
+        "purpose": found["purpose"] or "not stated",
+        "by": found["operator"] or "not stated",
+        "accuracy": found["accuracy"] or "",
+    }
+    return {name: text for name, text in told.items() if text and not line.is_restored}
+
+
+@ledger_command.command("report")
+@click.option("--out", required=True, help="A new file to write: .csv, or .html for a browser.")
+@click.option("--year", type=int, help="Only what was charged in this year (UTC).")
+@path_option
+def report(*, out: str, year: int | None, path: str | None) -> None:
+    """Write all releases to a table, for an auditor.
+
+    Each line says what left, when, for which purpose, by whom, at what cost and how accurate.
+    """
+    lines = write_report(Ledger(book_of(path)).show(), out, year=year)
+    echo(f"{lines} entries in {out}")
 
 
 @ledger_command.command("verify")
@@ -123,4 +157,4 @@ def export(*, path: str | None) -> None:
 @path_option
 def print_again(entry: int, *, path: str | None) -> None:
     """Print a recorded release again, for free."""
-    print_json(Ledger(book_of(path)).released(entry))
+    print_json(published(Ledger(book_of(path)).released(entry)))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
+from dproo.cli import completing
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
@@ -22,19 +24,26 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
+from dproo.core.exact import decimal_text, parse_epsilon
 from dproo.ledger import in_epsilon
-from dproo.mechanisms import AUTO
+from dproo.mechanisms import AUTO, REPLACE
+from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
-    click.argument("data"),
+    click.argument("data", shell_complete=completing.files),
     click.option(
-        "--column", "columns", multiple=True, help="The column; repeat it for several columns."
+        "--column",
+        "columns",
+        multiple=True,
+        help="The column; repeat it for several columns.",
+        shell_complete=completing.columns,
     ),
     click.option(
         "--alphabet",
         "alphabets",
         multiple=True,
+        shell_complete=completing.files,
         help="The public letters, one alphabet for each column: a file with one per line"
         " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
         " (bins:0,18,65).",
@@ -57,10 +66,15 @@ _SOURCE_OPTIONS = (
         "--records-per-person", default=1, show_default=True, help="The most records of one person."
     ),
     click.option(
-        "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
+        "--ledger",
+        "path",
+        help="The ledger to charge. [default: $DPROO_LEDGER, else your own]",
+        shell_complete=completing.files,
     ),
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
+    click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
+    click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
@@ -75,7 +89,11 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("sample")
 @source_options
-@click.option("--codebook", help="A JSON file that lists the public columns: release whole rows.")
+@click.option(
+    "--codebook",
+    help="A JSON file that lists the public columns: release whole rows.",
+    shell_complete=completing.files,
+)
 @click.option(
     "--network",
     default=AUTO,
@@ -98,8 +116,18 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--size", default=1, show_default=True, help="How many records to release for this epsilon."
 )
-@click.option("--by", help="A column of groups: release one record for each group.")
-@click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
+@click.option(
+    "--by",
+    shell_complete=completing.columns,
+    help="A column of groups: release one record for each. It costs epsilon once with"
+    " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
+    " replaced can leave one group and enter another.",
+)
+@click.option(
+    "--groups",
+    help="The public list of groups, in any form that --alphabet takes.",
+    shell_complete=completing.files,
+)
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
 @click.option(
     "--guess",
@@ -161,6 +189,7 @@ def sample_command(
         choices["are_groups_public"] = groups_public
     printed = () if as_json else texts(alphabet, choices.get("by"))
     require_printable(printed, breaks="\n\r\t")
+    told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
             release = sample(data, column=column, **charged, **choices)
@@ -172,6 +201,27 @@ def sample_command(
                 echo(line)
             if not quiet:
                 print_facts(facts(release.receipt))
+                warn(set(release.receipt["warnings"]) - set(told))
+
+
+def told_before(choices: dict[str, Any]) -> list[str]:
+    """Say on standard error, before the charge, what it will be where that may surprise."""
+    cost = parse_epsilon(choices["epsilon"])
+    told = []
+    if choices.get("by") and choices["neighbours"] == REPLACE and not choices["are_groups_public"]:
+        cost *= 2
+        why = "a record that is replaced can leave one group and enter another."
+        told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
+    return warn([*told, *epsilon_warnings(cost)])
+
+
+def warn(sentences: Iterable[str]) -> list[str]:
+    """Print warnings on standard error, and return them."""
+    sentences = list(sentences)
+    with suppress(OSError):  # the result does not depend on what is beside it
+        for sentence in sentences:
+            echo(f"Warning: {sentence}", err=True)
+    return sentences
 
 
 def letters(
@@ -220,17 +270,24 @@ def _public(receipt: dict[str, Any]) -> dict[str, object]:
     }
 
 
+def _sampler(receipt: dict[str, Any]) -> str:
+    return f"{receipt['sampler']} (auto)." if receipt["sampler_reason"] else receipt["sampler"]
+
+
 def facts(receipt: dict[str, Any]) -> dict[str, object]:
     """Return what a person wants to read of a receipt."""
     charged = receipt["ledger"]
     several = {"rows": f"{receipt['rows']:,}, {receipt['way']}"} if "rows" in receipt else {}
     if receipt.get("delta", "0") != "0":
         several["delta"] = receipt["delta_decimal"]
+    stated = {"purpose": receipt["purpose"]} if receipt["purpose"] else {}
     return {
+        **stated,
         **several,
-        "sampler": receipt["sampler"],
+        "sampler": " ".join(filter(None, (_sampler(receipt), receipt["sampler_reason"]))),
+        "accuracy": receipt["accuracy"],
         "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
-        f" {receipt['certificate']['epsilon']:.9g})",
+        f" {receipt['certificate']['epsilon']:.9g} for {receipt['certificate']['covers']})",
         "protects": f"{receipt['protects']}, {receipt['neighbours']}",
         "records n": receipt.get("n", "private"),
         **_public(receipt),

@@ -10,7 +10,7 @@ import click
 from dproo.alphabet import Policy
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
-from dproo.cli.releasing import facts, letters, source_options
+from dproo.cli.releasing import facts, letters, source_options, told_before, warn
 from dproo.releases.synthesis import synthesize
 from dproo.releases.tables import write_csv
 
@@ -53,6 +53,7 @@ def synthesize_command(
     names = alphabet.columns or (column or "value",)
     if as_json or out is None:
         require_printable(() if as_json else (*names, *texts(alphabet)))
+    told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("synthesizing"):
             made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
@@ -65,6 +66,7 @@ def synthesize_command(
                 write_csv(made.values, names, rows)
             if not quiet:
                 print_facts(facts(made.receipt))
+                warn(set(made.receipt["warnings"]) - set(told))
 
 
 class _Rows:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of
+from dproo.core.amounts import budget_of, charge_of, delta_budget_of, in_epsilon
+from dproo.core.notebook import table
 from dproo.exceptions import CorruptLedgerError
 from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
 from dproo.mechanisms import Relation
@@ -25,6 +26,7 @@ class Line:
         request: the public parameters of the release.
         delta: what it cost besides, in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
+        receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
     """
 
     entry: int
@@ -34,6 +36,7 @@ class Line:
     request: dict[str, Any]
     delta: int = 0
     is_restored: bool = False
+    receipt: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +73,16 @@ class Account:
     def delta_left(self) -> int:
         """What delta may still be charged."""
         return max(0, self.delta - sum(line.delta for line in self.lines))
+
+
+def budgets(accounts: Iterable[Account]) -> str:
+    """Return the accounts as a table for a notebook."""
+    heads = ("dataset", "epsilon left", "of", "charges", "neighbours")
+    rows = []
+    for one in accounts:
+        left, of = in_epsilon(one.left), in_epsilon(one.budget)
+        rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
+    return table("Privacy budgets", rows, heads=heads)
 
 
 def require_chain(events: Iterable[Event]) -> None:
@@ -180,10 +193,9 @@ class _Replay:
         self.delta_left[event.dataset] -= atto
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
-        del receipt
         lines = self.lines[event.dataset]
         line = lines[event.entry]
-        lines[event.entry] = replace(line, is_recorded=True)
+        lines[event.entry] = replace(line, is_recorded=True, receipt=receipt)
         return not line.is_recorded and not line.is_restored and event.nano == 0
 
 

@@ -19,7 +19,7 @@ from dproo.exceptions import (
     DatasetTakenError,
     NotRecordedError,
 )
-from dproo.ledger.accounts import Account, Verification, accounts_of, require_chain
+from dproo.ledger.accounts import Account, Verification, accounts_of, budgets, require_chain
 from dproo.ledger.chain import (
     CHARGED,
     DECLARED,
@@ -104,6 +104,12 @@ class Ledger:
         object.__setattr__(self, "witness", named_witness(self.witness))
         with self._reading():
             pass
+
+    def __repr__(self) -> str:
+        return f"<Ledger {str(self.path)!r}>"
+
+    def _repr_html_(self) -> str:
+        return budgets(self.show())
 
     @classmethod
     def create(

@@ -66,7 +66,7 @@ class Mechanism(ABC):
     is_closed_form: ClassVar[bool] = False
     """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
     is_planned: ClassVar[bool] = True
-    """Whether ``plan`` asks it; not where its worst case takes too long to compute."""
+    """Whether ``plan`` asks it; not where no worst case is known."""
 
     epsilon: Fraction
     n: int = 0
@@ -160,6 +160,11 @@ class Mechanism(ABC):
         A sampler that takes long to make may find it without making one.
         """
         return cls(n=n, k=k, epsilon=epsilon).worst_alpha
+
+    @classmethod
+    def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:  # noqa: ARG003 - for subclasses
+        """Whether ``worst_alpha_at`` can be asked many times in a moment."""
+        return True
 
     @property
     def neighbour_distance(self) -> Fraction:

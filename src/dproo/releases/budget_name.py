@@ -33,6 +33,18 @@ def dataset_name(data: str) -> str:
     return data
 
 
+def published(receipt: dict[str, Any]) -> dict[str, Any]:
+    """Return a receipt that names a file without the folders it is in, which are nobody's business.
+
+    >>> published({"ledger": {"dataset": "/home/ann/visits.csv", "entry": 2}})
+    {'ledger': {'dataset': 'visits.csv', 'entry': 2}}
+    """
+    charged = receipt["ledger"]
+    if charged is None or not Path(charged["dataset"]).is_absolute():
+        return receipt
+    return receipt | {"ledger": charged | {"dataset": Path(charged["dataset"]).name}}
+
+
 def remedy(dataset: str, ledger: Path) -> str:
     """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")

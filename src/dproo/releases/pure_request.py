@@ -38,8 +38,29 @@ class PureRequest:
     @property
     def cost(self) -> Fraction:
         """What the release costs: a record that moves between two groups is seen in both."""
-        is_moving = self.groups is not None and self.neighbours == REPLACE
-        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
+        return self.epsilon * (2 if self._is_moving else 1)
+
+    def covers(self, *, of_a_person: bool = False) -> str:
+        """Return what the certified worst loss is the loss of.
+
+        Args:
+            of_a_person: whether it is that of all records of a person together.
+        """
+        person = self.records_per_person
+        whom = "one record"
+        if person > 1:
+            whom = (
+                "all records of a person"
+                if of_a_person
+                else f"each of {person} records of a person"
+            )
+        if self.groups is None:
+            return whom
+        return f"{whom} in one group" + ("; replaced, it may be in two" if self._is_moving else "")
+
+    @property
+    def _is_moving(self) -> bool:
+        return self.groups is not None and self.neighbours == REPLACE and not self.is_n_public
 
     @property
     def delta(self) -> Fraction:

@@ -12,7 +12,7 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.core.arguments import refusal
 from dproo.core.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
+from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
@@ -27,7 +27,7 @@ def sample(
     alphabet: Any = None,
     codebook: Any = None,
     epsilon: Number,
-    sampler: str = DEFAULT,
+    sampler: str = AUTO,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
     size: int = 1,
@@ -41,6 +41,8 @@ def sample(
     within_bins: bool = False,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
     engine: str | None = None,
     master: str | None = None,
 ) -> Release:
@@ -54,7 +56,8 @@ def sample(
         codebook: the public columns and their letters, in any form that
             :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
-        sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
+        sampler: the name of a sampler, or ``"auto"``, which takes the one with the least
+            proven worst case at public parameters; the receipt says which, and why.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         size: how many records. ``roo`` and ``subrr`` draw them jointly; the others split the
@@ -74,8 +77,11 @@ def sample(
         shares: the epsilon of every column of a row, instead of the default, which is the best
             by the worst case.
         within_bins: whether a bin of a row is shown as a number drawn inside it.
-        ledger: the ledger to charge. Without one, the release is not charged to any budget.
+        ledger: the ledger to charge. There is no default: data in memory has no name that a
+            budget could go by. Without a ledger, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
+        purpose: what the release is for, as the receipt and the ledger will say.
+        operator: who makes it, as the ledger will say, and only the ledger.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
 
@@ -130,6 +136,9 @@ def sample(
         master=master,
         ledger=ledger,
         dataset=dataset,
+        purpose=purpose,
+        operator=operator,
+        asked=epsilon,
     )
 
 

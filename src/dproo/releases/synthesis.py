@@ -32,7 +32,9 @@ from dproo.core.exact import (
 )
 from dproo.core.randomness import RandomSource
 from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms import AUTO, PLAIN, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms.choice import enough
+from dproo.releases.assurance import Assurance
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
@@ -123,6 +125,13 @@ class SynthesisRequest:
             distance=changes * sampler.neighbour_distance,
         )
 
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        """Those to try; what BAL-ROO's rows cost together is proven only without a delta."""
+        if self.request.sampler != AUTO:
+            return (self.request.sampler,)
+        return (PLAIN,) if self.delta else (PLAIN, "bal-roo")
+
     def way(self, n: int) -> Way:
         """Return the best way for ``n`` records: the least worst-case distance of a row.
 
@@ -143,8 +152,19 @@ class SynthesisRequest:
             [way.sampler],
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
-            is_n_public=self.is_n_public,
+            covers=self.request.covers(
+                of_a_person=way.sampler.records_per_person == self.records_per_person
+            )
+            + ("" if way.name == JOINT else " in one row"),
+            assurance=self._assurance(way),
         )
+
+    def _assurance(self, way: Way) -> Assurance:
+        if self.is_n_public:
+            return Assurance(alpha=way.alpha, scope="for each row")
+        records = enough(way.sampler.epsilon, way.sampler.k, draws=way.sampler.draws)
+        alpha = replace(way.sampler, n=records).worst_alpha
+        return Assurance(alpha=alpha, records=records, scope="for each row")
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
         pair = None if way.name == JOINT else self.pair(way.sampler)
@@ -152,6 +172,9 @@ class SynthesisRequest:
             "values": [[named[letter], times] for letter, times in Counter(letters).items()],
             "rows": self.rows,
             "sampler": way.sampler.name,
+            "sampler_reason": None
+            if self.request.sampler != AUTO
+            else "It has the least proven worst case of all ways to release so many rows.",
             "way": way.name,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),
@@ -167,15 +190,23 @@ class SynthesisRequest:
 
 @lru_cache(maxsize=8)
 def _best(synthesis: SynthesisRequest, n: int) -> Way:
-    request, rows = synthesis.request, synthesis.rows
-    return ways_within(
-        lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n),
-        synthesis.joint.sampler_for(n),
-        synthesis.pair,
-        releases=rows,
-        epsilon=request.epsilon,
-        delta=synthesis.delta,
-    )[0]
+    request = synthesis.request
+
+    def best(name: str) -> Way:
+        return ways_within(
+            lambda epsilon: replace(request, epsilon=epsilon, sampler=name).sampler_for(n),
+            synthesis.joint.sampler_for(n),
+            synthesis.pair,
+            releases=synthesis.rows,
+            epsilon=request.epsilon,
+            delta=synthesis.delta,
+        )[0]
+
+    ways = list(map(best, synthesis.samplers))
+    if synthesis.is_n_public:
+        return min(ways, key=lambda way: way.alpha)
+    at = enough(request.epsilon / synthesis.rows, request.alphabet.k)
+    return min(ways, key=lambda way: replace(way.sampler, n=at).worst_alpha)
 
 
 def synthesize(
@@ -185,13 +216,15 @@ def synthesize(
     rows: int,
     epsilon: Number,
     delta: Number = 0,
-    sampler: str = DEFAULT,
+    sampler: str = AUTO,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
     out: str | os.PathLike[str] | None = None,
     engine: str | None = None,
     master: str | None = None,
@@ -209,14 +242,16 @@ def synthesize(
         epsilon: the privacy parameter, for all rows together.
         delta: the probability that epsilon may fail; it should be far below one over the
             number of records. With 0 the release is pure, and less accurate.
-        sampler: draws independent rows; ``"auto"`` is the default one. Rows drawn jointly
-            always come from ROO.
+        sampler: draws independent rows; ``"auto"`` takes the one with the least proven worst
+            case. Rows drawn jointly always come from ROO.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
         ledger: the ledger to charge; with a delta, the budget must have been declared with one.
         dataset: the name under which the ledger keeps the budget of this data.
+        purpose: what the release is for, as the receipt and the ledger will say.
+        operator: who makes it, as the ledger will say, and only the ledger.
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
@@ -235,7 +270,7 @@ def synthesize(
         request=SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
-            sampler=DEFAULT if sampler == AUTO else sampler,
+            sampler=sampler,
             neighbours=neighbours,
             records_per_person=records_per_person,
         ),
@@ -253,6 +288,9 @@ def synthesize(
         master=master,
         ledger=ledger,
         dataset=dataset,
+        purpose=purpose,
+        operator=operator,
+        asked=epsilon,
     )
     if path is not None:
         book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")

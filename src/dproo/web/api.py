@@ -22,6 +22,7 @@ from dproo.core.exact import parse_epsilon
 from dproo.engines.files import SUFFIXES
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
+from dproo.releases.budget_name import published
 from dproo.report import (
     BUG,
     FAILED,
@@ -31,6 +32,7 @@ from dproo.report import (
     certificate_object,
     law_object,
     plan_object,
+    recommended_object,
     table_object,
     verdict,
     versioned,
@@ -97,7 +99,7 @@ class Api:
         return accounts_object(Ledger(self.ledger).show())
 
     def _receipt(self, fields: Fields) -> dict[str, Any]:
-        return Ledger(self.ledger).released(fields["entry"])
+        return published(Ledger(self.ledger).released(fields["entry"]))
 
     def _order(self, fields: Fields) -> dict[str, Any]:
         order = Order.of(fields, folder=self.folder, ledger=self.ledger)
@@ -113,7 +115,8 @@ class Api:
 
 def _plan(fields: Fields) -> dict[str, Any]:
     known = _parameters(fields)
-    return plan_object(plan(**known), known)
+    answer = plan(**known)
+    return plan_object(answer, known) | {"recommended": recommended_object(answer)}
 
 
 def _curve(fields: Fields) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from dproo.analysis.distributions import SHAPES
-from dproo.mechanisms import DEFAULT, SAMPLERS
+from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.releases.sample_request import ADAPTIVE
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
@@ -74,7 +74,8 @@ def _room(request: Request) -> Response:
     text = render(
         request.url.path.strip("/"),
         samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
-        default=DEFAULT,
+        default=AUTO,
+        plain=PLAIN,
         adaptive=ADAPTIVE,
         guesses=list(SPREADS),
         shapes={name: words for name, (_, words) in SHAPES.items()},
