@@ -97,6 +97,14 @@ class UnusableLedgerError(LedgerError):
     """The operating system refused to open, read or write the file."""
 
 
+class UnreachableLedgerError(UnusableLedgerError):
+    """No server answers, or the connection was lost; nothing was charged."""
+
+
+class RoleError(LedgerError):
+    """The database does not let this role do that; nothing was charged."""
+
+
 class UnknownDatasetError(LedgerError):
     """No budget was declared under this name."""
 

@@ -19,6 +19,11 @@ from dproo.ledger import Entry, Ledger, default_path, in_epsilon, sqlite
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
 
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite3"
+
+
 def left(ledger: Ledger) -> str:
     return in_epsilon(ledger.show()[0].left)
 
@@ -65,9 +70,11 @@ def test_the_default_path_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_writes_are_synced_to_the_last_step(ledger: Ledger) -> None:
-    with ledger._writing() as connection:
+    def look(connection: Any, **_: bool) -> None:
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+
+    ledger._write(look)
 
 
 def test_a_missing_ledger_is_never_made_by_the_way(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from dproo.releases.budget_name import dataset_name
 from dproo.report import accounts_object
 
 path_option = click.option(
-    "--ledger", "path", help="The ledger file. [default: $DPROO_LEDGER, else your own]"
+    "--ledger",
+    "path",
+    help="The ledger: a file or a postgresql:// URL. [default: $DPROO_LEDGER, else yours]",
 )
 
 

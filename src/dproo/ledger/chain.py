@@ -6,11 +6,10 @@ import difflib
 import hashlib
 import json
 import secrets
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from dproo.core.amounts import delta_charge_of
 from dproo.core.arguments import refusal
@@ -23,7 +22,24 @@ NO_EVENT = "0" * 64
 CHARGED = "kind IN ('reserved', 'restored')"
 """The SQL condition of an event that charges."""
 
-_COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+
+
+class Rows(Protocol):
+    """The answer to a query."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, if there is one."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows."""
+
+
+class Connection(Protocol):
+    """A ledger inside a transaction; the table ``event`` is read by SQL of our own."""
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = ..., /) -> Rows:
+        """Run a query whose parameters are written as question marks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,34 +117,39 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def fresh_id(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return a field by which an event differs from every event of another copy.
+def fresh_id() -> str:
+    """Return a text by which an event differs from every other, also from those of a copy."""
+    return secrets.token_hex(16)
+
+
+def id_field(connection: Connection, fresh: str) -> dict[str, str]:
+    """Return the field of an event's id.
 
     The id of the first event is what the ledger is known by. A ledger that was made before there
     were any goes on without.
     """
     first = next(events(connection, where="seq = 1"), None)
-    return {"id": secrets.token_hex(16)} if first is None or "id" in first.fields else {}
+    return {"id": fresh} if first is None or "id" in first.fields else {}
 
 
 def events(
-    connection: sqlite3.Connection, *, where: str = "1", of: tuple[Any, ...] = ()
+    connection: Connection, *, where: str = "1 = 1", of: tuple[Any, ...] = ()
 ) -> Iterator[Event]:
     """Yield the events in order, or those that meet an SQL condition of our own."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
-    names = _COLUMNS.split(", ")
+    rows = connection.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
+    names = COLUMNS.split(", ")
     for row in rows:
         yield Event(**dict(zip(names, row, strict=True)))
 
 
-def head(connection: sqlite3.Connection) -> tuple[int, str]:
+def head(connection: Connection) -> tuple[int, str]:
     """Return number and hash of the last event."""
     row = connection.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
     return row or (0, NO_EVENT)
 
 
 def append(
-    connection: sqlite3.Connection,
+    connection: Connection,
     kind: str,
     *,
     dataset: str,
@@ -149,13 +170,13 @@ def append(
     }
     event = Event(**fields, hash=Event(**fields, hash="").link(previous))  # type: ignore[arg-type]
     connection.execute(
-        f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
+        f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
         tuple(asdict(event).values()),
     )
     return event
 
 
-def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
+def declaration(connection: Connection, dataset: object) -> Event:
     """Return the event that gave ``dataset`` its budget."""
     declared = {event.dataset: event for event in events(connection, where="kind = 'declared'")}
     if isinstance(dataset, str) and dataset in declared:
@@ -165,7 +186,7 @@ def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
     raise UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
 
 
-def spent(connection: sqlite3.Connection, dataset: str) -> int:
+def spent(connection: Connection, dataset: str) -> int:
     """Return the sum of all charges of ``dataset``."""
     (total,) = connection.execute(
         f"SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?",  # noqa: S608 - as above
@@ -175,7 +196,7 @@ def spent(connection: sqlite3.Connection, dataset: str) -> int:
 
 
 def pair(
-    connection: sqlite3.Connection, number: int, *, reservation: str | None = None
+    connection: Connection, number: int, *, reservation: str | None = None
 ) -> tuple[Event, Event | None]:
     """Return a reservation and, if there is one, its record.
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dproo.core.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
@@ -26,17 +23,20 @@ from dproo.ledger.chain import (
     NO_EVENT,
     RECORDED,
     RESERVED,
-    append,
+    Connection,
+    Event,
+    canonical,
     declaration,
     events,
     fresh_id,
     head,
+    id_field,
     now,
     pair,
     receipt_of,
     spent,
 )
-from dproo.ledger.memory import Memory, named_witness, tell
+from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
     relation_of,
@@ -45,11 +45,7 @@ from dproo.ledger.rules import (
     require_public,
     require_relation,
 )
-from dproo.ledger.sqlite import create, transaction
 from dproo.mechanisms import Relation
-
-PATIENCE = 30
-"""Seconds to wait for other processes."""
 
 _MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
 
@@ -71,12 +67,13 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True)
-class Ledger:
-    """The budgets of several datasets, durable, in one file.
+@dataclass(frozen=True, init=False)
+class Ledger(Book):
+    """The budgets of several datasets, durable, in one file or database.
 
     Args:
-        path: a file that :meth:`create` made.
+        path: a file that :meth:`create` made, or the URL of a PostgreSQL database in which
+            ``dproo ledger install`` has made a ledger.
         timeout: seconds to wait for other processes.
         witness: a file, best on another disk, that notes every event besides the user's own
             memory; by default ``DPROO_WITNESS``.
@@ -94,24 +91,6 @@ class Ledger:
     ...     ledger.released(entry.number) == receipt, ledger.show()[0].left
     (True, 600000000)
     """
-
-    path: Path
-    timeout: float = field(default=PATIENCE, kw_only=True)
-    witness: Path | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())
-        object.__setattr__(self, "witness", named_witness(self.witness))
-        with self._reading():
-            pass
-
-    @classmethod
-    def create(
-        cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
-    ) -> Ledger:
-        """Create an empty ledger, or open an existing one."""
-        create(Path(path).absolute(), timeout=timeout)
-        return cls(Path(path), timeout=timeout, witness=witness)
 
     def declare(
         self,
@@ -139,12 +118,20 @@ class Ledger:
         relation = relation_of(neighbours, records_per_person)
         body = {"at": now(), "budget": str(rational("budget", budget)), **relation}
         body |= delta_field(delta)
-        with self._writing() as connection:
+        fresh = fresh_id()
+
+        def append(connection: Connection, *, is_again: bool) -> None:
+            if is_again and _sent_before(connection, fresh):
+                return
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            body |= fresh_id(connection)
-            append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+            whole_body = body | id_field(connection, fresh)
+            self._store.append(
+                connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=whole_body
+            )
+
+        self._write(append)
 
     def reserve(
         self,
@@ -178,7 +165,11 @@ class Ledger:
         require_public("request", request, neighbours)
         body = {"at": now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
         body |= delta_field(delta)
-        with self._writing() as connection:
+        fresh = fresh_id()
+
+        def append(connection: Connection, *, is_again: bool) -> Event:
+            if is_again and (sent := _sent_before(connection, fresh)):
+                return sent
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
             charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
@@ -186,8 +177,12 @@ class Ledger:
             left = declared.nano - spent(connection, dataset)
             if charge > left:
                 raise BudgetRefused(dataset, asked=charge, left=max(0, left))
-            body |= fresh_id(connection)
-            event = append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
+            whole_body = body | id_field(connection, fresh)
+            return self._store.append(
+                connection, RESERVED, dataset=dataset, nano=charge, body=whole_body
+            )
+
+        event = self._write(append)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,24 +199,29 @@ class Ledger:
             AlreadyRecordedError: the entry was used before.
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
-        with self._writing() as connection:
+        body = {"receipt": kept}
+
+        def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
             reserved, recorded = pair(connection, entry.number, reservation=entry.hash)
             neighbours = declaration(connection, reserved.dataset).fields["neighbours"]
             require_public("receipt", kept, neighbours)
-            if recorded is not None:
+            if recorded is None:
+                recorded = self._store.append(
+                    connection,
+                    RECORDED,
+                    dataset=entry.dataset,
+                    entry=entry.number,
+                    nano=0,
+                    body=body,
+                )
+            elif not (is_again and recorded.body == canonical(body)):
                 raise AlreadyRecordedError(
                     f"entry must not be recorded yet, got {entry.number}. "
                     "One charge pays for one release."
                 )
-            recorded = append(
-                connection,
-                RECORDED,
-                dataset=entry.dataset,
-                entry=entry.number,
-                nano=0,
-                body={"receipt": kept},
-            )
-        return receipt_of(reserved, recorded)
+            return receipt_of(reserved, recorded)
+
+        return self._write(append)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
@@ -262,10 +262,7 @@ class Ledger:
             LedgerError: the file is not what this software wrote.
         """
         with self._reading() as connection:
-            if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise CorruptLedgerError(
-                    f"the ledger {self.path} is corrupt: its pages are damaged."
-                )
+            self._store.require_intact(connection)
             chain = list(events(connection))
         require_chain(chain)
         if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
@@ -276,18 +273,7 @@ class Ledger:
         last = chain[-1].hash if chain else NO_EVENT
         return Verification(events=len(chain), head=last, accounts=accounts_of(chain))
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with transaction(self.path, timeout=self.timeout, write=False) as connection:
-            Memory(connection=connection, chosen=self.witness).require_all(self.path)
-            yield connection
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with transaction(self.path, timeout=self.timeout, write=True) as connection:
-            memory = Memory(connection=connection, chosen=self.witness)
-            memory.require_all(self.path)
-            memory.require_writable()
-            yield connection
-            news = memory.news()
-        tell(news, timeout=self.timeout)
+def _sent_before(connection: Connection, fresh: str) -> Event | None:
+    """Return the event that was committed although the answer was lost."""
+    return next(events(connection, where="id = ?", of=(fresh,)), None)
