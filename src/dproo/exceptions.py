@@ -101,6 +101,10 @@ class UnreachableLedgerError(UnusableLedgerError):
     """No server answers, or the connection was lost; nothing was charged."""
 
 
+class NotEmptyLedgerError(LedgerError):
+    """A ledger is copied into an empty one only; nothing was written."""
+
+
 class RoleError(LedgerError):
     """The database does not let this role do that; nothing was charged."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dproo.cli.charging import book_of
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
-from dproo.ledger import Ledger, accept_restore, in_delta, in_epsilon
+from dproo.ledger import Database, Ledger, accept_restore, copy, in_delta, in_epsilon, install
 from dproo.releases.budget_name import dataset_name
 from dproo.report import accounts_object
 
@@ -113,11 +114,47 @@ def accept(*, path: str | None) -> None:
 
 
 @ledger_command.command("export")
+@click.option("--to", "target", help="A new ledger file to write instead, with the same events.")
 @path_option
-def export(*, path: str | None) -> None:
+def export(*, target: str | None, path: str | None) -> None:
     """Print all events, oldest first, one JSON object per line."""
-    for event in Ledger(book_of(path)).export():
+    ledger = Ledger(book_of(path))
+    if target:
+        made = copy(ledger, Path(target))
+        echo(f"{len(made.export())} events in {made.path}")
+        return
+    for event in ledger.export():
         click.echo(json_text(event))
+
+
+@ledger_command.command("import")
+@click.argument("source")
+@path_option
+def import_(source: str, *, path: str | None) -> None:
+    """Copy the ledger SOURCE, a file, into an empty ledger.
+
+    Both are then one ledger, and only one of them can be charged: a charge makes the other an
+    older copy.
+    """
+    made = copy(Ledger(Path(source)), book_of(path))
+    echo(f"{len(made.export())} events in {made.path}")
+
+
+@ledger_command.command("install")
+@path_option
+def install_(*, path: str | None) -> None:
+    """Make an empty ledger in a PostgreSQL database.
+
+    Its tables are in the schema dproo. They are written only by functions, which the roles
+    dproo_owner (declares budgets) and dproo_spender (releases) may call; dproo_auditor reads.
+    The roles are made where they are missing: GRANT dproo_spender TO ann.
+    """
+    database = book_of(path)
+    if not isinstance(database, Database):
+        raise ValueError(  # noqa: TRY004 - the user gave a text
+            "ledger must be a postgresql:// URL to be installed; 'dproo ledger init' makes a file."
+        )
+    echo(f"{database}: {'installed' if install(database) else 'a ledger is there already'}")
 
 
 @ledger_command.command("print")

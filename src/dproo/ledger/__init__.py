@@ -4,6 +4,8 @@ from dproo.core.amounts import in_delta, in_epsilon
 from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError
 from dproo.ledger.accounts import Account, Line, Verification
 from dproo.ledger.address import Address, Database, address_of, default_path
+from dproo.ledger.copying import copy
+from dproo.ledger.installing import install
 from dproo.ledger.ledger import Entry, Ledger
 from dproo.ledger.restoring import Loss, accept_restore
 
@@ -21,7 +23,9 @@ __all__ = [
     "Verification",
     "accept_restore",
     "address_of",
+    "copy",
     "default_path",
     "in_delta",
     "in_epsilon",
+    "install",
 ]

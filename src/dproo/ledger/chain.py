@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -23,6 +24,8 @@ CHARGED = "kind IN ('reserved', 'restored')"
 """The SQL condition of an event that charges."""
 
 COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?')
 
 
 class Rows(Protocol):
@@ -78,8 +81,9 @@ class Event:
 
     @property
     def is_canonical(self) -> bool:
-        """Whether the body is the one text of its content."""
-        return self.body == _json(self.fields)
+        """Whether the body is the one text of its content, but for the digits of floats."""
+        text = _json(self.fields)
+        return self.body == text or _TOKEN.sub(_shortest, self.body) == text
 
     def link(self, previous: str) -> str:
         """Return the hash this event must have after an event of hash ``previous``.
@@ -112,6 +116,13 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _shortest(token: re.Match[str]) -> str:
+    """Return a float as Python writes it, and any other token as it is."""
+    text = token[0]
+    is_float = text[0] != '"' and not text.lstrip("-").isdigit()
+    return repr(float(text)) if is_float else text
+
+
 def now() -> str:
     """Return the time as events keep it: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
@@ -122,14 +133,13 @@ def fresh_id() -> str:
     return secrets.token_hex(16)
 
 
-def id_field(connection: Connection, fresh: str) -> dict[str, str]:
-    """Return the field of an event's id.
+def _has_ids(connection: Connection) -> bool:
+    """Return whether the events of a ledger have ids; the first one is what it is known by.
 
-    The id of the first event is what the ledger is known by. A ledger that was made before there
-    were any goes on without.
+    A ledger that was made before there were any goes on without.
     """
     first = next(events(connection, where="seq = 1"), None)
-    return {"id": fresh} if first is None or "id" in first.fields else {}
+    return first is None or "id" in first.fields
 
 
 def events(
@@ -154,12 +164,14 @@ def append(
     *,
     dataset: str,
     nano: int,
-    body: object,
+    body: dict[str, Any],
     entry: int | None = None,
 ) -> Event:
     """Write the next event; without an ``entry`` it starts its own."""
     last, previous = head(connection)
     seq = last + 1
+    if "id" in body and not _has_ids(connection):
+        body = {name: value for name, value in body.items() if name != "id"}
     fields = {
         "seq": seq,
         "kind": kind,

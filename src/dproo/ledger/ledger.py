@@ -30,7 +30,6 @@ from dproo.ledger.chain import (
     events,
     fresh_id,
     head,
-    id_field,
     now,
     pair,
     receipt_of,
@@ -116,9 +115,9 @@ class Ledger(Book):
         require_name(dataset)
         nano, _ = budget_of(budget), delta_budget_of(delta)
         relation = relation_of(neighbours, records_per_person)
-        body = {"at": now(), "budget": str(rational("budget", budget)), **relation}
-        body |= delta_field(delta)
         fresh = fresh_id()
+        body = {"at": now(), "budget": str(rational("budget", budget)), "id": fresh, **relation}
+        body |= delta_field(delta)
 
         def append(connection: Connection, *, is_again: bool) -> None:
             if is_again and _sent_before(connection, fresh):
@@ -126,10 +125,7 @@ class Ledger(Book):
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            whole_body = body | id_field(connection, fresh)
-            self._store.append(
-                connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=whole_body
-            )
+            self._store.append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
 
         self._write(append)
 
@@ -163,9 +159,10 @@ class Ledger(Book):
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
-        body = {"at": now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
-        body |= delta_field(delta)
         fresh = fresh_id()
+        exact = str(parse_epsilon(epsilon))
+        body = {"at": now(), "epsilon": exact, "id": fresh, "request": request}
+        body |= delta_field(delta)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := _sent_before(connection, fresh)):
@@ -177,10 +174,7 @@ class Ledger(Book):
             left = declared.nano - spent(connection, dataset)
             if charge > left:
                 raise BudgetRefused(dataset, asked=charge, left=max(0, left))
-            whole_body = body | id_field(connection, fresh)
-            return self._store.append(
-                connection, RESERVED, dataset=dataset, nano=charge, body=whole_body
-            )
+            return self._store.append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
 
         event = self._write(append)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)

@@ -84,40 +84,22 @@ BEGIN
     RETURN '"' || made || '"';
 END $$;
 
--- The text of a JSON number, as Python writes the one that this text denotes.
+-- The text of a JSON number. A float may be written in more than one way, since PostgreSQL's
+-- shortest is not always Python's; an integer may not.
 CREATE FUNCTION dproo.json_number(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
-SET extra_float_digits = 1 AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    parts text[];
-    digits text;
-    point integer;  -- where the decimal point is, counted from the first digit
-    sign text;
+    is_integer CONSTANT boolean := value ~ '^(0|-?[1-9][0-9]*)$';
+    is_float CONSTANT boolean
+        := value ~ '^-?(0|[1-9][0-9]*)([.][0-9]+)?(e[+-][0-9]+)?$' AND value ~ '[.e]';
 BEGIN
-    IF length(value) > 1000 THEN
-        RAISE EXCEPTION 'a number is too long' USING ERRCODE = 'DP000';
+    IF length(value) > 1000 OR NOT (is_integer OR is_float) THEN
+        RAISE EXCEPTION 'a number is not written as Python does' USING ERRCODE = 'DP000';
     END IF;
-    IF value ~ '^(0|-?[1-9][0-9]*)$' THEN
-        RETURN value;
+    IF is_float THEN
+        PERFORM value::float8;  -- raises where it is too large
     END IF;
-    parts := regexp_match((value::float8)::text, '^(-?)([0-9]+)[.]?([0-9]*)(?:e([+-][0-9]+))?$');
-    sign := parts[1];
-    digits := ltrim(parts[2] || parts[3], '0');
-    IF digits = '' THEN
-        RETURN sign || '0.0';
-    END IF;
-    point := length(parts[2]) + coalesce(parts[4], '0')::integer
-        - (length(parts[2] || parts[3]) - length(digits));
-    digits := rtrim(digits, '0');
-    IF point BETWEEN -3 AND 0 THEN
-        RETURN sign || '0.' || repeat('0', -point) || digits;
-    ELSIF point BETWEEN 1 AND 16 THEN
-        digits := rpad(digits, greatest(point + 1, length(digits)), '0');
-        RETURN sign || left(digits, point) || '.' || substr(digits, point + 1);
-    END IF;
-    RETURN sign || left(digits, 1) || CASE WHEN length(digits) > 1 THEN '.' ELSE '' END
-        || substr(digits, 2) || 'e' || CASE WHEN point > 0 THEN '+' ELSE '-' END
-        || lpad(abs(point - 1)::text, greatest(2, length(abs(point - 1)::text)), '0');
+    RETURN value;
 END $$;
 
 -- The one text of a JSON value, as Python writes it: ASCII, names sorted, no blanks.
