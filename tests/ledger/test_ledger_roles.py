@@ -134,14 +134,14 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", ["bob", "kim"])
 @pytest.mark.parametrize("statement", BY_HAND)
-def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str, name: str) -> None:
+def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str) -> None:
     before = copy_of(book)
-    connection = people(name)
-    with pytest.raises(Exception, match=r"permission denied|must be|violates|owner|superuser"):
-        connection.execute(statement)
-    connection.rollback()
+    for name in ("bob", "kim"):
+        connection = people(name)
+        with pytest.raises(Exception, match=r"permission denied|must be|superuser"):
+            connection.execute(statement)
+        connection.rollback()
     assert copy_of(book) == before
 
 

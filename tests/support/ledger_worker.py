@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.amounts import charge_of
-from dproo.exceptions import DatasetTakenError
+from dproo.exceptions import DatasetTakenError, ReleaseError
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, sqlite
 from dproo.releases.sample import sample
 
@@ -96,7 +96,7 @@ def made(ledger: type[Ledger], path: Path | str, *, budget: str) -> Ledger:
     return new
 
 
-def release(ledger: Ledger, pipe: int) -> None:
+def release(ledger: Ledger, pipe: int, *, dataset: str = "patients") -> None:
     """Release a record, telling the parent when data is read and what is shown."""
 
     def records() -> Iterator[str]:
@@ -109,7 +109,7 @@ def release(ledger: Ledger, pipe: int) -> None:
         epsilon=EPSILON,
         sampler="roo",
         ledger=ledger,
-        dataset="patients",
+        dataset=dataset,
     )
     os.write(pipe, f"show {drawn.receipt['ledger']['entry']} {drawn.value}\n".encode())
 
@@ -283,7 +283,20 @@ def birth(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     return report
 
 
+def client(url: str) -> None:
+    """Release until the end, and tell of every step."""
+    ledger = Ledger(url)
+    while True:
+        os.write(1, b"try\n")
+        try:
+            release(ledger, 1, dataset="many")
+        except (LedgerError, ReleaseError):
+            os.write(1, b"failed\n")
+
+
 if __name__ == "__main__":
     job, folder, twin, rounds = sys.argv[1:]
+    if job == "client":
+        client(folder)
     jobs = {"kill": kill, "torn": torn, "unfinished": unfinished, "race": race, "birth": birth}
     sys.stdout.write(json.dumps(jobs[job](Path(folder), LEDGERS[twin], int(rounds))))
