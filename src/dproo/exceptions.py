@@ -45,6 +45,38 @@ class DeltaRefused(BudgetRefused):
     _part, _shown = "delta", staticmethod(in_delta)
 
 
+class RuleRefused(LedgerError):  # noqa: N818 - as above
+    """The release would break a rule that was declared with the budget; nothing was charged.
+
+    Attributes:
+        rule: its name.
+        dataset: the declared name.
+
+    >>> str(RuleRefused("until", "patients", "nothing is released from 2027-01-31 on"))
+    "the rule 'until' of 'patients': nothing is released from 2027-01-31 on."
+    """
+
+    def __init__(self, rule: str, dataset: str, condition: str) -> None:
+        self.rule, self.dataset = rule, dataset
+        super().__init__(f"the rule {rule!r} of {dataset!r}: {condition}.")
+
+
+class ApprovalNeeded(RuleRefused):
+    """A second person must approve the release first; nothing was charged.
+
+    Attributes:
+        number: of the request that was written for it.
+
+    >>> str(ApprovalNeeded("patients", 7))
+    "the rule 'approval_above' of 'patients': a second person must approve request 7 first."
+    """
+
+    def __init__(self, dataset: str, number: int) -> None:
+        self.number = number
+        condition = f"a second person must approve request {number} first"
+        super().__init__("approval_above", dataset, condition)
+
+
 class PureBudgetError(LedgerError):
     """The budget is pure epsilon, and the release would need a delta."""
 

@@ -124,11 +124,11 @@ def test_a_link_or_a_folder_is_no_ledger(ledger: Ledger, tmp_path: Path) -> None
 
 def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
     with closing(sqlite3.connect(ledger.path)) as connection:
-        connection.execute("PRAGMA user_version = 4")
+        connection.execute("PRAGMA user_version = 5")
     with pytest.raises(exceptions.NewerFormatError) as refused:
         Ledger(ledger.path)
     assert str(refused.value) == (
-        f"the ledger {ledger.path} must have format 1 to 3, got 4. "
+        f"the ledger {ledger.path} must have format 1 to 4, got 5. "
         "A later version of dproo can read it."
     )
 

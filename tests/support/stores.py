@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ PEOPLE = {
     "kim": "dproo_auditor",
     "team": "dproo_owner, dproo_spender",
 }
-_TABLES = ("event", "head", "budget")
+_TABLES = ("event", "head", "budget", "approval")
 
 
 def installed(server: str) -> str:
@@ -51,7 +52,7 @@ def emptied(url: str) -> str:
     """Empty the ledger of a database; return its URL for a role that may declare and spend."""
     url = url.replace("user=team", "user=dproo")
     with unguarded(url) as connection:
-        connection.execute("DELETE FROM event; DELETE FROM budget")
+        connection.execute("DELETE FROM event; DELETE FROM budget; DELETE FROM approval")
         connection.execute("UPDATE head SET seq = 0, hash = repeat('0', 64), at = '-infinity'")
     return role_of(url, "team")
 
@@ -86,7 +87,7 @@ def url_of(ledger: Ledger) -> str:
 
 def _superuser(ledger: Ledger) -> str:
     assert isinstance(ledger.path, Database)
-    return ledger.path.url.replace("user=team", "user=dproo")
+    return re.sub(r"user=\w+", "user=dproo", ledger.path.url)
 
 
 def fresh(folder: Path, name: str) -> Path | str:

@@ -8,8 +8,21 @@ from typing import Any
 import click
 
 from dproo.cli.charging import book_of
+from dproo.cli.limits import limit_options
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
-from dproo.ledger import Database, Ledger, accept_restore, copy, in_delta, in_epsilon, install
+from dproo.ledger import (
+    Database,
+    Ledger,
+    Limits,
+    accept_restore,
+    approve,
+    copy,
+    deny,
+    in_delta,
+    in_epsilon,
+    install,
+    requests,
+)
 from dproo.releases.budget_name import dataset_name
 from dproo.report import accounts_object
 
@@ -45,14 +58,15 @@ def ledger_command() -> None:
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
+@limit_options
 @path_option
-def init(dataset: str, *, path: str | None, **terms: Any) -> None:
+def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
     """Declare the budget of DATASET.
 
     DATASET is a name, or a file, whose full path becomes the name.
     """
     name = dataset_name(dataset)
-    Ledger.create(book_of(path)).declare(name, **terms)
+    Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
     echo(f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {book_of(path)}")
 
@@ -138,6 +152,37 @@ def import_(source: str, *, path: str | None) -> None:
     """
     made = copy(Ledger(Path(source)), book_of(path))
     echo(f"{len(made.export())} events in {made.path}")
+
+
+@ledger_command.command("requests")
+@path_option
+def requests_(*, path: str | None) -> None:
+    """Show the releases that need the word of a second person."""
+    for asked in requests(Ledger(book_of(path))):
+        cost = in_epsilon(asked.charge)
+        told = f"request {asked.number}  {asked.at}  {asked.dataset}  {cost}  {asked.state}"
+        echo(f"{told}  {json_text(asked.request)}")
+
+
+@ledger_command.command("approve")
+@click.argument("request", type=int)
+@path_option
+def approve_(request: int, *, path: str | None) -> None:
+    """Let the release of REQUEST be charged, once.
+
+    Whoever asked for it cannot approve it.
+    """
+    approve(Ledger(book_of(path)), request)
+    echo(f"request {request} approved")
+
+
+@ledger_command.command("deny")
+@click.argument("request", type=int)
+@path_option
+def deny_(request: int, *, path: str | None) -> None:
+    """Refuse the release of REQUEST for good."""
+    deny(Ledger(book_of(path)), request)
+    echo(f"request {request} denied")
 
 
 @ledger_command.command("install")

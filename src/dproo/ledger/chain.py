@@ -17,11 +17,15 @@ from dproo.core.arguments import refusal
 from dproo.exceptions import UnknownDatasetError, UnknownEntryError
 
 DECLARED, RESERVED, RECORDED, RESTORED = "declared", "reserved", "recorded", "restored"
+REQUESTED, APPROVED, DENIED = "requested", "approved", "denied"
 NO_EVENT = "0" * 64
 """The hash before the first event."""
 
 CHARGED = "kind IN ('reserved', 'restored')"
 """The SQL condition of an event that charges."""
+
+ASKED = ("delta", "epsilon", "request")
+"""The fields of a body that fix which release it is about."""
 
 COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
 
@@ -51,10 +55,11 @@ class Event:
 
     Attributes:
         seq: its number, from 1 without gaps.
-        kind: ``"declared"``, ``"reserved"``, ``"recorded"`` or ``"restored"``.
+        kind: ``"declared"``, ``"reserved"``, ``"recorded"`` or ``"restored"``; or, about the
+            word of a second person, ``"requested"``, ``"approved"`` or ``"denied"``.
         dataset: the declared name.
-        entry: the ``seq`` of the reservation it belongs to, or 0.
-        nano: the budget or the charge, in nano-epsilon; 0 for a record.
+        entry: the ``seq`` of the reservation or request it belongs to, or 0.
+        nano: the budget or the charge, in nano-epsilon; 0 for a record or a decision.
         body: everything else, as canonical JSON.
         hash: SHA-256 of the previous event's hash and of all fields above.
     """
@@ -217,7 +222,9 @@ def pair(
         number: the entry.
         reservation: the hash that the reservation must have, if it is known.
     """
-    found = list(events(connection, where="entry = ? AND entry > 0", of=(number,)))
+    found = list(
+        events(connection, where="entry = ? AND kind IN ('reserved', 'recorded')", of=(number,))
+    )
     if not found or reservation not in {None, found[0].hash}:
         raise UnknownEntryError(
             refusal("entry", "be the number of a charge in this ledger", number)

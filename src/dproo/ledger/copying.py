@@ -9,9 +9,20 @@ from dproo.core.amounts import delta_budget_of
 from dproo.exceptions import CorruptLedgerError, NotEmptyLedgerError
 from dproo.ledger.accounts import accounts_of, require_chain
 from dproo.ledger.address import Database
-from dproo.ledger.chain import COLUMNS, DECLARED, Connection, Event, events
+from dproo.ledger.chain import (
+    APPROVED,
+    COLUMNS,
+    DECLARED,
+    DENIED,
+    REQUESTED,
+    Connection,
+    Event,
+    canonical,
+    events,
+)
 from dproo.ledger.ledger import Ledger
 
+_STATE = "UPDATE approval SET state = ? WHERE seq = ?"
 _VALUES = "(?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -58,6 +69,7 @@ def _fill(connection: Connection, chain: Sequence[Event]) -> None:
     """Write what the functions of the database know besides the events."""
     for event in chain:
         nano, atto = event.charge
+        fields = event.fields
         if event.kind == DECLARED:
             connection.execute(
                 "INSERT INTO budget (dataset, folded, nano, atto) VALUES (?, ?, ?, ?)",
@@ -65,16 +77,29 @@ def _fill(connection: Connection, chain: Sequence[Event]) -> None:
                     event.dataset,
                     event.dataset.casefold(),
                     event.nano,
-                    delta_budget_of(event.fields.get("delta", 0)),
+                    delta_budget_of(fields.get("delta", 0)),
                 ),
             )
+            if "limits" in fields:
+                rules = canonical(fields["limits"])
+                connection.execute("SELECT set_limits(?, ?)", (event.dataset, rules))
+        elif event.kind == REQUESTED:
+            asked = fields["epsilon"], fields.get("delta"), canonical(fields["request"])
+            connection.execute(
+                "INSERT INTO approval SELECT ?, digest(?, ?, ?, ?), ''",
+                (event.seq, event.dataset, *asked),
+            )
+        elif event.kind in {APPROVED, DENIED}:
+            connection.execute(_STATE, (event.kind, event.entry))
         elif nano or atto:
             connection.execute(
                 "UPDATE budget SET spent_nano = spent_nano + ?, spent_atto = spent_atto + ? "
                 "WHERE dataset = ?",
                 (nano, atto, event.dataset),
             )
-        if "id" in event.fields:
-            connection.execute("UPDATE head SET at = greatest(at, ?)", (event.fields["at"],))
+        if "grant" in fields:
+            connection.execute(_STATE, ("used", fields["grant"]))
+        if "at" in fields:
+            connection.execute("UPDATE head SET at = greatest(at, ?)", (fields["at"],))
     if chain:
         connection.execute("UPDATE head SET seq = ?, hash = ?", (chain[-1].seq, chain[-1].hash))

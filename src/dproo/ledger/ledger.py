@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dproo.core.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
@@ -11,17 +13,17 @@ from dproo.core.arguments import refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
 from dproo.exceptions import (
     AlreadyRecordedError,
-    BudgetRefused,
+    ApprovalNeeded,
     CorruptLedgerError,
     DatasetTakenError,
     NotRecordedError,
 )
 from dproo.ledger.accounts import Account, Verification, accounts_of, require_chain
 from dproo.ledger.chain import (
-    CHARGED,
     DECLARED,
     NO_EVENT,
     RECORDED,
+    REQUESTED,
     RESERVED,
     Connection,
     Event,
@@ -33,20 +35,20 @@ from dproo.ledger.chain import (
     now,
     pair,
     receipt_of,
-    spent,
 )
+from dproo.ledger.charging import is_approved, limits_of, request_for, require_affordable
+from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
     relation_of,
-    require_delta,
     require_name,
     require_public,
     require_relation,
 )
 from dproo.mechanisms import Relation
 
-_MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
+MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +101,7 @@ class Ledger(Book):
         neighbours: Relation,
         records_per_person: int = 1,
         delta: Number = 0,
+        limits: Limits | None = None,
     ) -> None:
         """Declare the budget of a dataset; it cannot be changed later.
 
@@ -108,6 +111,7 @@ class Ledger(Book):
             neighbours: ``"replace"`` or ``"add-remove"``.
             records_per_person: the most records that one protected person may own.
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
+            limits: rules that every release must keep besides.
 
         Raises:
             DatasetTakenError: the name, or one that differs only in case, already has a budget.
@@ -118,6 +122,12 @@ class Ledger(Book):
         fresh = fresh_id()
         body = {"at": now(), "budget": str(rational("budget", budget)), "id": fresh, **relation}
         body |= delta_field(delta)
+        if limits is not None and limits.declared:
+            if limits.approval_above is not None and isinstance(self.path, Path):
+                raise ValueError(
+                    "approval_above needs a ledger in PostgreSQL: a file has one owner."
+                )
+            body["limits"] = limits.declared
 
         def append(connection: Connection, *, is_again: bool) -> None:
             if is_again and _sent_before(connection, fresh):
@@ -153,6 +163,8 @@ class Ledger(Book):
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
+            RuleRefused: a rule that was declared with the budget forbids it, or wants the word of
+                a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
         charge = charge_of(epsilon)
@@ -169,14 +181,28 @@ class Ledger(Book):
                 return sent
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
-            charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
-            require_delta(declared, delta_charge_of(delta), charged)
-            left = declared.nano - spent(connection, dataset)
-            if charge > left:
-                raise BudgetRefused(dataset, asked=charge, left=max(0, left))
-            return self._store.append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
+            require_affordable(
+                connection,
+                declared,
+                charge=charge,
+                atto=delta_charge_of(delta),
+                request=request,
+                at=self._store.now(connection),
+                limits=self.limits,
+            )
+            write = partial(self._store.append, connection, dataset=dataset, nano=charge)
+            if not limits_of(declared).needs_approval(charge):
+                return write(RESERVED, body=body)
+            asked = request_for(connection, dataset, body)
+            if asked is None:
+                return write(REQUESTED, body=body)
+            if not is_approved(connection, asked):
+                return asked
+            return write(RESERVED, body=body | {"grant": asked.seq})
 
         event = self._write(append)
+        if event.kind == REQUESTED:
+            raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,7 +247,7 @@ class Ledger(Book):
         """Return the receipt of a recorded release, again and for free."""
         with self._reading() as connection:
             reserved, recorded = pair(
-                connection, whole("entry", number, at_least=1, at_most=_MOST_EVENTS)
+                connection, whole("entry", number, at_least=1, at_most=MOST_EVENTS)
             )
         if recorded is None:
             raise NotRecordedError(

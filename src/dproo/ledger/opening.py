@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Self
 
 from dproo.ledger.address import Address, Database, address_of
 from dproo.ledger.chain import Connection
+from dproo.ledger.limits import Limits
 from dproo.ledger.memory import Memory, News, named_witness, tell
 from dproo.ledger.postgresql import PostgresqlStore
 from dproo.ledger.sqlite import SqliteStore
@@ -28,6 +30,7 @@ class Book:
     path: Address
     timeout: float = field(default=PATIENCE, kw_only=True)
     witness: Path | None = field(default=None, kw_only=True)
+    limits: Limits = field(default_factory=Limits, kw_only=True, repr=False)
 
     def __init__(
         self,
@@ -38,6 +41,7 @@ class Book:
     ) -> None:
         object.__setattr__(self, "path", address_of(path))
         object.__setattr__(self, "timeout", timeout)
+        object.__setattr__(self, "limits", Limits())
         object.__setattr__(self, "witness", named_witness(witness))
         with self._reading():
             pass
@@ -53,6 +57,12 @@ class Book:
         """Create an empty ledger in a file, or open an existing one."""
         store_of(address_of(path), timeout=timeout).create()
         return cls(path, timeout=timeout, witness=witness)
+
+    def limited(self, limits: Limits) -> Self:
+        """Return the same ledger, whose releases through it must keep further rules."""
+        other = copy(self)
+        object.__setattr__(other, "limits", limits)
+        return other
 
     @cached_property
     def _store(self) -> Store:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,21 +31,15 @@ from dproo.exceptions import (
     UnusableLedgerError,
 )
 from dproo.ledger.address import Database
-from dproo.ledger.chain import (
-    CHARGED,
-    COLUMNS,
-    DECLARED,
-    RECORDED,
-    RESERVED,
-    RESTORED,
-    Event,
-    Rows,
-    canonical,
-    head,
-)
+from dproo.ledger.calls import call_of
+from dproo.ledger.chain import CHARGED, COLUMNS, Event, Rows, head
 from dproo.ledger.store import Action, Result
 
 FORMAT = 1
+_NOW = (
+    "SELECT to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
+    '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM head'
+)
 _PAUSE = 0.05  # between attempts to reach a server that restarts
 _PATIENCE_IDLE = "60s"  # a client that hangs in a transaction gives the lock back
 
@@ -58,36 +52,6 @@ _SETTINGS = (
 )
 _READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_SETTINGS}"
 _WRITING = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_SETTINGS}"
-
-_CALLS: dict[str, Callable[[dict[str, Any], dict[str, Any]], tuple[str, tuple[Any, ...]]]] = {
-    DECLARED: lambda event, body: (
-        "declare_budget",
-        (
-            event["dataset"],
-            event["dataset"].casefold(),
-            body["budget"],
-            body.get("delta"),
-            body["neighbours"],
-            body["records_per_person"],
-            body["id"],
-        ),
-    ),
-    RESERVED: lambda event, body: (
-        "reserve",
-        (
-            event["dataset"],
-            body["epsilon"],
-            body.get("delta"),
-            body["id"],
-            canonical(body["request"]),
-        ),
-    ),
-    RECORDED: lambda event, body: ("record", (event["entry"], canonical(body["receipt"]))),
-    RESTORED: lambda event, body: (
-        "restore",
-        (event["dataset"], event["nano"], body.get("delta"), body["head"]),
-    ),
-}
 
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
     "25006": (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one."),
@@ -176,6 +140,11 @@ class PostgresqlStore:
                     raise self._given_up(is_sent=is_sent) from None
             time.sleep(_PAUSE)
 
+    def now(self, connection: Session) -> str:
+        """Return the time of the server, which never goes back in the ledger."""
+        (time_there,) = connection.execute(_NOW).fetchone()
+        return str(time_there)
+
     def append(
         self,
         connection: Session,
@@ -191,7 +160,7 @@ class PostgresqlStore:
         The time is the server's. What comes back must follow the last event.
         """
         _, previous = head(connection)
-        function, arguments = _CALLS[kind]({"dataset": dataset, "nano": nano, "entry": entry}, body)
+        function, arguments = call_of(kind, dataset=dataset, nano=nano, entry=entry, body=body)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM {function}({places})"  # noqa: S608 - names of our own
         row = connection.execute(query, arguments).fetchone()

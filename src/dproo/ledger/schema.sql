@@ -10,7 +10,9 @@ CREATE SCHEMA dproo;
 CREATE TABLE dproo.event (
     seq bigint PRIMARY KEY,
     kind text COLLATE "C" NOT NULL
-        CHECK (kind IN ('declared', 'reserved', 'recorded', 'restored')),
+        CHECK (kind IN (
+            'declared', 'reserved', 'recorded', 'restored', 'requested', 'approved', 'denied'
+        )),
     dataset text COLLATE "C" NOT NULL,
     entry bigint NOT NULL,
     nano bigint NOT NULL CHECK (nano >= 0),
@@ -41,7 +43,20 @@ CREATE TABLE dproo.budget (
     nano bigint NOT NULL CHECK (nano > 0),
     atto numeric NOT NULL CHECK (atto >= 0),
     spent_nano bigint NOT NULL DEFAULT 0 CHECK (spent_nano >= 0),
-    spent_atto numeric NOT NULL DEFAULT 0 CHECK (spent_atto >= 0)
+    spent_atto numeric NOT NULL DEFAULT 0 CHECK (spent_atto >= 0),
+    release_nano bigint,  -- the rules that were declared with it; null where there is none
+    day_nano bigint,
+    until text COLLATE "C",
+    approval_nano bigint
+);
+
+-- The releases that need the word of a second person.
+CREATE TABLE dproo.approval (
+    seq bigint PRIMARY KEY,
+    digest text COLLATE "C" NOT NULL,
+    role text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL DEFAULT 'open'
+        CHECK (state IN ('open', 'approved', 'denied', 'used'))
 );
 
 CREATE FUNCTION dproo.refuse_change() RETURNS trigger LANGUAGE plpgsql
@@ -224,10 +239,33 @@ BEGIN
     RETURN made;
 END $$;
 
+-- Keep the rules that the functions hold spenders to; Python holds them to the others.
+CREATE FUNCTION dproo.set_limits(dataset text, limits text) RETURNS void LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+DECLARE
+    rules CONSTANT json := set_limits.limits::json;
+BEGIN
+    UPDATE dproo.budget AS known
+    SET release_nano = dproo.amount('per_release', rules ->> 'per_release', 1000000000, false),
+        day_nano = dproo.amount('per_day', rules ->> 'per_day', 1000000000, false),
+        until = to_char((rules ->> 'until')::date, 'YYYY-MM-DD'),
+        approval_nano
+            = dproo.amount('approval_above', rules ->> 'approval_above', 1000000000, false)
+    WHERE known.dataset = set_limits.dataset;
+END $$;
+
+-- What fixes a release that a second person approves.
+CREATE FUNCTION dproo.digest(dataset text, epsilon text, delta text, request text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN encode(sha256(convert_to(
+        json_build_array(dataset, epsilon, delta, request)::text, 'UTF8')), 'hex');
+END $$;
+
 -- For owners: give a dataset its budget.
 CREATE FUNCTION dproo.declare_budget(
     dataset text, folded text, budget text, delta text, neighbours text,
-    records_per_person integer, id text
+    records_per_person integer, id text, limits text
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
@@ -253,12 +291,18 @@ BEGIN
     );
     PERFORM dproo.require(declare_budget.records_per_person >= 1, 'records_per_person must be positive');
     PERFORM dproo.require(declare_budget.id ~ '^[0-9a-f]{32}$', 'id must be 32 hexadecimal digits');
+    IF declare_budget.limits IS NOT NULL THEN
+        PERFORM dproo.require_object('limits', declare_budget.limits);
+    END IF;
     INSERT INTO dproo.budget (dataset, folded, nano, atto)
     VALUES (declare_budget.dataset, declare_budget.folded, most, most_delta);
+    PERFORM dproo.set_limits(declare_budget.dataset, declare_budget.limits);
     RETURN dproo.append('declared', declare_budget.dataset, 0, most::bigint,
         '{"at":"' || dproo.tick() || '","budget":"' || declare_budget.budget || '"'
         || coalesce(',"delta":"' || declare_budget.delta || '"', '')
-        || ',"id":"' || declare_budget.id || '","neighbours":"' || declare_budget.neighbours
+        || ',"id":"' || declare_budget.id || '"'
+        || coalesce(',"limits":' || declare_budget.limits, '')
+        || ',"neighbours":"' || declare_budget.neighbours
         || '","records_per_person":' || declare_budget.records_per_person || '}', declare_budget.id);
 END $$;
 
@@ -271,8 +315,12 @@ DECLARE
     delta_charge CONSTANT numeric
         := coalesce(dproo.amount('delta', reserve.delta, 1000000000000000000, true), 0);
     account dproo.budget;
+    time text;
+    today bigint;
+    grant_seq bigint;
 BEGIN
     PERFORM dproo.lock();
+    time := dproo.tick();
     PERFORM dproo.require(
         charge BETWEEN 1 AND 1000000000000
             AND dproo.amount('epsilon', reserve.epsilon, 1e30, false) >= 1,
@@ -294,13 +342,33 @@ BEGIN
         delta_charge = 0 OR account.spent_atto + delta_charge <= account.atto,
         'delta must be at most what is left'
     );
+    PERFORM dproo.require(
+        account.until IS NULL OR left(time, 10) < account.until, 'the rule until'
+    );
+    PERFORM dproo.require(
+        account.release_nano IS NULL OR charge <= account.release_nano, 'the rule per_release'
+    );
+    IF account.day_nano IS NOT NULL THEN
+        SELECT coalesce(sum(known.nano), 0) INTO today FROM dproo.event AS known
+        WHERE known.dataset = reserve.dataset AND known.kind IN ('reserved', 'restored')
+            AND left(known.body, 17) = '{"at":"' || left(time, 10);
+        PERFORM dproo.require(today + charge <= account.day_nano, 'the rule per_day');
+    END IF;
+    IF charge > account.approval_nano THEN
+        SELECT known.seq INTO grant_seq FROM dproo.approval AS known
+        WHERE known.state = 'approved' AND known.digest = dproo.digest(
+            reserve.dataset, reserve.epsilon, reserve.delta, reserve.request)
+        ORDER BY known.seq DESC LIMIT 1;
+        PERFORM dproo.require(FOUND, 'the rule approval_above');
+        UPDATE dproo.approval AS known SET state = 'used' WHERE known.seq = grant_seq;
+    END IF;
     UPDATE dproo.budget AS known
     SET spent_nano = known.spent_nano + charge, spent_atto = known.spent_atto + delta_charge
     WHERE known.dataset = reserve.dataset;
     RETURN dproo.append('reserved', reserve.dataset, NULL, charge::bigint,
-        '{"at":"' || dproo.tick() || '"' || coalesce(',"delta":"' || reserve.delta || '"', '')
-        || ',"epsilon":"' || reserve.epsilon || '","id":"' || reserve.id
-        || '","request":' || reserve.request || '}', reserve.id);
+        '{"at":"' || time || '"' || coalesce(',"delta":"' || reserve.delta || '"', '')
+        || ',"epsilon":"' || reserve.epsilon || '"' || coalesce(',"grant":' || grant_seq, '')
+        || ',"id":"' || reserve.id || '","request":' || reserve.request || '}', reserve.id);
 END $$;
 
 -- For spenders: keep a release of one's own, before any of it is shown.
@@ -318,6 +386,67 @@ BEGIN
     PERFORM dproo.require(reserved.role = session_user, 'entry must be a charge of your own');
     RETURN dproo.append('recorded', reserved.dataset, reserved.seq, 0,
         '{"receipt":' || record.receipt || '}', NULL);
+END $$;
+
+-- For spenders: ask a second person for a release, which charges nothing.
+CREATE FUNCTION dproo.ask(dataset text, epsilon text, delta text, id text, request text)
+RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+DECLARE
+    charge CONSTANT numeric := dproo.amount('epsilon', ask.epsilon, 1000000000, true);
+    account dproo.budget;
+    made dproo.event;
+BEGIN
+    PERFORM dproo.lock();
+    PERFORM dproo.require(
+        charge BETWEEN 1 AND 1000000000000, 'epsilon must be between 1e-30 and 1000'
+    );
+    PERFORM dproo.require(
+        ask.delta IS NULL OR dproo.amount('delta', ask.delta, 1, false) = 0, 'delta must be below 1'
+    );
+    PERFORM dproo.require(ask.id ~ '^[0-9a-f]{32}$', 'id must be 32 hexadecimal digits');
+    PERFORM dproo.require_object('request', ask.request);
+    SELECT * INTO account FROM dproo.budget AS known WHERE known.dataset = ask.dataset;
+    PERFORM dproo.require(charge > account.approval_nano, 'a release that needs nobody else');
+    made := dproo.append('requested', ask.dataset, NULL, charge::bigint,
+        '{"at":"' || dproo.tick() || '"' || coalesce(',"delta":"' || ask.delta || '"', '')
+        || ',"epsilon":"' || ask.epsilon || '","id":"' || ask.id
+        || '","request":' || ask.request || '}', ask.id);
+    INSERT INTO dproo.approval (seq, digest, role) VALUES (
+        made.seq, dproo.digest(ask.dataset, ask.epsilon, ask.delta, ask.request), session_user);
+    RETURN made;
+END $$;
+
+CREATE FUNCTION dproo.decide(entry bigint, decision text) RETURNS dproo.event LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+DECLARE
+    asked dproo.approval;
+    dataset text;
+BEGIN
+    PERFORM dproo.lock();
+    SELECT * INTO asked FROM dproo.approval AS known WHERE known.seq = decide.entry;
+    PERFORM dproo.require(asked.state = 'open', 'the request must be open');
+    IF asked.role = session_user THEN
+        RAISE EXCEPTION 'whoever asks does not decide' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    UPDATE dproo.approval AS known SET state = decision WHERE known.seq = decide.entry;
+    SELECT known.dataset INTO STRICT dataset FROM dproo.event AS known
+    WHERE known.seq = decide.entry;
+    RETURN dproo.append(decision, dataset, decide.entry, 0,
+        '{"at":"' || dproo.tick() || '","by":' || dproo.json_string(session_user) || '}', NULL);
+END $$;
+
+-- For owners: let a release be charged once, or never.
+CREATE FUNCTION dproo.approve(entry bigint) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN dproo.decide(approve.entry, 'approved');
+END $$;
+
+CREATE FUNCTION dproo.deny(entry bigint) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN dproo.decide(deny.entry, 'denied');
 END $$;
 
 -- For owners: charge what was lost with an older copy, whether or not it fits.
@@ -343,7 +472,9 @@ END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dproo FROM PUBLIC;
 GRANT USAGE ON SCHEMA dproo TO dproo_owner, dproo_spender, dproo_auditor;
-GRANT SELECT ON dproo.event, dproo.head, dproo.budget TO dproo_owner, dproo_spender, dproo_auditor;
+GRANT SELECT ON dproo.event, dproo.head, dproo.budget, dproo.approval
+    TO dproo_owner, dproo_spender, dproo_auditor;
 GRANT EXECUTE ON FUNCTION dproo.lock TO dproo_owner, dproo_spender;
-GRANT EXECUTE ON FUNCTION dproo.declare_budget, dproo.restore TO dproo_owner;
-GRANT EXECUTE ON FUNCTION dproo.reserve, dproo.record TO dproo_spender;
+GRANT EXECUTE ON FUNCTION dproo.declare_budget, dproo.restore, dproo.approve, dproo.deny
+    TO dproo_owner;
+GRANT EXECUTE ON FUNCTION dproo.reserve, dproo.record, dproo.ask TO dproo_spender;

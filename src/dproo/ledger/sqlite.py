@@ -37,8 +37,8 @@ from dproo.ledger.place import make_folder, require_file, require_folder
 from dproo.ledger.store import Action, Result
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY = 1, 2, 3
-"""Software that knows no delta, or no identity and no restore, refuses a ledger with one."""
+FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY, FORMAT_WITH_LIMITS = 1, 2, 3, 4
+"""Software that knows no delta, no identity and restore, or no rules refuses a ledger with them."""
 
 SCHEMA = (
     (
@@ -107,6 +107,11 @@ class SqliteStore:
         """Run ``action`` under SQLite's write lock, and commit."""
         with transaction(self.address, timeout=self.timeout, write=True) as connection:
             return action(connection, is_again=False)
+
+    def now(self, connection: sqlite3.Connection) -> str:
+        """Return the time of this machine."""
+        del connection
+        return chain.now()
 
     def append(self, connection: sqlite3.Connection, kind: str, **fields: Any) -> chain.Event:
         """Write the next event."""
@@ -213,9 +218,9 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise NotALedgerError(f"the ledger {path} is not a ledger.")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in {FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY}:
+    if version not in range(FORMAT, FORMAT_WITH_LIMITS + 1):
         raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_IDENTITY}, got "
+            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_LIMITS}, got "
             f"{version}. A later version of dproo can read it."
         )
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
@@ -229,10 +234,13 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
 
 def _format_needed(connection: sqlite3.Connection) -> int:
     """Return the format that what a ledger holds asks for."""
-    identities, deltas = connection.execute(
-        "SELECT count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
+    limits, identities, deltas = connection.execute(
+        "SELECT count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"limits\":')), "
+        "count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
         "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) FROM event"
     ).fetchone()
+    if limits:
+        return FORMAT_WITH_LIMITS
     if identities:
         return FORMAT_WITH_IDENTITY
     return FORMAT_WITH_DELTA if deltas else FORMAT

@@ -45,6 +45,9 @@ class Store(Protocol):
     def write(self, action: Action[Result]) -> Result:
         """Run ``action`` under the lock of all writers, commit, and return what it returned."""
 
+    def now(self, connection: Any) -> str:
+        """Return the time as events keep it; of a database, the server's."""
+
     def append(
         self,
         connection: Any,

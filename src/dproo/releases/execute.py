@@ -82,7 +82,7 @@ def execute(
             delta=request.delta,
             neighbours=request.neighbours,
             records_per_person=request.records_per_person,
-            request=request.public_choices,
+            request=_named(request, column),
         ),
         kept="The charge may stand; see 'dproo ledger show'.",
         refusals=(LedgerError, TypeError, ValueError),
@@ -92,6 +92,12 @@ def execute(
     kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
     receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
     return replace(drawn, receipt=receipt)
+
+
+def _named(request: Request, column: str | None) -> dict[str, Any]:
+    """Return the public choices with the columns they are about, where they have names."""
+    columns = list(request.columns) or ([column] if column is not None else [])
+    return ({"columns": columns} if columns else {}) | request.public_choices
 
 
 def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
