@@ -51,13 +51,14 @@ class RuleRefused(LedgerError):  # noqa: N818 - as above
     Attributes:
         rule: its name.
         dataset: the declared name.
+        condition: what it asks for.
 
     >>> str(RuleRefused("until", "patients", "nothing is released from 2027-01-31 on"))
     "the rule 'until' of 'patients': nothing is released from 2027-01-31 on."
     """
 
     def __init__(self, rule: str, dataset: str, condition: str) -> None:
-        self.rule, self.dataset = rule, dataset
+        self.rule, self.dataset, self.condition = rule, dataset, condition
         super().__init__(f"the rule {rule!r} of {dataset!r}: {condition}.")
 
 
