@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.databases import Server
 from support.serving import Served, admissions, served
 
 from dproo.ledger import Ledger
@@ -67,33 +67,9 @@ def _signals() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """Yield the URL of a database cluster in a folder of its own, reached by a local socket."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    initdb = str(found[-1]) if found else shutil.which("initdb")
-    if initdb is None:
-        pytest.skip("PostgreSQL is not installed (Debian package postgresql).")
-    folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
-    as_owner: list[str] = []
-    if os.geteuid() == 0:  # the server refuses to run as root
-        shutil.chown(folder, "postgres")
-        as_owner = ["runuser", "-u", "postgres", "--"]
-
-    def run(tool: str, *arguments: str) -> None:
-        command = [*as_owner, str(Path(initdb).with_name(tool)), *arguments]
-        with (folder.parent / f"{folder.name}.log").open("ab") as log:
-            subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/")
-
-    data = str(folder / "data")
-    try:
-        run("initdb", "-D", data, "-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-        settings = f"-k {folder} -c listen_addresses= -c fsync=off"
-        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "server.log"), "-o", settings, "start")
-        try:
-            yield f"postgresql:///postgres?host={folder}&user=dproo"
-        finally:
-            run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder)
-        (folder.parent / f"{folder.name}.log").unlink(missing_ok=True)
+    started = Server()
+    yield started.url
+    started.remove()
 
 
 @pytest.fixture

@@ -37,13 +37,14 @@ def verdict(error: BaseException) -> tuple[int, str]:
         ChargedError,
         LedgerError,
         ReleaseError,
+        RuleRefused,
     )
 
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
     if isinstance(error, KeyboardInterrupt):
         return USAGE, "stopped; nothing was charged."
-    if isinstance(error, BudgetRefused):
+    if isinstance(error, BudgetRefused | RuleRefused):
         return REFUSED, f"{error} Nothing was read or charged."
     if isinstance(error, ReleaseError | ChargedError):
         return FAILED, str(error)

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dproo.cli import completing
 from dproo.cli.charging import book_of
+from dproo.cli.limits import limit_options
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
 from dproo.cli.reporting import state_of, write_report
-from dproo.ledger import Ledger, Line, accept_restore, in_delta, in_epsilon
+from dproo.ledger import (
+    Database,
+    Ledger,
+    Limits,
+    Line,
+    accept_restore,
+    approve,
+    copy,
+    deny,
+    in_delta,
+    in_epsilon,
+    install,
+    requests,
+)
 from dproo.releases.budget_name import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 
 path_option = click.option(
     "--ledger",
     "path",
-    help="The ledger file. [default: $DPROO_LEDGER, else your own]",
+    help="The ledger: a file or a postgresql:// URL. [default: $DPROO_LEDGER, else yours]",
     shell_complete=completing.files,
 )
 
@@ -50,14 +65,15 @@ def ledger_command() -> None:
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
+@limit_options
 @path_option
-def init(dataset: str, *, path: str | None, **terms: Any) -> None:
+def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
     """Declare the budget of DATASET.
 
     DATASET is a name, or a file, whose full path becomes the name.
     """
     name = dataset_name(dataset)
-    Ledger.create(book_of(path)).declare(name, **terms)
+    Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
     echo(f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {book_of(path)}")
 
@@ -145,11 +161,78 @@ def accept(*, path: str | None) -> None:
 
 
 @ledger_command.command("export")
+@click.option("--to", "target", help="A new ledger file to write instead, with the same events.")
 @path_option
-def export(*, path: str | None) -> None:
+def export(*, target: str | None, path: str | None) -> None:
     """Print all events, oldest first, one JSON object per line."""
-    for event in Ledger(book_of(path)).export():
+    ledger = Ledger(book_of(path))
+    if target:
+        made = copy(ledger, Path(target))
+        echo(f"{len(made.export())} events in {made.path}")
+        return
+    for event in ledger.export():
         click.echo(json_text(event))
+
+
+@ledger_command.command("import")
+@click.argument("source")
+@path_option
+def import_(source: str, *, path: str | None) -> None:
+    """Copy the ledger SOURCE, a file, into an empty ledger.
+
+    Both are then one ledger, and only one of them can be charged: a charge makes the other an
+    older copy.
+    """
+    made = copy(Ledger(Path(source)), book_of(path))
+    echo(f"{len(made.export())} events in {made.path}")
+
+
+@ledger_command.command("requests")
+@path_option
+def requests_(*, path: str | None) -> None:
+    """Show the releases that need the word of a second person."""
+    for asked in requests(Ledger(book_of(path))):
+        cost = in_epsilon(asked.charge)
+        told = f"request {asked.number}  {asked.at}  {asked.dataset}  {cost}  {asked.state}"
+        echo(f"{told}  {json_text(asked.request)}")
+
+
+@ledger_command.command("approve")
+@click.argument("request", type=int)
+@path_option
+def approve_(request: int, *, path: str | None) -> None:
+    """Let the release of REQUEST be charged, once.
+
+    Whoever asked for it cannot approve it.
+    """
+    approve(Ledger(book_of(path)), request)
+    echo(f"request {request} approved")
+
+
+@ledger_command.command("deny")
+@click.argument("request", type=int)
+@path_option
+def deny_(request: int, *, path: str | None) -> None:
+    """Refuse the release of REQUEST for good."""
+    deny(Ledger(book_of(path)), request)
+    echo(f"request {request} denied")
+
+
+@ledger_command.command("install")
+@path_option
+def install_(*, path: str | None) -> None:
+    """Make an empty ledger in a PostgreSQL database.
+
+    Its tables are in the schema dproo. They are written only by functions, which the roles
+    dproo_owner (declares budgets) and dproo_spender (releases) may call; dproo_auditor reads.
+    The roles are made where they are missing: GRANT dproo_spender TO ann.
+    """
+    database = book_of(path)
+    if not isinstance(database, Database):
+        raise ValueError(  # noqa: TRY004 - the user gave a text
+            "ledger must be a postgresql:// URL to be installed; 'dproo ledger init' makes a file."
+        )
+    echo(f"{database}: {'installed' if install(database) else 'a ledger is there already'}")
 
 
 @ledger_command.command("print")

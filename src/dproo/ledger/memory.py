@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,8 @@ from dproo.exceptions import (
     RolledBackError,
     UnusableWitnessError,
 )
-from dproo.ledger.chain import events
+from dproo.ledger.address import Address
+from dproo.ledger.chain import Connection, events
 from dproo.ledger.witness import Note, Witness
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -49,7 +49,7 @@ class Memory:
         chosen: the witness that the user named.
     """
 
-    connection: sqlite3.Connection
+    connection: Connection
     chosen: Path | None
 
     @property
@@ -96,7 +96,7 @@ class Memory:
         found = events(self.connection, where="seq = ?", of=(note.seq,))
         return any(event.hash == note.hash for event in found)
 
-    def require_all(self, path: Path) -> None:
+    def require_all(self, path: Address) -> None:
         """Raise unless the ledger holds every event that was noted."""
         if lost := self.lost():
             raise RolledBackError(

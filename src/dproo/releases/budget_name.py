@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo.core.arguments import may_hold_secret, refusal
 from dproo.engines import postgresql_url
-from dproo.ledger import default_path
+from dproo.ledger import Address, default_path
 
 
 def dataset_name(data: str) -> str:
@@ -45,13 +45,13 @@ def published(receipt: dict[str, Any]) -> dict[str, Any]:
     return receipt | {"ledger": charged | {"dataset": Path(charged["dataset"]).name}}
 
 
-def remedy(dataset: str, ledger: Path) -> str:
+def remedy(dataset: str, ledger: Address) -> str:
     """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")
     return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
 
 
-def reprint(receipt: dict[str, Any], ledger: Path) -> str:
+def reprint(receipt: dict[str, Any], ledger: Address) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
     charged = receipt["ledger"]
     if charged is None:
@@ -62,8 +62,8 @@ def reprint(receipt: dict[str, Any], ledger: Path) -> str:
     )
 
 
-def _elsewhere(ledger: Path) -> str:
-    is_default = ledger.absolute() == default_path().absolute()
+def _elsewhere(ledger: Address) -> str:
+    is_default = ledger == default_path()
     return "" if is_default else f" --ledger {_argument(str(ledger), 'FILE')}"
 
 

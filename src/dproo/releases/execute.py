@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dproo import engines
@@ -158,7 +157,7 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
         return None
     if dataset is None:
         raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-    return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
 def release(request: Request, scan: engines.Scan, stated: Statement | None = None) -> Release:

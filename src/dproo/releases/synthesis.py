@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet, Record
@@ -31,7 +30,7 @@ from dproo.core.exact import (
     power_upper,
 )
 from dproo.core.randomness import RandomSource
-from dproo.ledger import Ledger
+from dproo.ledger import Ledger, address_of
 from dproo.mechanisms import AUTO, PLAIN, REPLACE, Mechanism, Relation, RevealOrObscure
 from dproo.mechanisms.choice import enough
 from dproo.releases.assurance import Assurance
@@ -293,7 +292,7 @@ def synthesize(
         asked=epsilon,
     )
     if path is not None:
-        book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
+        book = ledger.path if isinstance(ledger, Ledger) else address_of(ledger or "")
         kept = reprint(made.receipt, book)
         guarded(lambda: write(made.values, columns, path), kept=kept)
     return made

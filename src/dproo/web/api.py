@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -20,7 +19,7 @@ from dproo.analysis.planner import plan
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import parse_epsilon
 from dproo.engines.files import SUFFIXES
-from dproo.ledger import Ledger
+from dproo.ledger import Address, Ledger
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
 from dproo.releases.budget_name import published
 from dproo.report import (
@@ -64,7 +63,7 @@ class Api:
     """
 
     folder: Folder
-    ledger: Path
+    ledger: Address
     orders: Orders = field(default_factory=Orders)
     _releasing: threading.Lock = field(default_factory=threading.Lock)
 

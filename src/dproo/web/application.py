@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from dproo.analysis.distributions import SHAPES
+from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.releases.sample_request import ADAPTIVE
@@ -31,7 +32,7 @@ _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def application(*, folder: Folder, ledger: Path, door: Door) -> ASGIApp:
+def application(*, folder: Folder, ledger: Address, door: Door) -> ASGIApp:
     """Return the page for one launch, behind its gate.
 
     What lies outside ``/api`` is the same for everybody: it is open, and knows neither the
