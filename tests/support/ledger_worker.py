@@ -55,7 +55,7 @@ class RecordsLate(Ledger):
 
     def record(self, entry: Entry, receipt: Any) -> dict[str, Any]:
         vars(self)["waiting"] = [(entry, receipt)]
-        return {**receipt, "ledger": {"entry": entry.number}}
+        return {**receipt, "ledger": {"dataset": entry.dataset, "entry": entry.number}}
 
 
 class LooksThenCharges(Ledger):

@@ -246,3 +246,8 @@ def receipt_of(reserved: Event, recorded: Event) -> dict[str, Any]:
             "head": recorded.hash,
         },
     }
+
+
+def sent_before(connection: Connection, fresh: str) -> Event | None:
+    """Return the event that was committed although the answer was lost."""
+    return next(events(connection, where="id = ?", of=(fresh,)), None)

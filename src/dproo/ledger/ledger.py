@@ -35,6 +35,7 @@ from dproo.ledger.chain import (
     now,
     pair,
     receipt_of,
+    sent_before,
 )
 from dproo.ledger.charging import is_approved, limits_of, request_for, require_affordable
 from dproo.ledger.limits import Limits
@@ -93,9 +94,6 @@ class Ledger(Book):
     (True, 600000000)
     """
 
-    def __repr__(self) -> str:
-        return f"<Ledger {str(self.path)!r}>"
-
     def _repr_html_(self) -> str:
         return budgets(self.show())
 
@@ -136,7 +134,7 @@ class Ledger(Book):
             body["limits"] = limits.declared
 
         def append(connection: Connection, *, is_again: bool) -> None:
-            if is_again and _sent_before(connection, fresh):
+            if is_again and sent_before(connection, fresh):
                 return
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
@@ -183,7 +181,7 @@ class Ledger(Book):
         body |= delta_field(delta)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
-            if is_again and (sent := _sent_before(connection, fresh)):
+            if is_again and (sent := sent_before(connection, fresh)):
                 return sent
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
@@ -298,8 +296,3 @@ class Ledger(Book):
             )
         last = chain[-1].hash if chain else NO_EVENT
         return Verification(events=len(chain), head=last, accounts=accounts_of(chain))
-
-
-def _sent_before(connection: Connection, fresh: str) -> Event | None:
-    """Return the event that was committed although the answer was lost."""
-    return next(events(connection, where="id = ?", of=(fresh,)), None)

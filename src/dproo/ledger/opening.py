@@ -58,6 +58,9 @@ class Book:
         store_of(address_of(path), timeout=timeout).create()
         return cls(path, timeout=timeout, witness=witness)
 
+    def __repr__(self) -> str:
+        return f"<Ledger {str(self.path)!r}>"
+
     def limited(self, limits: Limits) -> Self:
         """Return the same ledger, whose releases through it must keep further rules."""
         other = copy(self)
