@@ -94,6 +94,13 @@ HALF_SURPLUS = "mechanisms/test_balanced.py::test_too_small_a_surplus_leaks_and_
 NOT_PROVEN = "mechanisms/test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
 CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_different_cells"
+UNLOOKED = "releases/test_release.py::test_auto_looks_at_no_number_that_is_private"
+UNTOLD = "releases/test_assurance.py::test_several_and_people_have_their_own_sentence"
+BEST = "mechanisms/test_choice.py::test_auto_is_never_worse_than_another_sampler"
+NOBODY = "cli/test_reporting.py::test_what_may_be_published_names_no_folder_and_nobody"
+DEALT = "core/test_dealing.py::test_dealt_records_have_the_law_of_a_random_partition"
+LABELS = "core/test_dealing.py::test_every_label_is_as_likely"
+PLACES = "core/test_dealing.py::test_a_place_among_the_sorted_letters_is_one_letter"
 SUBSET = "core/test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
 REACHED = "auditing/test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
@@ -467,14 +474,38 @@ MUTANTS = {
     "n is told though it is private": (
         "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
     ),
+    "auto looks at a number of records that is private": (
+        "releases/sample_request.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
+    ),
+    "auto takes the worst of all samplers": (
+        "mechanisms/choice.py", "best = min(alphas", "best = max(alphas", BEST,
+    ),
+    "the accuracy of private records is that of their true number": (
+        "releases/sample_request.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
+    ),
+    "the operator stands in the receipt": (
+        "releases/statement.py", '{"purpose": self.purpose, "column_names"', '{"purpose": self.purpose, "by": self.operator, "column_names"', NOBODY,
+    ),
+    "a receipt names the folders of a file": (
+        "releases/budget_name.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+    ),
+    "the first records of a block are moved": (
+        "core/dealing.py", "j = i + source.below(len(records) - i)", "j = i", DEALT,
+    ),
+    "labels are rejected too early": (
+        "core/dealing.py", "(label := cell >> spare) < parts", "(label := cell >> spare) < parts and (label or len(kept))", LABELS,
+    ),
+    "a missing letter takes the place of a seen one": (
+        "mechanisms/base.py", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
+    ),
     "a record that moves between two groups costs once": (
-        "releases/pure_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
+        "releases/pure_request.py", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
     ),
     "a person's records cost as one": (
-        "releases/sample_request.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
+        "mechanisms/choice.py", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
     ),
     "a person's records in two groups cost as in one": (
-        "releases/sample_request.py", "in self._options and self.groups is None", "in self._options", TWO_GROUPS,
+        "releases/sample_request.py", "self.epsilon / self.records_per_person, 1, **options", "self.epsilon, self.records_per_person, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
         "releases/pure_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
@@ -552,7 +583,7 @@ MUTANTS = {
         "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/synthesis.py", "lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n)", "lambda epsilon: replace(request, epsilon=min(2 * epsilon, request.epsilon)).sampler_for(n)", ROWS,
+        "releases/synthesis.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
     ),
     "a person's records change a row's law once": (
         "releases/synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
@@ -615,7 +646,7 @@ MUTANTS = {
         "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "analysis/planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "analysis/question.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,

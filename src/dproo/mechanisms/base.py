@@ -7,7 +7,9 @@ ratios of, and what the accuracy is computed with; there is no second implementa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -218,6 +220,22 @@ class Mechanism(ABC):
         """Return one letter for each of many datasets, whose counts follow one another."""
         source = source or RandomSource()
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
+
+    def draw_from_seen(self, seen: Mapping[int, int], *, source: RandomSource) -> int:
+        """Return one letter of a dataset that is given by the counts of its letters, in order.
+
+        A law that treats all letters alike sees only how many have each count: it draws a
+        place among the letters sorted by count, and the letter that has this place is drawn.
+        """
+        if not self.is_symmetric:
+            return self.draw(Counts.sparse(seen, k=self.k), source=source)[0]
+        unseen = self.k - len(seen)
+        sizes = sorted(Counter(seen.values()).items())
+        (place,) = self.draw(Counts([(0, unseen), *sizes]), source=source)
+        if place >= unseen:
+            return sorted(seen, key=seen.__getitem__)[place - unseen]
+        letters = list(seen)
+        return place + bisect_right(range(len(letters)), place, key=lambda i: letters[i] - i)
 
     def draw_many(
         self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None

@@ -10,8 +10,9 @@ from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
+from dproo.core.dealing import RECORDS_MAX, deal
 from dproo.core.randomness import RandomSource
-from dproo.core.splitting import blocks, scatter
+from dproo.core.splitting import blocks, scatter, seen_letters
 from dproo.mechanisms import (
     ADD_REMOVE,
     AUTO,
@@ -170,6 +171,8 @@ class SampleRequest(PureRequest):
             sampler = self.sampler_for(1)
             drawn = sampler.draw_each(counts, source=source)
             return [sampler], tuple(self._labelled(self.alphabet.records(drawn)))
+        if self.groups is None and counts.n <= RECORDS_MAX:
+            return self._dealt(counts, source)
         parts = self._parts(counts, source)
         samplers = (
             {part.n: self.sampler_for(part.n) for part in parts if part.n}
@@ -184,6 +187,21 @@ class SampleRequest(PureRequest):
             for part in parts
         ]
         return list(samplers.values()) or [sampler], tuple(self._labelled(letters))
+
+    def _dealt(
+        self, counts: Counts, source: RandomSource
+    ) -> tuple[list[Mechanism], tuple[Record, ...]]:
+        """Return a record of each block, where the records can be dealt out one by one."""
+        is_even = self.is_n_public
+        parts = deal(seen_letters(counts), self.size, source, evenly=is_even)
+        each, more = divmod(counts.n, self.size) if is_even else (1, 0)
+        samplers = [self.sampler_for(each + 1)] * more if more else []
+        samplers += [self.sampler_for(each)] * (self.size - more)
+        drawn = [
+            sampler.draw_from_seen(part, source=source)
+            for sampler, part in zip(samplers, parts, strict=True)
+        ]
+        return list(dict.fromkeys(samplers)), tuple(self.alphabet.records(drawn))
 
     def _parts(self, counts: Counts, source: RandomSource) -> list[Counts]:
         """Return the disjoint parts of the data to draw one record of each from."""
