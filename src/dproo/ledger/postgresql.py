@@ -36,6 +36,7 @@ from dproo.ledger.chain import CHARGED, COLUMNS, Event, Rows, head
 from dproo.ledger.store import Action, Result
 
 FORMAT = 1
+_LOCK = "SELECT format, hash FROM lock()"
 _NOW = (
     "SELECT to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
     '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM head'
@@ -75,11 +76,17 @@ class _LostError(Exception):
     """The connection is gone, and with it the answer."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Session:
-    """A connection inside a transaction."""
+    """A connection inside a transaction.
+
+    Attributes:
+        connection: the driver's.
+        head: the hash of the last event, where the lock is held.
+    """
 
     connection: Any = field(repr=False)
+    head: str = ""
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
         """Run a query whose parameters are written as question marks."""
@@ -110,7 +117,8 @@ class PostgresqlStore:
         """Begin a transaction that sees one state of the ledger."""
         try:
             with self._transaction(_READING) as session:
-                self._require_format(session.execute("SELECT format FROM head"))
+                (version,) = session.execute("SELECT format FROM head").fetchone()
+                self._require_format(version)
                 yield session
                 session.execute("COMMIT")
         except _LostError:
@@ -127,7 +135,8 @@ class PostgresqlStore:
         while True:
             try:
                 with self._transaction(_WRITING) as session:
-                    self._require_format(session.execute("SELECT format FROM lock()"))
+                    version, session.head = session.execute(_LOCK).fetchone()
+                    self._require_format(version)
                     result = action(session, is_again=is_again)
                     is_sent = True
                     session.execute("COMMIT")
@@ -159,15 +168,15 @@ class PostgresqlStore:
 
         The time is the server's. What comes back must follow the last event.
         """
-        _, previous = head(connection)
         function, arguments = call_of(kind, dataset=dataset, nano=nano, entry=entry, body=body)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM {function}({places})"  # noqa: S608 - names of our own
         row = connection.execute(query, arguments).fetchone()
         event = Event(**dict(zip(COLUMNS.split(", "), row, strict=True)))
-        asked = (kind, dataset, nano, event.link(previous))
+        asked = (kind, dataset, nano, event.link(connection.head))
         if (event.kind, event.dataset, event.nano, event.hash) != asked or not event.is_canonical:
             raise self._corrupt("its functions write other events than were asked for.")
+        connection.head = event.hash
         return event
 
     def require_intact(self, connection: Session) -> None:
@@ -250,8 +259,7 @@ class PostgresqlStore:
     def _corrupt(self, what: str) -> CorruptLedgerError:
         return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")
 
-    def _require_format(self, rows: Rows) -> None:
-        (version,) = rows.fetchone()
+    def _require_format(self, version: int) -> None:
         if version != FORMAT:
             raise NewerFormatError(
                 f"the ledger {self.address} must have format {FORMAT}, got {version}. "
