@@ -105,8 +105,8 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
     assert answers["left"][1]["charged_today"] == "0.5"
     refused = {name: fields["refused"] for name, (is_error, fields) in answers.items() if is_error}
     assert refused == {
-        "capped": "The rule 'per_release': at most 0.5 is charged for a release, and this makes 0.7."
-        " Nothing was charged.",
+        "capped": "The rule 'per_release': at most 0.5 is charged for a release, and this makes"
+        " 0.7. Nothing was charged.",
         "day": "The rule 'per_day': at most 0.75 is charged for a day, and this makes 1."
         " Nothing was charged.",
         "spent": "The budget has 0.7 left, and this would cost 0.8. Nothing was charged.",

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.databases import role_of
 from support.pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 
 from dproo.mechanisms import SAMPLERS
@@ -27,8 +28,11 @@ def test_every_block_of_a_page_is_run_or_included(page):
 
 @pytest.mark.parametrize("page", [*filter(commands_of, PAGES)], ids=lambda page: page.stem)
 def test_the_commands_of_a_page_print_what_it_shows(page, request, tmp_path):
-    database = page.stem == "postgresql"
-    known = {"DATABASE": request.getfixturevalue("postgresql")} if database else {}
+    known = {}
+    if page.stem in {"postgresql", "team"}:
+        url = request.getfixturevalue("postgresql")
+        people = {"OWNER": role_of(url, "olga"), "SPENDER": role_of(url, "sam")}
+        known = {"DATABASE": url, **people}
     follow(page, tmp_path, programs=Path(sys.executable).parent, **known)
 
 

@@ -30,9 +30,10 @@ from dproo.exceptions import (
     UnreachableLedgerError,
     UnusableLedgerError,
 )
+from dproo.ledger import tables
 from dproo.ledger.address import Database
 from dproo.ledger.calls import call_of
-from dproo.ledger.chain import CHARGED, COLUMNS, Event, Rows, head
+from dproo.ledger.chain import COLUMNS, Event, Rows, events, head
 from dproo.ledger.store import Action, Result
 
 FORMAT = 1
@@ -180,17 +181,16 @@ class PostgresqlStore:
         return event
 
     def require_intact(self, connection: Session) -> None:
-        """Raise unless the end of the chain and the sums are those of the events."""
+        """Raise unless the other tables are what the events make them."""
         (last,) = connection.execute("SELECT seq, hash FROM head")
         (count,) = connection.execute("SELECT count(*) FROM event").fetchone()
         if (count, head(connection)) != (last[0], tuple(last)):
             raise self._corrupt("its end is not that of its events.")
-        kept = connection.execute("SELECT dataset, nano, spent_nano FROM budget")
-        summed = connection.execute(
-            "SELECT dataset, sum(nano) FILTER (WHERE kind = 'declared'), "  # noqa: S608 - our own
-            f"coalesce(sum(nano) FILTER (WHERE {CHARGED}), 0) FROM event GROUP BY dataset"
-        )
-        if sorted(map(tuple, kept)) != sorted(map(tuple, summed)):
+        try:
+            is_right = tables.are_right(connection, events(connection))
+        except (KeyError, TypeError, ValueError):
+            is_right = False
+        if not is_right:
             raise self._corrupt("its sums are not those of its events.")
 
     @contextmanager
