@@ -145,15 +145,20 @@ def test_rules_go_with_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
     )
 
 
+def set_rule(ledger: Ledger, release_nano: str) -> None:
+    """Change what the functions of a database hold spenders to; a file has none."""
+    if isinstance(ledger.path, Database):
+        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
+            change = f"UPDATE budget SET release_nano = {release_nano} WHERE dataset = 'visits'"
+            connection.execute(change)
+
+
 def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -> None:
     declared(ledger, per_release="0.5")
-    if isinstance(ledger.path, Path):
-        monkeypatch.setattr("dproo.ledger.charging.limits_of", lambda _: Limits())
-    else:
-        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
-            connection.execute("UPDATE budget SET release_nano = NULL")
-        monkeypatch.setattr("dproo.ledger.charging.limits_of", lambda _: Limits())
+    monkeypatch.setattr("dproo.ledger.charging.limits_of", lambda _: Limits())
+    set_rule(ledger, "NULL")
     ledger.reserve("visits", epsilon=1, **REPLACE)
+    set_rule(ledger, "500000000")
     with pytest.raises(exceptions.CorruptLedgerError, match="event 3 breaks the rules"):
         ledger.verify()
 

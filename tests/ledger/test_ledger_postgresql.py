@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from support.stores import copy_of, emptied, put_back, unguarded
 
 from dproo import exceptions
 from dproo.cli.commands import run
-from dproo.ledger import Database, Ledger, copy, default_path, install
+from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
 from dproo.ledger.chain import canonical
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -28,7 +30,10 @@ def where(ledger_database: str) -> str:
 @pytest.fixture
 def book(ledger: Ledger) -> Ledger:
     """A ledger with some of everything."""
-    ledger.declare("éléments 😀", budget="1/3", neighbours="add-remove", delta="1e-6")
+    limits = Limits(per_day="0.25", until="2099-01-31")
+    ledger.declare(
+        "éléments 😀", budget="1/3", neighbours="add-remove", delta="1e-6", limits=limits
+    )
     for epsilon in ("0.25", "1/3"):
         entry = ledger.reserve("patients", epsilon=epsilon, request={"k": 9}, **REPLACE)
         ledger.record(entry, {"values": ["flü"], "worst_alpha": 0.25})
@@ -64,6 +69,39 @@ def test_installing_twice_changes_nothing(ledger_database: str, book: Ledger) ->
     before = copy_of(book)
     assert not install(Database(ledger_database))
     assert copy_of(book) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ("user=bob", "RoleError", "the role needs CREATE on the database and CREATEROLE."),
+        ("host=/nowhere", "UnusableLedgerError", "could not be made: no PostgreSQL server answers"),
+        ("ascii", "UnusableLedgerError", "it needs PostgreSQL 14 or later and a database in UTF8."),
+    ],
+)
+def test_an_installation_that_fails_is_one_sentence(
+    ledger_database: str, change: str, error: str, sentence: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    url = ledger_database.replace("/ledgers?", "/postgres?")
+    if change == "ascii":
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"
+            )
+        url = ledger_database.replace("/ledgers?", "/ascii?")
+    name = change.partition("=")[0]
+    url = re.sub(rf"{name}=[^&]*", change, url)
+    with pytest.raises(getattr(exceptions, error)) as refused:
+        install(Database(url))
+    assert sentence in str(refused.value)
+
+
+def test_a_ledger_can_be_handed_to_another_process(book: Ledger) -> None:
+    other = pickle.loads(pickle.dumps(book))  # noqa: S301 - our own
+    assert other == book
+    assert other.verify() == book.verify()
 
 
 def test_the_commands_work_with_a_database(
@@ -141,6 +179,11 @@ EDITS = [
     "UPDATE head SET hash = repeat('0', 64)",
     "UPDATE budget SET spent_nano = 0",
     "UPDATE budget SET nano = 10 * nano",
+    "UPDATE budget SET spent_atto = 0",
+    "UPDATE budget SET atto = 10 * atto",
+    "UPDATE budget SET day_nano = 10 * day_nano",
+    "UPDATE budget SET until = NULL",
+    "INSERT INTO approval VALUES (3, 'ab', 'bob', 'approved')",
     "DELETE FROM budget WHERE dataset = 'patients'",
     (
         "INSERT INTO event SELECT 8, kind, dataset, 8, nano, body, repeat('b', 64) FROM event"

@@ -162,6 +162,40 @@ def test_no_argument_gets_more_out_of_a_function(book: Ledger, people: Any, atte
     book.verify()
 
 
+CHECKS = [
+    ("reserve", "account.spent_nano + charge <= account.nano", "more than is left"),
+    ("reserve", "delta_charge = 0 OR", "a delta that the budget lacks"),
+    ("record", "reserved.role = session_user", "the record of another's charge"),
+    ("record", "known.kind = 'reserved'", "the record of a declaration"),
+    ("require_object", "dproo.canonical(value::json, 0) = value", "a request out of order"),
+    ("require_object", "value LIKE '{%'", "a request that is a list"),
+    ("reserve", "reserve.id ~ '^[0-9a-f]{32}$'", "an id that breaks out"),
+    ("amount", "value NOT LIKE '%/1'", "a fraction that is not in lowest terms"),
+]
+
+
+@pytest.mark.parametrize(("function", "check", "attempt"), CHECKS)
+def test_without_its_check_a_function_would_give_in(
+    book: Ledger, ledger_database: str, function: str, check: str, attempt: str
+) -> None:
+    """Else the attempts above would say nothing about the checks."""
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    with psycopg.connect(ledger_database) as connection:
+        query = "SELECT pg_get_functiondef(%s::regproc)"
+        (text,) = connection.execute(query, (f"dproo.{function}",)).fetchone()
+        if function == "record" and "kind" in check:
+            text = text.replace("reserved.role = session_user", "true")
+        if function == "amount":
+            text = text.replace("gcd(upper_part, lower_part) = 1", "true")
+        assert check in text
+        connection.execute(text.replace(check, "true OR" if check.endswith("OR") else "true"))
+        connection.execute("SET SESSION AUTHORIZATION bob")
+        connection.execute(HOSTILE[attempt])
+        connection.rollback()
+    book.verify()
+
+
 SETTINGS = {
     "a table in the way": "CREATE TEMP TABLE budget AS SELECT * FROM dproo.budget",
     "a head in the way": "CREATE TEMP TABLE head AS SELECT * FROM dproo.head",

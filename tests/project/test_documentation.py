@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.databases import role_of
 from support.pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 
 from dproo.mechanisms import SAMPLERS
@@ -49,10 +50,17 @@ def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other_twice(requ
         for page in [*FIRST, *HOW_TO]:
             if time == 2 and "DPROO_LEDGER" not in page.read_text(encoding="utf-8"):
                 continue
-            database = page.stem == "postgresql"
-            known = {"DATABASE": request.getfixturevalue("postgresql")} if database else {}
             only = LEFT_BEHIND if time == 2 or page in FIRST else ()
-            follow(page, tmp_path, programs=programs, only=only, **known)
+            follow(page, tmp_path, programs=programs, only=only, **databases(page, request))
+
+
+def databases(page, request):
+    """Return the databases that a page speaks of, by the names of their variables."""
+    if page.stem not in {"postgresql", "team"}:
+        return {}
+    url = request.getfixturevalue("postgresql")
+    people = {"OWNER": role_of(url, "olga"), "SPENDER": role_of(url, "sam")}
+    return {"DATABASE": url, **people}
 
 
 @pytest.mark.parametrize("beginning", NOT_RUN)

@@ -139,16 +139,26 @@ EXACT_DELTA = (
     "analysis/test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
 )
 CALIBRATED = "analysis/test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
-BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget"
-OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call"
-CHARGED_AGAIN = "ledger/test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once"
+BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget[file]"
+OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call[file]"
+CHARGED_AGAIN = (
+    "ledger/test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once[file]"
+)
 BOTH_COPIES = (
-    "ledger/test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing"
+    "ledger/test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing[file]"
+)
+OF_A_DAY = "ledger/test_ledger_limits.py::test_the_releases_of_one_day_are_at_most_so_large[file]"
+BROKEN_RULE = "ledger/test_ledger_limits.py::test_a_charge_that_broke_a_rule_is_found[file]"
+CUT = "ledger/test_ledger_faults.py::test_a_line_cut_around_the_commit_charges_once[moments2]"
+OWNER_ONLY = (
+    "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
 )
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
 STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
-PURE = "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
-FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
+PURE = (
+    "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged[file]"
+)
+FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew[file]"
 DELTA_FIRST = (
     "releases/test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
 )
@@ -572,6 +582,18 @@ MUTANTS = {
     ),
     "two copies make the same event": (
         "ledger/chain.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
+    ),
+    "the charges of a day are not added up": (
+        "ledger/limits.py", "dataset, spent_today + charge,", "dataset, charge,", OF_A_DAY,
+    ),
+    "the replay looks at no rule": (
+        "ledger/accounts.py", "if not self._is_allowed(", "if False and not self._is_allowed(", BROKEN_RULE,
+    ),
+    "a charge whose answer was lost is made again": (
+        "ledger/ledger.py", "if is_again and (sent := sent_before(connection, fresh)):", "if is_again and (sent := None):", CUT,
+    ),
+    "an agent reads what failed": (
+        "integrations/agent.py", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,
     ),
     "a file that is mounted by itself is taken": (
         "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,

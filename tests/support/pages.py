@@ -28,6 +28,7 @@ NOT_RUN = {
 }
 EXIT_CODES = {
     "Error: epsilon must be at most": 3,
+    "Error: the rule": 3,
     "is VIOLATED": 5,
     "cannot hold: the draws": 5,
     "DOES NOT HOLD": 5,

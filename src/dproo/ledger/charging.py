@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dproo.exceptions import BudgetRefused, RuleRefused
@@ -32,7 +32,7 @@ def require_affordable(
     charge: int,
     atto: int,
     request: Mapping[str, Any],
-    at: str,
+    now: Callable[[], str],
     limits: Limits,
 ) -> None:
     """Raise unless the budget has as much left and every rule is kept.
@@ -43,7 +43,7 @@ def require_affordable(
         charge: in nano-epsilon.
         atto: in atto-delta.
         request: the public parameters of the release.
-        at: the time, as events keep it.
+        now: what tells the time, as events keep it.
         limits: rules besides those that were declared.
     """
     dataset = declared.dataset
@@ -54,6 +54,7 @@ def require_affordable(
         raise BudgetRefused(dataset, asked=charge, left=max(0, left))
     for rules in (limits_of(declared), limits):
         if rules.declared:
+            at = now()
             today = events(
                 connection,
                 where=f"{charged} AND substr(body, 1, 17) = ?",

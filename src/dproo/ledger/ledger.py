@@ -191,7 +191,7 @@ class Ledger(Book):
                 charge=charge,
                 atto=delta_charge_of(delta),
                 request=request,
-                at=self._store.now(connection),
+                now=partial(self._store.now, connection),
                 limits=self.limits,
             )
             write = partial(self._store.append, connection, dataset=dataset, nano=charge)

@@ -65,7 +65,12 @@ class Book:
         """Return the same ledger, whose releases through it must keep further rules."""
         other = copy(self)
         object.__setattr__(other, "limits", limits)
+        other.__dict__["_store"] = self._store
         return other
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave connections behind, which no other process can use."""
+        return {name: value for name, value in self.__dict__.items() if name != "_store"}
 
     @cached_property
     def _store(self) -> Store:

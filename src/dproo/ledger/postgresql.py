@@ -30,12 +30,14 @@ from dproo.exceptions import (
     UnreachableLedgerError,
     UnusableLedgerError,
 )
+from dproo.ledger import tables
 from dproo.ledger.address import Database
 from dproo.ledger.calls import call_of
-from dproo.ledger.chain import CHARGED, COLUMNS, Event, Rows, head
+from dproo.ledger.chain import COLUMNS, Event, Rows, events, head
 from dproo.ledger.store import Action, Result
 
 FORMAT = 1
+_LOCK = "SELECT format, hash FROM lock()"
 _NOW = (
     "SELECT to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
     '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM head'
@@ -75,11 +77,17 @@ class _LostError(Exception):
     """The connection is gone, and with it the answer."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Session:
-    """A connection inside a transaction."""
+    """A connection inside a transaction.
+
+    Attributes:
+        connection: the driver's.
+        head: the hash of the last event, where the lock is held.
+    """
 
     connection: Any = field(repr=False)
+    head: str = ""
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
         """Run a query whose parameters are written as question marks."""
@@ -110,7 +118,8 @@ class PostgresqlStore:
         """Begin a transaction that sees one state of the ledger."""
         try:
             with self._transaction(_READING) as session:
-                self._require_format(session.execute("SELECT format FROM head"))
+                (version,) = session.execute("SELECT format FROM head").fetchone()
+                self._require_format(version)
                 yield session
                 session.execute("COMMIT")
         except _LostError:
@@ -127,7 +136,8 @@ class PostgresqlStore:
         while True:
             try:
                 with self._transaction(_WRITING) as session:
-                    self._require_format(session.execute("SELECT format FROM lock()"))
+                    version, session.head = session.execute(_LOCK).fetchone()
+                    self._require_format(version)
                     result = action(session, is_again=is_again)
                     is_sent = True
                     session.execute("COMMIT")
@@ -159,29 +169,28 @@ class PostgresqlStore:
 
         The time is the server's. What comes back must follow the last event.
         """
-        _, previous = head(connection)
         function, arguments = call_of(kind, dataset=dataset, nano=nano, entry=entry, body=body)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM {function}({places})"  # noqa: S608 - names of our own
         row = connection.execute(query, arguments).fetchone()
         event = Event(**dict(zip(COLUMNS.split(", "), row, strict=True)))
-        asked = (kind, dataset, nano, event.link(previous))
+        asked = (kind, dataset, nano, event.link(connection.head))
         if (event.kind, event.dataset, event.nano, event.hash) != asked or not event.is_canonical:
             raise self._corrupt("its functions write other events than were asked for.")
+        connection.head = event.hash
         return event
 
     def require_intact(self, connection: Session) -> None:
-        """Raise unless the end of the chain and the sums are those of the events."""
+        """Raise unless the other tables are what the events make them."""
         (last,) = connection.execute("SELECT seq, hash FROM head")
         (count,) = connection.execute("SELECT count(*) FROM event").fetchone()
         if (count, head(connection)) != (last[0], tuple(last)):
             raise self._corrupt("its end is not that of its events.")
-        kept = connection.execute("SELECT dataset, nano, spent_nano FROM budget")
-        summed = connection.execute(
-            "SELECT dataset, sum(nano) FILTER (WHERE kind = 'declared'), "  # noqa: S608 - our own
-            f"coalesce(sum(nano) FILTER (WHERE {CHARGED}), 0) FROM event GROUP BY dataset"
-        )
-        if sorted(map(tuple, kept)) != sorted(map(tuple, summed)):
+        try:
+            is_right = tables.are_right(connection, events(connection))
+        except (KeyError, TypeError, ValueError):
+            is_right = False
+        if not is_right:
             raise self._corrupt("its sums are not those of its events.")
 
     @contextmanager
@@ -250,8 +259,7 @@ class PostgresqlStore:
     def _corrupt(self, what: str) -> CorruptLedgerError:
         return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")
 
-    def _require_format(self, rows: Rows) -> None:
-        (version,) = rows.fetchone()
+    def _require_format(self, version: int) -> None:
         if version != FORMAT:
             raise NewerFormatError(
                 f"the ledger {self.address} must have format {FORMAT}, got {version}. "
