@@ -12,11 +12,17 @@ from collections.abc import Iterator, Sequence
 
 from dproo.core.randomness import RandomSource
 
-RECORDS_MAX = 1 << 22
-"""More records than this are not labelled one by one."""
+_RECORDS_MAX = 1 << 22
+_PER_CELL = 20
 
 Block = dict[int, int]
 """The count of each letter that a block holds, in the order of the letters."""
+
+
+def is_worth_it(seen: Sequence[tuple[int, int]], parts: int) -> bool:
+    """Return whether to deal out records one by one is faster than to split their counts."""
+    n = sum(count for _, count in seen)
+    return n <= min(_RECORDS_MAX, _PER_CELL * len(seen) * parts)
 
 
 def deal(

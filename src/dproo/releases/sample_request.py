@@ -10,7 +10,7 @@ from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
-from dproo.core.dealing import RECORDS_MAX, deal
+from dproo.core.dealing import deal, is_worth_it
 from dproo.core.randomness import RandomSource
 from dproo.core.splitting import blocks, scatter, seen_letters
 from dproo.mechanisms import (
@@ -171,8 +171,8 @@ class SampleRequest(PureRequest):
             sampler = self.sampler_for(1)
             drawn = sampler.draw_each(counts, source=source)
             return [sampler], tuple(self._labelled(self.alphabet.records(drawn)))
-        if self.groups is None and counts.n <= RECORDS_MAX:
-            return self._dealt(counts, source)
+        if self.groups is None and is_worth_it(seen := seen_letters(counts), self.size):
+            return self._dealt(seen, counts.n, source)
         parts = self._parts(counts, source)
         samplers = (
             {part.n: self.sampler_for(part.n) for part in parts if part.n}
@@ -189,12 +189,12 @@ class SampleRequest(PureRequest):
         return list(samplers.values()) or [sampler], tuple(self._labelled(letters))
 
     def _dealt(
-        self, counts: Counts, source: RandomSource
+        self, seen: Sequence[tuple[int, int]], n: int, source: RandomSource
     ) -> tuple[list[Mechanism], tuple[Record, ...]]:
         """Return a record of each block, where the records can be dealt out one by one."""
         is_even = self.is_n_public
-        parts = deal(seen_letters(counts), self.size, source, evenly=is_even)
-        each, more = divmod(counts.n, self.size) if is_even else (1, 0)
+        parts = deal(seen, self.size, source, evenly=is_even)
+        each, more = divmod(n, self.size) if is_even else (1, 0)
         samplers = [self.sampler_for(each + 1)] * more if more else []
         samplers += [self.sampler_for(each)] * (self.size - more)
         drawn = [
