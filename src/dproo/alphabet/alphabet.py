@@ -224,7 +224,7 @@ class Alphabet:
     def digest(self) -> str:
         """A fingerprint of the canonical letters, their order and the policy."""
         content = {
-            "axes": [axis.content | {"is_open": axis.is_open} for axis in self.axes],
+            "axes": [axis.read_content | {"is_open": axis.is_open} for axis in self.axes],
             "columns": list(self.columns),
             "policy": self.policy,
         }

@@ -119,7 +119,7 @@ class CodeBook:
     def digest(self) -> str:
         """A fingerprint of all that a release depends on."""
         content = [
-            [field.name, field.axis.content, field.parents, field.other, field.outside]
+            [field.name, field.axis.read_content, field.parents, field.other, field.outside]
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
