@@ -145,6 +145,9 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
     if "letters" in axis:
         return text if (text := _text(cell)) in axis["letters"] else None
     if "start" in axis:
+        if isinstance(cell, str) and len(cell) <= 100 and "." in cell:
+            whole, _, rest = cell.rpartition(".")
+            cell = whole if rest and not rest.strip("0") else cell
         digits = (_text(cell) or "").removeprefix("-")
         is_integer = digits.isascii() and digits.isdigit() and str(int(digits)) == digits
         text = _text(cell)

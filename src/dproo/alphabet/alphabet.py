@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from math import prod
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.periods import periods
+from dproo.alphabet.reading import Reading
 from dproo.core.arguments import one_of, refusal
 from dproo.core.public_file import read_public
 
@@ -27,6 +29,7 @@ Record = Letter | dict[str, Letter]
 
 LINES_MAX = 5 * 10**6
 
+_PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
@@ -108,6 +111,7 @@ class Alphabet:
                 + " Give integers or bins by their ends."
             )
         if column is None:
+            _refuse_table(text, path)
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
             lines = _column(text, column, path)
@@ -165,6 +169,10 @@ class Alphabet:
     @classmethod
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or nothing if it can only name a file."""
+        if days := _PERIODS.fullmatch(text):
+            kind = "date" if days[2] else "yearmonth"
+            # The stop is left out, as it is of integers.
+            return cls(axes=(Letters.of(periods(days[1], days[3], kind)[:-1]),), policy=policy)
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):
@@ -174,6 +182,21 @@ class Alphabet:
                 raise ValueError(refusal("edges", "be numbers with commas", text)) from None
             return cls.bins(edges, policy=policy)
         return None
+
+    def read_as(self, kind: str, **options: str) -> Alphabet:
+        """Return the same letters of one column, and how its cells are read.
+
+        Args:
+            kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
+                ``"lower"``; see :class:`dproo.alphabet.reading.Reading`.
+            options: ``decimal``, ``thousands`` or ``format``.
+
+        >>> Alphabet.of(range(120)).read_as("integer", thousands=",").index([" 037"])
+        37
+        """
+        if self.columns:
+            raise ValueError("reading must be given for each column of several by itself.")
+        return replace(self, axes=(self.axes[0].read_as(Reading(kind=kind, **options)),))
 
     @cached_property
     def size(self) -> int:
@@ -229,6 +252,16 @@ class Alphabet:
             "policy": self.policy,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _refuse_table(text: str, path: str | Path) -> None:
+    """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
+    sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
+    if sign and sign in text:
+        raise ValueError(
+            refusal("alphabet", "name a column of a CSV file", str(path))
+            + f" Write its name behind a colon: --alphabet {path}:COLUMN."
+        )
 
 
 def _column(text: str, column: str, path: str | Path) -> list[str]:

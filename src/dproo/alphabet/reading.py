@@ -103,8 +103,8 @@ class Reading:
     @cached_property
     def shape(self) -> str:
         """The regular expression of the beginning of text of the format."""
-        shape = re.sub("[YMD]", "[0-9]", self.format)
-        return "^" + re.sub("[./ -]", lambda sign: f"[{sign[0]}]", shape.replace("0-9", "09"))
+        signs = ("[0-9]" if sign in "YMD" else f"[{sign}]" for sign in self.format)
+        return "^" + "".join(signs)
 
     @cached_property
     def number_shape(self) -> str:

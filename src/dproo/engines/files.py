@@ -198,6 +198,13 @@ def _open_json(
             "data must have a header or a schema, got JSON."
             " Import a code book: dproo codebook import FILE."
         )
+    texts = tuple(TextFile.of(file, layout) for file in opened)
+    for file in texts if file_format == ARRAY else ():
+        if not file.begins_with(b"["):
+            raise ValueError(
+                refusal("data", "be an array of objects", file.opened.path)
+                + " Give a file with an object on each line the ending .jsonl."
+            )
     relation = (
         f"read_ndjson_objects([{FILES}], ignore_errors=true, maximum_object_size={LONGEST_LINE})"
     )
@@ -212,7 +219,7 @@ def _open_json(
         relation=relation,
         cells=cells,
         columns=tuple(Column(name=name, kind=sql.JSON, type_name="JSON") for name in columns),
-        texts=tuple(TextFile.of(file, layout) for file in opened),
+        texts=texts,
     )
 
 

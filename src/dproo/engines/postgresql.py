@@ -125,7 +125,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: the table cannot be read, or a column is not there or holds no letters.
     """
-    is_table = asked.table is not None and _is_connection(data)
+    is_table = asked.table is not None and is_connection(data)
     if not (is_table or postgresql_url.is_url(data)):
         return None
     found = open_table(data, asked)
@@ -138,7 +138,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     )
 
 
-def _is_connection(data: object) -> bool:
+def is_connection(data: object) -> bool:
     """Tell whether this is of psycopg; the library is not loaded for it."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 

@@ -96,6 +96,11 @@ class TextFile:
             return self.raw_blocks()
         return _transcoded(self.raw_blocks(), self.encoding)
 
+    def begins_with(self, sign: bytes) -> bool:
+        """Tell what the first character behind a byte-order mark and blanks is."""
+        starts = (block.removeprefix(codecs.BOM_UTF8).lstrip() for block in self.blocks())
+        return next((start for start in starts if start), b"").startswith(sign)
+
     def header(self, delimiter: str, quote: str) -> list[str]:
         """Return the names in the first line.
 

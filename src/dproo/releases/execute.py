@@ -8,6 +8,7 @@ the charge.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from dproo import engines
 from dproo.alphabet import Record
 from dproo.core.exact import decimal_text
 from dproo.core.randomness import RandomSource
+from dproo.engines.layout import PLAIN, Layout
 from dproo.exceptions import ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
@@ -35,6 +37,8 @@ EXIT = 4
 """The exit code of a release that ended after its charge."""
 
 Result = TypeVar("Result")
+
+_LOG = logging.getLogger("dproo")
 
 
 @dataclass(frozen=True)
@@ -63,16 +67,19 @@ def execute(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
 ) -> Release:
     """Check the data, reserve the budget, release and record; see :func:`dproo.sample`."""
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
     alphabets = request.counted_alphabets
     if len(alphabets) == 1:
         scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
     else:
         scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+    for warning in scan.warnings:
+        _LOG.warning("Warning: %s", warning)
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan)
