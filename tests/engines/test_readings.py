@@ -17,6 +17,7 @@ from dproo.alphabet.reading import DAYS as WIDTHS
 from dproo.alphabet.reading import Reading
 
 CELLS = (
+    *("0", "00", "000.0", "0.", "-0", "-07", "0-7", "00\n", "07\n", "0.5", "00x", "0x"),
     *(
         "7",
         "007",

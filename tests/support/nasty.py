@@ -145,9 +145,12 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
     if "letters" in axis:
         return text if (text := _text(cell)) in axis["letters"] else None
     if "start" in axis:
-        if isinstance(cell, str) and len(cell) <= 100 and "." in cell:
-            whole, _, rest = cell.rpartition(".")
-            cell = whole if rest and not rest.strip("0") else cell
+        if isinstance(cell, str) and len(cell) <= 100:
+            cell = cell.strip(" ")
+            whole, point, rest = cell.rpartition(".")
+            cell = whole if point and rest and not rest.strip("0") else cell
+            cell = cell.lstrip("0") if cell.lstrip("0")[:1].isdigit() else cell
+            cell = "0" if cell and not cell.strip("0") else cell
         digits = (_text(cell) or "").removeprefix("-")
         is_integer = digits.isascii() and digits.isdigit() and str(int(digits)) == digits
         text = _text(cell)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
-from dproo.alphabet.reading import EXACT, POINT_ZERO, Reading
+from dproo.alphabet.reading import EXACT, Reading, loose_integer
 
 Letter = str | int | bool
 
@@ -15,8 +14,6 @@ OTHER: Final = "other"
 
 RANGE_LIMIT = 10**18
 LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
-
-_POINT_ZERO = re.compile(POINT_ZERO)
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Axis(ABC):
             return None
         text = self.reading.text(cell)
         is_exact = self.reading.kind == EXACT
-        return _POINT_ZERO.sub("", text) if text and is_exact and self.is_of_integers else text
+        return loose_integer(text) if text and is_exact and self.is_of_integers else text
 
     @property
     def is_read(self) -> bool:

@@ -140,7 +140,7 @@ class IntegerRange(Axis):
 
     >>> ages = IntegerRange.of(0, 120)
     >>> ages.size, ages.index("37"), ages.index("037"), ages.index(120)
-    (120, 37, None, None)
+    (120, 37, 37, None)
     """
 
     start: int

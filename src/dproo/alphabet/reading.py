@@ -5,7 +5,7 @@ no privacy. Blanks around a cell are left out by all of them but ``exact``.
 
 | reading | cells | are read as |
 |---|---|---|
-| ``exact`` | any | their canonical text; ``517.0`` as 517 where all letters are integers |
+| ``exact`` | any | their canonical text; where all letters are integers, the text ``007``, `` 7`` or ``7.0`` is 7 |
 | ``text`` | text | themselves |
 | ``lower`` | text | themselves in lower case |
 | ``integer`` | ``007``, ``517.0``, ``1,234`` | decimal digits |
@@ -36,6 +36,9 @@ DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MONTH_TEXT = "^[0-9]{4}-[0-9]{2}"
 YEAR_TEXT = "^[0-9]{4}"
 POINT_ZERO = "[.]0+$"
+LEADING_ZEROS = "^0+"
+IS_LED_BY_ZEROS = "^0+[1-9]"
+NOT_ZERO = "[^0]"
 ISO = "YYYY-MM-DD"
 
 _POINTS = ".,"
@@ -188,6 +191,18 @@ def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
     pairs = [(chr(code), lowered(chr(code))) for code in _CASED]
     found = [(upper, lower) for upper, lower in pairs if lower in wanted]
     return "".join(upper for upper, _ in found), "".join(lower for _, lower in found)
+
+
+def loose_integer(text: str) -> str:
+    """Return text as it is compared with integers: blanks, leading and decimal zeros left out.
+
+    >>> [loose_integer(text) for text in ("517.0", " 007", "00", "-7", "1.5")]
+    ['517', '7', '0', '-7', '1.5']
+    """
+    text = re.sub(POINT_ZERO, "", text.strip(" "))
+    if text and not re.search(NOT_ZERO, text):
+        return "0"
+    return re.sub(LEADING_ZEROS, "", text) if re.search(IS_LED_BY_ZEROS, text) else text
 
 
 def lowered(character: str) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MEMORY = "384MB"
 
+_VALUE = re.compile("'((?:[^']|'')*)'")
+
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
     "allow_persistent_secrets": False,
@@ -146,3 +148,9 @@ def duckdb_kind(name: str) -> str | None:
     if re.fullmatch("TIMESTAMP(_S|_MS|_NS)?", name):
         return sql.TIMESTAMP
     return _KINDS.get(name)
+
+
+def enumerated(name: str) -> tuple[str, ...]:
+    """Return the values of an enumeration by the name of its type; none of another type."""
+    values = _VALUE.findall(name) if name.startswith("ENUM(") else ()
+    return tuple(value.replace("''", "'") for value in values)

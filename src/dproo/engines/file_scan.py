@@ -7,11 +7,14 @@ different ones to keep in memory, it maps every record to its letter one by one.
 from __future__ import annotations
 
 import os
+import re
+import reprlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Letters
+from dproo.alphabet.axis import Bins, Letters
+from dproo.alphabet.reading import EXACT
 from dproo.engines import query as sql
 from dproo.engines import sets
 from dproo.engines.asked import Asked
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
+_DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _SHORT = 1 << 12  # bytes of a cell that are always kept
 
 
@@ -71,6 +75,8 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             "JSON has no header: a column that no record has counts as 'other'."
             " Compare its name with the file."
         )
+    if files.format == CSV:
+        yield from _doubts_about_text(files, asked)
     is_said = asked.layout.encoding is not None or all(file.is_marked for file in files.texts)
     letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
     if files.format == CSV and not is_said and not "".join(letters).isascii():
@@ -78,6 +84,23 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             "letters beyond ASCII are found only if the file is UTF-8."
             " Confirm it: --encoding utf-8; or name another: --encoding latin-1."
         )
+
+
+def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
+    for column, axis in zip(files.columns, asked.axes, strict=True):
+        if axis.reading.kind != EXACT:
+            continue
+        name = reprlib.repr(column.name)
+        if isinstance(axis, Letters) and all(_DAY.fullmatch(text) for text in axis.places):
+            yield (
+                f"dates in column {name} are found only if they are written as the letters are."
+                " Add --as date, or --as date:DD.MM.YYYY for dates in another form."
+            )
+        if isinstance(axis, Bins) and b";" in files.marks:
+            yield (
+                f"numbers with a decimal comma in column {name} are in no bin."
+                " Add --decimal ',' for them, or --as number if there are none."
+            )
 
 
 def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from dproo.core.arguments import one_of, refusal
 from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Incoming, Opened
-from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, engine_for, literal
+from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, engine_for, enumerated, literal
 from dproo.engines.fit import Column
 from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.text_files import TextFile, refuse_column, suffix_of
@@ -42,7 +41,6 @@ _FORMATS = {
     ".duckdb": DUCKDB,
     ".ddb": DUCKDB,
 }
-_VALUE = re.compile("'((?:[^']|'')*)'")
 SUFFIXES = tuple(_FORMATS)
 """How the names of files that can be read end."""
 
@@ -243,7 +241,8 @@ def _open_typed(
         raise ValueError("data must be files with the same columns and types, got different ones.")
     schema = dict(schemas[0] or ())
     columns = list(schema) if columns is None else columns
-    _check_columns(columns, list(schema))
+    for column in columns:
+        refuse_column(column, list(schema), delimiter="")
     is_text = [schema[column] == "VARCHAR" and table is not None for column in columns]
     return Files(
         format=PARQUET if table is None else DUCKDB,
@@ -260,9 +259,7 @@ def _open_typed(
 
 def _column(name: str, type_name: str, *, is_listed: bool) -> Column:
     """Return a column by its type; an enumeration of a database lists its values."""
-    values: tuple[str, ...] = ()
-    if is_listed and type_name.startswith("ENUM("):
-        values = tuple(value.replace("''", "'") for value in _VALUE.findall(type_name))
+    values = enumerated(type_name) if is_listed else ()
     return Column(name=name, kind=duckdb_kind(type_name), type_name=type_name, values=values)
 
 
@@ -298,8 +295,3 @@ def _schemas(
     if started is None:
         return [*schemas, None], []
     return schemas, [started]
-
-
-def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
-    for column in columns:
-        refuse_column(column, names, delimiter="")

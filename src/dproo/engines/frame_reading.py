@@ -10,9 +10,12 @@ from dproo.alphabet.reading import (
     DAYS,
     EXACT,
     INTEGER,
+    IS_LED_BY_ZEROS,
     ISO,
+    LEADING_ZEROS,
     LOWER,
     MONTH_TEXT,
+    NOT_ZERO,
     POINT_ZERO,
     YEAR_TEXT,
     Reading,
@@ -32,7 +35,7 @@ def read(text: Any, axis: Axis) -> Any:
     reading = axis.reading
     trimmed = text.str.strip_chars(" ")
     if reading.kind == EXACT:
-        found = text.str.replace_all(POINT_ZERO, "")
+        found = _loose_integer(trimmed)
     elif reading.kind == LOWER and isinstance(axis, Letters):
         found = trimmed
         for upper, lower in zip(*upper_forms(axis.places), strict=True):
@@ -68,6 +71,16 @@ def _bare(text: Any, reading: Reading) -> Any:
     if reading.decimal != ".":
         text = text.str.replace_all(reading.decimal, ".", literal=True)
     return text.str.replace_all("+", "", literal=True) if reading.kind == INTEGER else text
+
+
+def _loose_integer(text: Any) -> Any:
+    import narwhals as nw
+
+    text = text.str.replace_all(POINT_ZERO, "")
+    is_led = text.str.contains(IS_LED_BY_ZEROS)
+    found = nw.when(is_led).then(text.str.replace_all(LEADING_ZEROS, "")).otherwise(text)
+    is_zero = (text != "") & ~text.str.contains(NOT_ZERO)
+    return nw.when(is_zero).then(nw.lit("0")).otherwise(found)
 
 
 def _integer(text: Any, reading: Reading) -> Any:

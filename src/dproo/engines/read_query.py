@@ -10,9 +10,12 @@ from dproo.alphabet.reading import (
     DAYS,
     EXACT,
     INTEGER,
+    IS_LED_BY_ZEROS,
     ISO,
+    LEADING_ZEROS,
     LOWER,
     MONTH_TEXT,
+    NOT_ZERO,
     POINT_ZERO,
     YEAR_TEXT,
     Reading,
@@ -26,7 +29,7 @@ class Reader:
 
     Attributes:
         trimmed: the text without blanks around it.
-        is_like: whether it matches ``{pattern}``, which begins with ``^``.
+        is_like: whether ``{pattern}`` is found in it.
         replaced: the text, its match of ``{pattern}`` left out.
         double: the text as a double, where it is one.
         bigint: the text as an integer, where it is one.
@@ -42,7 +45,7 @@ class Reader:
         """Return the text that a cell, a name here, is compared by."""
         reading = axis.reading
         if reading.kind == EXACT:
-            read = self._replaced(cell, POINT_ZERO)
+            read = self._loose_integer(cell)
         else:
             trimmed = self.trimmed.replace("{}", cell)
             if reading.kind == LOWER and isinstance(axis, Letters):
@@ -76,6 +79,14 @@ class Reader:
         if reading.thousands:
             number = f"replace({number}, {_literal(reading.thousands)}, '')"
         return f"replace({number}, {_literal(reading.decimal)}, '.')"
+
+    def _loose_integer(self, cell: str) -> str:
+        text = self._replaced(self.trimmed.replace("{}", cell), POINT_ZERO)
+        return (
+            f"CASE WHEN {text} <> '' AND NOT {self._is_like(text, NOT_ZERO)} THEN '0'"
+            f" WHEN {self._is_like(text, IS_LED_BY_ZEROS)}"
+            f" THEN {self._replaced(text, LEADING_ZEROS)} ELSE {text} END"
+        )
 
     def _integer(self, text: str, reading: Reading) -> str:
         digits = self._replaced(self._bare(text, reading), "[.]0*$")

@@ -159,7 +159,10 @@ def refuse_column(column: str, header: Sequence[str], *, delimiter: str) -> None
     if times > 1:
         hint = " The header has it more than once."
     elif len(alike) == 1:
-        hint = f" Use --column {alike[0]!r}: case and blanks count."
+        more = (
+            "" if alike[0] == alike[0].strip() else " --as text, for its cells may have blanks too"
+        )
+        hint = f" Case and blanks count: use --column {alike[0]!r}{more}."
     elif len(header) == 1:
         other = [name for sign, name in _OTHERS.items() if sign != delimiter and sign in header[0]]
         hint = (
