@@ -426,6 +426,20 @@ def json_lines_in_gzip(folder, table):
 
 
 @form
+def json_array_with_a_byte_order_mark(folder, table):
+    content = table.to_json(orient="records", date_format="iso")
+    data = written(folder, "a.json", content, "utf-8-sig")
+    return data, {**CARRIER, "warns": True}, carriers(table)
+
+
+@form
+def json_lines_with_a_byte_order_mark(folder, table):
+    content = table.to_json(orient="records", lines=True, date_format="iso")
+    data = written(folder, "a.jsonl", content, "utf-8-sig")
+    return data, {**CARRIER, "warns": True}, carriers(table)
+
+
+@form
 def json_object(folder, table):
     data = written(
         folder, "a.json", json.dumps({"rows": json.loads(table.to_json(date_format="iso"))})
@@ -541,7 +555,7 @@ def test_tables_of_postgresql(flights, postgresql):
         for words, wrong in refusals.items():
             found = check(connection, **wrong)
             assert words in found.refusals[0]
-        days = Alphabet.parse("2013-01-01..2013-01-03").read_as("date")
-        found = engines.count(connection, column="seen", table="messy.my flights", alphabet=days)
+        letters = Alphabet.parse("2013-01-01..2013-01-03").read_as("date")
+        found = engines.count(connection, column="seen", table="messy.my flights", alphabet=letters)
         assert list(found) == days(flights, 3)
         connection.execute("DROP SCHEMA messy CASCADE")

@@ -163,9 +163,9 @@ def _open_csv(
     header = headers[0]
     if any(other != header for other in headers):
         raise ValueError("data must be files with the same header, got different ones.")
-    columns = header if columns is None else columns
-    for column in columns:
+    for column in columns or ():
         refuse_column(column, header, delimiter=delimiter)
+    columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
         f"read_csv([{FILES}], columns={{{names}}}, auto_detect=false,"

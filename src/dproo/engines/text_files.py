@@ -84,7 +84,7 @@ class TextFile:
     @property
     def is_plain(self) -> bool:
         """Whether the file holds the bytes that are read, as they are."""
-        return self.compression is None and self.encoding in {"utf-8", "utf-8-sig", "ascii"}
+        return self.compression is None and self.encoding in {"utf-8", "ascii"}
 
     def raw_blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked, a part at a time."""
@@ -92,13 +92,15 @@ class TextFile:
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked and in UTF-8, which bytes of a file in UTF-8 may not be."""
+        if self.is_marked:
+            return _unmarked(self.raw_blocks())
         if self.encoding in {"utf-8", "utf-8-sig", "ascii"}:
             return self.raw_blocks()
         return _transcoded(self.raw_blocks(), self.encoding)
 
     def begins_with(self, sign: bytes) -> bool:
-        """Tell what the first character behind a byte-order mark and blanks is."""
-        starts = (block.removeprefix(codecs.BOM_UTF8).lstrip() for block in self.blocks())
+        """Tell what the first character behind blanks is."""
+        starts = (block.lstrip() for block in self.blocks())
         return next((start for start in starts if start), b"").startswith(sign)
 
     def header(self, delimiter: str, quote: str) -> list[str]:
@@ -137,6 +139,17 @@ class TextFile:
             if len(held) > HEADER_MAX:
                 raise ValueError
         yield bytes(held).decode("utf-8-sig")
+
+
+def _unmarked(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes without the mark of UTF-8 that they begin with."""
+    held = b""
+    for block in blocks:
+        held += block
+        if len(held) >= len(codecs.BOM_UTF8):
+            yield held.removeprefix(codecs.BOM_UTF8)
+            break
+    yield from blocks
 
 
 def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
