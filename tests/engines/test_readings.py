@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,9 @@ AXES: dict[str, Axis] = {
         for decimal, thousands in [(".", ""), (",", "."), (",", " ")]
     },
     "integer bins": Alphabet.bins([-8, 0, 7, 8]).axes[0].read_as(Reading(kind="integer")),
+    "missing numbers": replace(
+        Alphabet.bins([-7, 0, 7, 18, 100]).axes[0], missing=(-7.0, 7.0, 17.5, 99.0)
+    ),
     "text": Alphabet.of(["7", "Yes", "YES"]).axes[0].read_as(Reading(kind="text")),
     "lower": Alphabet.of(["yes", "k\u00f6ln", "koln", "7"]).axes[0].read_as(Reading(kind="lower")),
     **{

@@ -232,6 +232,17 @@ class Bins(Axis):
             raise ValueError(refusal("edges", "be two or more increasing numbers", edges))
         return cls(exact)
 
+    @cached_property
+    def keys(self) -> tuple[float, ...]:
+        """A number of each bin, by which engines tell it: the least that is not missing."""
+        keys = []
+        for low, high in pairwise(self.edges):
+            key = low
+            while key in self.missing:
+                key = math.nextafter(key, high)
+            keys.append(key)
+        return tuple(keys)
+
     @property
     def listed(self) -> int:
         """The number of bins."""

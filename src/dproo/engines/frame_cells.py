@@ -34,7 +34,7 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
         is_letter = is_number & number.is_between(low, high, closed="left")
         # A plain number: some engines read a long one as a decimal, and round the edges to it.
         outside = min(2 * low - 1, -1.0) if axis.is_open else low
-        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
+        return _bin_key(number, axis.edges, axis.keys), is_letter.fill_null(value=False), outside
     text = read_text(column, dtype, axis)
     if isinstance(axis, IntegerRange):
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
@@ -129,14 +129,13 @@ def _is_like(text: Any, pattern: str, foreign: str) -> Any:
     return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
-def _lower_edge(number: Any, edges: Sequence[float]) -> Any:
-    """Return the greatest edge not above a number, by halving."""
+def _bin_key(number: Any, edges: Sequence[float], keys: Sequence[float]) -> Any:
+    """Return the key of the bin that a number is in, by halving."""
     import narwhals as nw
 
-    if len(edges) <= 2:
-        return nw.lit(edges[0])
-    middle = len(edges) // 2
-    below = _lower_edge(number, edges[: middle + 1])
-    return (
-        nw.when(number < edges[middle]).then(below).otherwise(_lower_edge(number, edges[middle:]))
-    )
+    if len(keys) <= 1:
+        return nw.lit(keys[0])
+    middle = len(keys) // 2
+    below = _bin_key(number, edges[: middle + 1], keys[:middle])
+    above = _bin_key(number, edges[middle:], keys[middle:])
+    return nw.when(number < edges[middle]).then(below).otherwise(above)

@@ -10,7 +10,6 @@ import re
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NoReturn
 
 from dproo.alphabet import reading
@@ -245,8 +244,9 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
         edges = [f"CAST('{edge!r}' AS DOUBLE PRECISION)" for edge in axis.edges]
-        bins = pairwise(edges)
-        whens = " ".join(f"WHEN {value} < {high} THEN {low}" for low, high in bins)
+        keys = [f"CAST('{key!r}' AS DOUBLE PRECISION)" for key in axis.keys]
+        bins = zip(edges[1:], keys, strict=True)
+        whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
     if isinstance(axis, IntegerRange):
         bigint = dialect.bigint.replace("{}", value)
