@@ -120,6 +120,7 @@ def test_every_character_in_lower_case_is_known_by_its_other_forms():
 def test_months_and_days_are_spelled_by_their_ends(text, first, last, size):
     letters = Alphabet.parse(text)
     assert (letters[0], letters[size - 1], letters.size) == (first, last, size)
+    assert letters.index([f"{first}-03"[:10] + "T08:30"]) == 0
 
 
 @pytest.mark.parametrize("text", ["2024-13..2025-01", "2024-01-01..2024-02", "2024-02..2024-01"])

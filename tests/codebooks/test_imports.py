@@ -150,6 +150,7 @@ def test_statistics_in_a_code_book_of_ddi_are_warned_of_and_not_taken(tmp_path):
         ("a.xml", "<a", "be readable XML"),
         ("a.xml", "<a/>", "DDI code book with variables"),
         ("a.csv", "code,label\n", "have a header and a row below it"),
+        ("a.csv", "a,b,c,d\n1,2,3,4\n", "Of data, draft a code book: dproo codebook draft DATA"),
         ("a.pdf", "x", "the end of the file's name must be one of"),
     ],
 )

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.alphabet.periods import periods
-from dproo.alphabet.reading import Reading
+from dproo.alphabet.reading import DATE, MONTH, Reading
 from dproo.core.arguments import one_of, refusal
 from dproo.core.public_file import read_public
 
@@ -153,7 +153,8 @@ class Alphabet:
         """Return the alphabet that a command-line argument stands for.
 
         ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
-        stop is left out, and ``bins:0,18,65`` bins.
+        stop is left out, ``2024-01..2025-01`` months or ``2024-01-01..2025-01-01`` days, which
+        cells are read as, and ``bins:0,18,65`` bins.
 
         >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
         (121, '[18, 65)')
@@ -170,9 +171,10 @@ class Alphabet:
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or nothing if it can only name a file."""
         if days := _PERIODS.fullmatch(text):
-            kind = "date" if days[2] else "yearmonth"
+            kind, reading = ("date", DATE) if days[2] else ("yearmonth", MONTH)
             # The stop is left out, as it is of integers.
-            return cls(axes=(Letters.of(periods(days[1], days[3], kind)[:-1]),), policy=policy)
+            letters = Letters.of(periods(days[1], days[3], kind)[:-1])
+            return cls(axes=(letters.read_as(Reading(kind=reading)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):

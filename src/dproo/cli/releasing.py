@@ -144,7 +144,7 @@ def sample_command(
           --by ward --groups wards.txt --neighbours add-remove
       dproo sample visits.csv --codebook codebook.json --epsilon 1
       dproo sample export.txt.gz --delimiter ';' --encoding latin-1 --column admitted
-          --as month --alphabet 2024-01..2025-01 --epsilon 1
+          --as month:DD.MM.YYYY --alphabet 2024-01..2025-01 --epsilon 1
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """

@@ -10,6 +10,7 @@ from dproo.alphabet.cell import INTEGER_TEXT
 from dproo.core.arguments import refusal
 
 _COLUMN = {"column", "variable", "field", "variable name", "field name"}
+_WIDEST = 3
 LEADING_ZEROS = "Excel turns 001 into 1: compare the values with the data's documentation."
 
 
@@ -24,8 +25,16 @@ def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[
 
     >>> fields_of_lookup([["sex", "label"], ["1", "female"], ["2", "male"]], None)[0]["type"]
     'integer'
+
+    Raises:
+        ValueError: it has more columns, as data have, which nothing may be taken from.
     """
     header, *entries = rows
+    if len(header) > _WIDEST:
+        raise ValueError(
+            "file must be a lookup table of values and labels, got one with more columns."
+            " Of data, draft a code book: dproo codebook draft DATA."
+        )
     if header[0].lower() in _COLUMN and len(header) > 1:
         if column is not None:
             raise ValueError(refusal("column", "be left out: the table names the columns", column))

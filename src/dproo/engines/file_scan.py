@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Bins, Letters
-from dproo.alphabet.reading import EXACT
+from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
 from dproo.engines import query as sql
 from dproo.engines import sets
 from dproo.engines.asked import Asked
@@ -92,9 +92,10 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             continue
         name = reprlib.repr(column.name)
         if isinstance(axis, Letters) and all(_DAY.fullmatch(text) for text in axis.places):
+            kind = DATE if all(len(text) == DAYS[DATE] for text in axis.places) else MONTH
             yield (
                 f"dates in column {name} are found only if they are written as the letters are."
-                " Add --as date, or --as date:DD.MM.YYYY for dates in another form."
+                f" Add --as {kind}, or --as {kind}:DD.MM.YYYY for dates in another form."
             )
         if isinstance(axis, Bins) and b";" in files.marks:
             yield (

@@ -80,8 +80,8 @@ def _fit(column: Column, axis: Axis) -> str:
 _REMEDIES = {
     sql.BOOLEAN: "Use the letters true and false.",
     sql.DATE: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
-    sql.TIMESTAMP: "Use days, such as --as date --alphabet 2024-01-01..2025-01-01.",
-    sql.INSTANT: "Use days, such as --as date --alphabet 2024-01-01..2025-01-01.",
+    sql.TIMESTAMP: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
+    sql.INSTANT: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
     **dict.fromkeys(_NUMBERS, "Use integers or bins, such as --alphabet bins:0,18,65."),
 }
 
