@@ -115,6 +115,12 @@ ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
 SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
+TOO_LONG = "engines/test_layouts.py::test_a_cell_far_longer_than_every_letter_is_not_read"
+CUT_OFF = "engines/test_layouts.py::test_a_file_that_ends_too_early_fails_in_one_sentence"
+ITEMS = "engines/test_layouts.py::test_every_item_of_an_array_is_one_record"
+DRAFTED = "codebooks/test_drafts.py::test_a_draft_is_refused_until_it_is_completed_and_confirmed"
+ENUMERATIONS = "codebooks/test_drafts.py::test_enumerations_of_a_schema_are_taken_over_and_categories_of_the_data_are_not"
+NO_LETTER = "engines/test_layouts.py::test_a_column_that_can_hold_no_letter_is_refused"
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
@@ -537,6 +543,27 @@ MUTANTS = {
     ),
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
+    ),
+    "a cell of any length is read": (
+        "alphabet/any_axis.py", "and len(cell) > self.room", "and len(cell) < 0", TOO_LONG,
+    ),
+    "an engine reads a cell of any length": (
+        "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
+    ),
+    "a file that was cut off passes for a whole one": (
+        "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
+    ),
+    "items of an array are lost": (
+        "engines/cleaning.py", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
+    ),
+    "a draft is taken for a code book": (
+        "alphabet/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
+    ),
+    "a draft lists what occurs in the data": (
+        "engines/types.py", 'dtype.base_type().__name__ == "Enum"', 'dtype.base_type().__name__ in {"Enum", "Categorical"}', ENUMERATIONS,
+    ),
+    "integers may be words": (
+        "engines/fit.py", "    if not possible:\n", "    if possible is None:\n", NO_LETTER,
     ),
     "the pair is told apart a little less well": (
         "core/dominating_pair.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",

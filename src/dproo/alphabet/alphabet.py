@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from math import prod
@@ -16,6 +16,8 @@ from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.alphabet.listing import listed
+from dproo.alphabet.periods import periods
+from dproo.alphabet.reading import DATE, MONTH, Reading
 from dproo.core.arguments import one_of, refusal
 from dproo.core.public_file import read_public
 
@@ -32,6 +34,7 @@ _NEVER_INFERRED = (
     "alphabet must be given. It is never inferred: which letters occur in the data is private."
     " List every letter that could occur, from a code book."
 )
+_PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
@@ -114,6 +117,7 @@ class Alphabet:
                 + " Give integers or bins by their ends."
             )
         if column is None:
+            _refuse_table(text, path)
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
             lines = _column(text, column, path)
@@ -155,7 +159,8 @@ class Alphabet:
         """Return the alphabet that a command-line argument stands for.
 
         ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
-        stop is left out, and ``bins:0,18,65`` bins.
+        stop is left out, ``2024-01..2025-01`` months or ``2024-01-01..2025-01-01`` days, which
+        cells are read as, and ``bins:0,18,65`` bins.
 
         >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
         (121, '[18, 65)')
@@ -173,6 +178,11 @@ class Alphabet:
     @classmethod
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or nothing if it can only name a file."""
+        if days := _PERIODS.fullmatch(text):
+            kind, reading = ("date", DATE) if days[2] else ("yearmonth", MONTH)
+            # The stop is left out, as it is of integers.
+            letters = Letters.of(periods(days[1], days[3], kind)[:-1])
+            return cls(axes=(letters.read_as(Reading(kind=reading)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):
@@ -182,6 +192,21 @@ class Alphabet:
                 raise ValueError(refusal("edges", "be numbers with commas", text)) from None
             return cls.bins(edges, policy=policy)
         return None
+
+    def read_as(self, kind: str, **options: str) -> Alphabet:
+        """Return the same letters of one column, and how its cells are read.
+
+        Args:
+            kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
+                ``"lower"``; see :class:`dproo.alphabet.reading.Reading`.
+            options: ``decimal``, ``thousands`` or ``format``.
+
+        >>> Alphabet.of(range(120)).read_as("integer", thousands=",").index([" 037"])
+        37
+        """
+        if self.columns:
+            raise ValueError("reading must be given for each column of several by itself.")
+        return replace(self, axes=(self.axes[0].read_as(Reading(kind=kind, **options)),))
 
     @cached_property
     def size(self) -> int:
@@ -232,11 +257,21 @@ class Alphabet:
     def digest(self) -> str:
         """A fingerprint of the canonical letters, their order and the policy."""
         content = {
-            "axes": [axis.content | {"is_open": axis.is_open} for axis in self.axes],
+            "axes": [axis.read_content | {"is_open": axis.is_open} for axis in self.axes],
             "columns": list(self.columns),
             "policy": self.policy,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _refuse_table(text: str, path: str | Path) -> None:
+    """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
+    sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
+    if sign and sign in text:
+        raise ValueError(
+            refusal("alphabet", "name a column of a CSV file", str(path))
+            + f" Write its name behind a colon: --alphabet {path}:COLUMN."
+        )
 
 
 def _column(text: str, column: str, path: str | Path) -> list[str]:

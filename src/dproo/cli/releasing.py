@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
+from dproo.cli.reading import READING_OPTIONS, letters, with_options
 from dproo.core.exact import decimal_text, parse_epsilon
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import AUTO, REPLACE
@@ -45,8 +46,8 @@ _SOURCE_OPTIONS = (
         multiple=True,
         shell_complete=completing.files,
         help="The public letters, one alphabet for each column: a file with one per line"
-        " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
-        " (bins:0,18,65).",
+        " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120), bins"
+        " (bins:0,18,65), months or days (2024-01..2025-01).",
     ),
     click.option(
         "--outside",
@@ -60,6 +61,7 @@ _SOURCE_OPTIONS = (
     click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
     click.option("--engine", help="'spark': read DATA, a table's name or Parquet files, by Spark."),
     click.option("--master", help="The Spark cluster, such as spark://host:7077. [default: local]"),
+    *READING_OPTIONS,
     sampler_option,
     neighbours_option,
     click.option(
@@ -80,11 +82,8 @@ _SOURCE_OPTIONS = (
 )
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that every release has."""
-    for option in reversed(_SOURCE_OPTIONS):
-        command = option(command)
-    return command
+source_options = with_options(_SOURCE_OPTIONS)
+"""The options that every release has."""
 
 
 @click.command("sample")
@@ -149,14 +148,19 @@ def sample_command(
     no_ledger: bool,
     as_json: bool,
     quiet: bool,
+    readings: tuple[str, ...],
+    decimal: str,
+    thousands: str,
+    missing: tuple[str, ...],
     **choices: Any,
 ) -> None:
     """Release a representative record or row of DATA.
 
-    The release is pure epsilon-DP. DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a
-    quoted pattern of several, a postgresql:// URL, or what Spark can read. The alphabet is
-    public and never learned from the data. The record goes to standard output, the receipt to
-    standard error.
+    The release is pure epsilon-DP. DATA is a CSV, TSV, JSON, JSON lines (also as .gz or .zst),
+    Parquet or DuckDB file, a quoted pattern of several, - for CSV from standard input, a
+    postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
+    the data: 'dproo codebook draft DATA' helps to write one for every column. The record goes
+    to standard output, the receipt to standard error.
 
     \b
     Examples:
@@ -167,18 +171,29 @@ def sample_command(
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
       dproo sample visits.csv --codebook codebook.json --epsilon 1
+      dproo sample export.txt.gz --delimiter ';' --encoding latin-1 --column admitted
+          --as month:DD.MM.YYYY --alphabet 2024-01..2025-01 --epsilon 1
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
     if codebook is not None:
-        if columns or alphabets:
+        if columns or alphabets or readings or missing or (decimal, thousands) != (".", ""):
             raise ValueError(
-                "--codebook cannot be used with --column or --alphabet: it names the columns."
+                "--codebook cannot be used with --column, --alphabet, --as, --decimal, --thousands"
+                " or --missing: it describes the columns."
             )
         book = CodeBook.of(codebook)
         alphabet, column, choices["codebook"] = book.alphabet, None, book
     else:
-        alphabet, column = letters(columns, alphabets, outside)
+        alphabet, column = letters(
+            columns,
+            alphabets,
+            outside,
+            readings=readings,
+            decimal=decimal,
+            thousands=thousands,
+            missing=missing,
+        )
         choices["alphabet"] = alphabet
     if shares:
         choices["shares"] = dict(share.rpartition("=")[::2] for share in shares)
@@ -222,25 +237,6 @@ def warn(sentences: Iterable[str]) -> list[str]:
         for sentence in sentences:
             echo(f"Warning: {sentence}", err=True)
     return sentences
-
-
-def letters(
-    columns: tuple[str, ...], alphabets: tuple[str, ...], outside: Policy
-) -> tuple[Alphabet, str | None]:
-    """Return the alphabet that the options name, and the column where there is one only."""
-    if not alphabets:
-        raise ValueError("--alphabet must be given: it lists every value that could occur.")
-    if len(alphabets) == 1 and len(columns) < 2:
-        return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
-    if len(columns) != len(alphabets):
-        raise ValueError(
-            f"alphabet must be given for each column, got {len(alphabets)} for {len(columns)}."
-        )
-    parts = {
-        column: Alphabet.parse(text, policy=UNIFORM)
-        for column, text in zip(columns, alphabets, strict=True)
-    }
-    return Alphabet.product(parts, policy=outside), None
 
 
 def _lines(values: Sequence[Record]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.core.arguments import refusal
 from dproo.engines import sets
+from dproo.engines.layout import PLAIN, Layout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class Asked:
         table: the table of a database, or of a DuckDB file.
         engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
         master: the cluster that Spark runs on.
+        layout: how text files are laid out.
 
     Raises:
         ValueError: two alphabets give a column different letters.
@@ -31,6 +33,7 @@ class Asked:
     table: str | tuple[str, ...] | None = None
     engine: str | None = None
     master: str | None = None
+    layout: Layout = PLAIN
 
     def __post_init__(self) -> None:
         axes = self.axes

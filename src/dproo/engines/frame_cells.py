@@ -13,6 +13,8 @@ from dproo.alphabet.cell import (
     NUMBER_FOREIGN,
     NUMBER_TEXT,
 )
+from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, YEAR
+from dproo.engines import frame_reading
 
 
 def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any, str | float]:
@@ -27,13 +29,13 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
     import narwhals as nw
 
     if isinstance(axis, Bins):
-        number, is_number = _number(column, dtype)
+        number, is_number = _read_number(column, dtype, axis)
         low, high = axis.edges[0], axis.edges[-1]
         is_letter = is_number & number.is_between(low, high, closed="left")
         # A plain number: some engines read a long one as a decimal, and round the edges to it.
         outside = min(2 * low - 1, -1.0) if axis.is_open else low
-        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
-    text = text_of(column, dtype)
+        return _bin_key(number, axis.edges, axis.keys), is_letter.fill_null(value=False), outside
+    text = read_text(column, dtype, axis)
     if isinstance(axis, IntegerRange):
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
         integer = nw.when(is_integer).then(text).otherwise(nw.lit("0")).cast(nw.Int64)
@@ -42,6 +44,16 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
         assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
         is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
     return text, is_letter.fill_null(value=False), ""
+
+
+def read_text(column: Any, dtype: Any, axis: Axis) -> Any:
+    """Return the text that a cell is compared by, empty where it has none; never null."""
+    import narwhals as nw
+
+    text = text_of(column, dtype)
+    kind = axis.reading.kind
+    is_written = dtype == nw.String or kind != EXACT
+    return frame_reading.read(text, axis) if axis.is_read and is_written else text
 
 
 def text_of(column: Any, dtype: Any) -> Any:
@@ -74,6 +86,24 @@ def text_of(column: Any, dtype: Any) -> Any:
     return nw.when(column.is_null()).then(nothing).otherwise(nothing)
 
 
+def _read_number(column: Any, dtype: Any, axis: Bins) -> tuple[Any, Any]:
+    """Return the number that a cell is compared by, and whether it has one."""
+    import narwhals as nw
+
+    kind = axis.reading.kind
+    if kind == NUMBER and dtype == nw.String:
+        number, is_number = frame_reading.number(text_of(column, dtype), axis)
+    elif kind in {INTEGER, YEAR}:
+        text = read_text(column, dtype, axis)
+        is_number = text != ""
+        number = nw.when(is_number).then(text).otherwise(nw.lit("0")).cast(nw.Float64)
+    else:
+        number, is_number = _number(column, dtype)
+    for missing in axis.missing:
+        is_number = is_number & (number != missing)
+    return number, is_number
+
+
 def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
     """Return the double nearest to a cell, and whether the cell is a number."""
     import narwhals as nw
@@ -99,14 +129,13 @@ def _is_like(text: Any, pattern: str, foreign: str) -> Any:
     return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
-def _lower_edge(number: Any, edges: Sequence[float]) -> Any:
-    """Return the greatest edge not above a number, by halving."""
+def _bin_key(number: Any, edges: Sequence[float], keys: Sequence[float]) -> Any:
+    """Return the key of the bin that a number is in, by halving."""
     import narwhals as nw
 
-    if len(edges) <= 2:
-        return nw.lit(edges[0])
-    middle = len(edges) // 2
-    below = _lower_edge(number, edges[: middle + 1])
-    return (
-        nw.when(number < edges[middle]).then(below).otherwise(_lower_edge(number, edges[middle:]))
-    )
+    if len(keys) <= 1:
+        return nw.lit(keys[0])
+    middle = len(keys) // 2
+    below = _bin_key(number, edges[: middle + 1], keys[:middle])
+    above = _bin_key(number, edges[middle:], keys[middle:])
+    return nw.when(number < edges[middle]).then(below).otherwise(above)

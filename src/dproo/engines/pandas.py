@@ -12,7 +12,8 @@ from dproo.engines.tally import Tally
 
 
 def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
-    """Count columns that hold objects, categories or Arrow; nothing if none of them does."""
+    """Count columns of objects, categories, timestamps or Arrow; nothing if none is one."""
+    columns = [_days(column) for column in columns]
     if any(_is_of_objects(column.dtype) for column in columns):
         cells = [_values(column) for column in columns]
         rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
@@ -20,6 +21,15 @@ def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
     if any(is_arrow(column.dtype) for column in columns):
         return arrow.count_arrow([_chunked(column) for column in columns], alphabet=alphabet)
     return None
+
+
+def _days(column: Any) -> Any:
+    """Return a column of timestamps as categories of the days in UTC, any other as it is."""
+    if is_arrow(column.dtype) or column.dtype.kind != "M":
+        return column
+    moments = column if column.dt.tz is None else column.dt.tz_convert("UTC")
+    days = moments.dt.tz_localize(None).dt.normalize().astype("category")
+    return days.cat.rename_categories([day.date() for day in days.cat.categories])
 
 
 def is_arrow(dtype: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
@@ -12,9 +12,13 @@ from dproo.core.arguments import refusal
 from dproo.engines import postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
+from dproo.engines.fit import Column, check_fit
 from dproo.engines.postgresql_session import Session
+from dproo.engines.read_query import Reader
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+
+Found = TypeVar("Found")
 
 _KINDS = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
@@ -23,6 +27,8 @@ _KINDS = {
     "numeric": sql.DECIMAL,
     "bool": sql.BOOLEAN,
     "date": sql.DATE,
+    "timestamp": sql.TIMESTAMP,
+    "timestamptz": sql.INSTANT,
 }
 # Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
 _CELLS = {"oid": "CAST({} AS BIGINT)"} | {
@@ -41,14 +47,21 @@ _COLUMNS = """
         SELECT attname, typbasetype FROM typed JOIN pg_type USING (oid) WHERE typtype = 'd'
     )
     SELECT attname, typname, CASE WHEN typtype = 'e' OR typname = 'citext' THEN 'text'
-        WHEN nspname = 'pg_catalog' THEN typname END
-    FROM typed JOIN pg_type USING (oid) JOIN pg_namespace ON pg_namespace.oid = typnamespace
+        WHEN nspname = 'pg_catalog' THEN typname END,
+        ARRAY(SELECT CAST(enumlabel AS text) FROM pg_enum WHERE enumtypid = oid_of
+            ORDER BY enumsortorder)
+    FROM (SELECT attname, oid, oid AS oid_of FROM typed) AS t JOIN pg_type USING (oid)
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
     WHERE typtype <> 'd'
 """
 
 # The collation "C" compares bytes, whatever the column or the database says.
 _AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
 _AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
+_DAY = (
+    "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
+    " THEN to_char({}, 'YYYY-MM-DD') END"
+)
 POSTGRESQL = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
@@ -60,6 +73,8 @@ POSTGRESQL = sql.Dialect(
             "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
             " THEN to_char({}, 'YYYY-MM-DD') END"
         ),
+        sql.TIMESTAMP: _DAY,
+        sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
         sql.NOTHING: "CAST(NULL AS TEXT)",
     },
     numbers={
@@ -75,6 +90,13 @@ POSTGRESQL = sql.Dialect(
     is_letter="{} = ANY(%(letters{column})s)",
     is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
     bigint="CAST({} AS BIGINT)",
+    reader=Reader(
+        trimmed="btrim({}, ' ')",
+        is_like="{} ~ {pattern}",
+        replaced="regexp_replace({}, {pattern}, '')",
+        double="CAST({} AS DOUBLE PRECISION)",
+        bigint="CAST({} AS BIGINT)",
+    ),
 )
 
 
@@ -86,11 +108,15 @@ class Table:
         session: the session that reads it.
         query: the query that counts it.
         letters: the parameters of the query.
+        columns: the columns to count.
+        warnings: which of their letters can never occur.
     """
 
     session: Session
     query: str = field(repr=False)
     letters: dict[str, list[str]] = field(repr=False)
+    columns: tuple[Column, ...]
+    warnings: tuple[str, ...]
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -99,14 +125,20 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: the table cannot be read, or a column is not there or holds no letters.
     """
-    is_table = asked.table is not None and _is_connection(data)
+    is_table = asked.table is not None and is_connection(data)
     if not (is_table or postgresql_url.is_url(data)):
         return None
     found = open_table(data, asked)
-    return Scan(engine="postgresql", _asked=asked, _read=lambda: count_table(found, asked))
+    return Scan(
+        engine="postgresql",
+        columns=found.columns,
+        warnings=found.warnings,
+        _asked=asked,
+        _read=lambda: count_table(found, asked),
+    )
 
 
-def _is_connection(data: object) -> bool:
+def is_connection(data: object) -> bool:
     """Tell whether this is of psycopg; the library is not loaded for it."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
@@ -126,34 +158,70 @@ def open_table(database: Any, asked: Asked) -> Table:
     parts = sql.table_parts(asked.table)
     if not asked.columns:
         raise ValueError("column must be given for a table.")
+
+    def look(cursor: Any, opened: Session) -> Table:
+        name, types = _looked_up(cursor, opened, parts, asked.columns)
+        warnings = check_fit([column for column, _ in types], asked.axes)
+        query = _query(name, types, asked)
+        letters = _letters(asked)
+        # It is planned and begun, so that rights and locks are asked for, and reads nothing.
+        # All characters of the letters in one: that the database has them can be told too.
+        characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
+        cursor.execute(f"{query} LIMIT 0", characters)
+        columns = tuple(column for column, _ in types)
+        return Table(
+            session=opened, query=query, letters=letters, columns=columns, warnings=warnings
+        )
+
+    return _within(database, look)
+
+
+def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
+    """Return the columns of a table or view, by the catalog alone.
+
+    Raises:
+        ValueError: the database cannot be reached, or the table is not there.
+    """
+    parts = sql.table_parts(table)
+
+    def look(cursor: Any, opened: Session) -> tuple[Column, ...]:
+        return tuple(column for column, _ in _looked_up(cursor, opened, parts, None)[1])
+
+    return _within(database, look, is_over=True)
+
+
+def _within(
+    database: Any, look: Callable[[Any, Session], Found], *, is_over: bool = False
+) -> Found:
+    """Look into a database; what it refuses is told in our own words."""
     opened = Session.of(database)
     found, failure = None, ""
     try:
         with opened.cursor() as cursor:
-            # The only query that sees the role's own search_path.
-            cursor.execute(
-                "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
-            )
-            ((oid,),) = cursor.fetchall()
-            opened.pin(cursor)
-            name = _qualified(cursor, oid, parts)
-            query = _query(name, _types(cursor, oid, asked.columns), asked)
-            letters = _letters(asked)
-            # It is planned and begun, so that rights and locks are asked for, and reads nothing.
-            # All characters of the letters in one: that the database has them can be told too.
-            characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-            cursor.execute(f"{query} LIMIT 0", characters)
-            found = Table(session=opened, query=query, letters=letters)
+            found = look(cursor, opened)
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
         failure = postgresql_session.sentence(error)
     finally:
-        if found is None:  # an interrupt too lets go of the lock
+        if found is None or is_over:  # an interrupt too lets go of the lock
             opened.close()
     if found is None:
         raise ValueError(failure)
     return found
+
+
+def _looked_up(
+    cursor: Any, opened: Session, parts: tuple[str, ...], columns: Sequence[str] | None
+) -> tuple[str, list[tuple[Column, str]]]:
+    """Return the full name of a table, and its columns with the types they are made of."""
+    # The only query that sees the role's own search_path.
+    cursor.execute(
+        "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
+    )
+    ((oid,),) = cursor.fetchall()
+    opened.pin(cursor)
+    return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
 
 
 def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
@@ -186,26 +254,27 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
     )
 
 
-def _types(cursor: Any, oid: int, columns: Sequence[str]) -> dict[str, str]:
-    """Return the type of each of these columns."""
+def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[Column, str]]:
+    """Return each of these columns, or all, and the type it is made of."""
     cursor.execute(_COLUMNS, [oid])
-    types = {column: (type_name, base) for column, type_name, base in cursor.fetchall()}
-    for column in columns:
+    types = {column: found for column, *found in cursor.fetchall()}
+    for column in columns or ():
         if column not in types:
             raise ValueError(refusal("column", "be a column of the data", column))
-        type_name, base = types[column]
-        if base not in _KINDS:
-            sql.refuse_type(column, type_name)
-    return {column: types[column][1] for column in columns}
+    return [
+        (Column(name=name, kind=_KINDS.get(base), type_name=named, values=tuple(values)), base)
+        for name in (types if columns is None else columns)
+        for named, base, values in [types[name]]
+    ]
 
 
-def _query(name: str, types: dict[str, str], asked: Asked) -> str:
+def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
     cells = ", ".join(
-        _CELLS.get(base, "{}").replace("{}", sql.quoted(column)) + f" AS c{i}"
-        for i, (column, base) in enumerate(types.items())
+        _CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
+        for i, (column, base) in enumerate(types)
     )
     relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
-    kinds = [_KINDS[base] for base in types.values()]
+    kinds = [_KINDS[base] for _, base in types]
     # The names may hold the sign of a parameter; no other part of the query does.
     if len(asked.alphabets) == 1:
         query = sql.statement("{relation}", kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)

@@ -23,6 +23,7 @@ from dproo.engines import (
     spark,
 )
 from dproo.engines.asked import Asked
+from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.scan import Scan
 
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
@@ -46,6 +47,7 @@ def count(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
@@ -53,7 +55,13 @@ def count(
     [2, 1, 1]
     """
     scan = prepare(
-        data, alphabet=alphabet, column=column, table=table, engine=engine, master=master
+        data,
+        alphabet=alphabet,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
     )
     return scan.count()
 
@@ -66,6 +74,7 @@ def prepare(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -80,16 +89,25 @@ def prepare(
             names with a dot in double quotes; or a tuple of names as they are.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        layout: how text files are laid out.
 
     Raises:
         TypeError: no engine knows this kind of data.
-        ValueError: an argument is wrong, a file or column is not there.
+        ValueError: an argument is wrong, a file or column is not there, or no cell of a column
+            could be a letter.
     """
     alphabet = Alphabet.of(alphabet)
     if alphabet.columns and column is not None:
         raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = alphabet.columns or (() if column is None else (column,))
-    asked = Asked(alphabets=(alphabet,), columns=columns, table=table, engine=engine, master=master)
+    asked = Asked(
+        alphabets=(alphabet,),
+        columns=columns,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
+    )
     return _opened(data, asked)
 
 
@@ -101,6 +119,7 @@ def prepare_several(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Scan:
     """Check a source and several alphabets, and return the scan; no record is read.
 
@@ -115,6 +134,7 @@ def prepare_several(
         table: as for :func:`prepare`.
         engine: as for :func:`prepare`.
         master: as for :func:`prepare`.
+        layout: as for :func:`prepare`.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -139,7 +159,14 @@ def prepare_several(
         raise TypeError(
             "data must be records, got ready counts. Records are counted by all alphabets at once."
         )
-    asked = Asked(alphabets=several, columns=order, table=table, engine=engine, master=master)
+    asked = Asked(
+        alphabets=several,
+        columns=order,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
+    )
     return _opened(data, asked)
 
 

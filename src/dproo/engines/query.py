@@ -10,24 +10,21 @@ import re
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NoReturn
 
+from dproo.alphabet import reading
 from dproo.alphabet.axis import Axis, Bins, IntegerRange
 from dproo.alphabet.cell import EXACT_FLOAT
 from dproo.core.arguments import refusal
 from dproo.engines import sets
+from dproo.engines.read_query import Reader
 
-TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE, JSON, NOTHING = (
-    "text",
-    "integer",
-    "decimal",
-    "float",
-    "boolean",
-    "date",
-    "json",
-    "nothing",
+TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE = (
+    *("text", "integer", "decimal", "float", "boolean", "date"),
 )
+TIMESTAMP, INSTANT = "timestamp", "timestamp with time zone"
+JSON, ANY, NOTHING = "json", "any", "nothing"
+"""What the cells of a column are; those of ``json`` and ``any`` each have a type of their own."""
 
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
@@ -43,6 +40,8 @@ class Dialect:
         is_letter: whether a text is one of the letters of column ``{column}``.
         is_integer: whether a text is an integer of at most 18 digits.
         bigint: such a text as an integer.
+        reader: how it reads text that is not compared as it stands.
+        is_string: whether a cell of JSON is text.
     """
 
     texts: dict[str, str]
@@ -50,6 +49,8 @@ class Dialect:
     is_letter: str
     is_integer: str
     bigint: str
+    reader: Reader
+    is_string: str = ""
 
 
 def quoted(name: str) -> str:
@@ -97,13 +98,14 @@ def table_name(table: str | tuple[str, ...] | None) -> str:
     return ".".join(map(quoted, table_parts(table)))
 
 
-def refuse_type(column: str, type_name: str) -> NoReturn:
+def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     """Refuse a column whose type holds no letters, before anything is charged.
 
     Args:
         column: its name, as the caller gave it.
         type_name: what the engine calls its type. Only the first word is told: an engine's
             name of an enumeration, or of a struct, goes on with what is in it.
+        remedy: what to do about it; by default to cast it.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -112,7 +114,8 @@ def refuse_type(column: str, type_name: str) -> NoReturn:
     word = re.match(r"\w*", type_name)
     raise ValueError(
         f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
-        f" got type {word[0] if word else ''}. Cast it to one of these first."
+        f" got type {word[0] if word else ''}."
+        f" {remedy or 'Cast it to one of these first.'}"
     )
 
 
@@ -188,27 +191,62 @@ def _keyed(
 ) -> str:
     """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
     columns = range(len(axes))
+    texts = ", ".join(f"{_text(i, kinds[i], axes[i], dialect)} AS t{i}" for i in columns)
     values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
     keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
     others = ", ".join(carried)
     return (
         f"(SELECT {keys}, {others} FROM (SELECT {values}, {others}"  # noqa: S608
-        f" FROM {relation} AS cells) AS valued) AS keyed"
+        f" FROM (SELECT {texts}, {others} FROM {relation} AS cells) AS texts) AS valued) AS keyed"
     )
 
 
+def _is_text(kind: str, axis: Axis) -> bool:
+    """Tell whether a cell is compared by its text, and not by its number."""
+    if not isinstance(axis, Bins):
+        return True
+    return axis.reading.kind in {reading.INTEGER, reading.YEAR} or (
+        axis.reading.kind == reading.NUMBER and kind == TEXT
+    )
+
+
+def _text(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return the canonical text of a cell, or its number for bins."""
+    cell = f"c{column}"
+    if _is_text(kind, axis):
+        return dialect.texts[kind].replace("{}", cell)
+    number = dialect.numbers[kind].replace("{}", cell)
+    if kind == JSON and axis.reading.kind == reading.NUMBER:
+        text = dialect.reader.number(f"({dialect.texts[kind].replace('{}', cell)})", axis)
+        return f"CASE WHEN {dialect.is_string.replace('{}', cell)} THEN {text} ELSE {number} END"
+    return number
+
+
 def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
-    """Return what a cell is compared by: its canonical text, or its number for bins."""
-    templates = dialect.numbers if isinstance(axis, Bins) else dialect.texts
-    return templates[kind].replace("{}", f"c{column}")
+    """Return what a cell is compared by: the text that is read, or its number for bins."""
+    text = f"t{column}"
+    if isinstance(axis, Bins):
+        value = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
+        return _without(value, axis.missing)
+    is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
+    return dialect.reader.text(text, axis) if axis.is_read and is_written else text
+
+
+def _without(number: str, missing: Sequence[float]) -> str:
+    """Return a number, or nothing if it stands for a missing one."""
+    if not missing:
+        return number
+    numbers = ", ".join(f"CAST('{value!r}' AS DOUBLE PRECISION)" for value in missing)
+    return f"CASE WHEN {number} NOT IN ({numbers}) THEN {number} END"
 
 
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
         edges = [f"CAST('{edge!r}' AS DOUBLE PRECISION)" for edge in axis.edges]
-        bins = pairwise(edges)
-        whens = " ".join(f"WHEN {value} < {high} THEN {low}" for low, high in bins)
+        keys = [f"CAST('{key!r}' AS DOUBLE PRECISION)" for key in axis.keys]
+        bins = zip(edges[1:], keys, strict=True)
+        whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
     if isinstance(axis, IntegerRange):
         bigint = dialect.bigint.replace("{}", value)

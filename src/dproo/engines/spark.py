@@ -17,6 +17,7 @@ from uuid import uuid4
 from dproo.core.arguments import refusal
 from dproo.engines import frames
 from dproo.engines.asked import Asked
+from dproo.engines.fit import check_fit
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -42,13 +43,15 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         session = stack.enter_context(session_for(asked.master))
         frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
         found = frames.check_frame(frame, asked.columns)
+        warnings = check_fit(found, asked.axes)
         held = stack.pop_all()
 
     def read() -> tuple[Tally, ...]:
         with held:
-            return frames.count_frame(frame, columns=found, asked=asked)
+            names = [column.name for column in found]
+            return frames.count_frame(frame, columns=names, asked=asked)
 
-    return Scan(engine="spark", _asked=asked, _read=read)
+    return Scan(engine="spark", columns=tuple(found), warnings=warnings, _asked=asked, _read=read)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 from dproo.core.arguments import may_hold_secret, refusal
 from dproo.engines import postgresql_url
+from dproo.engines.files import STDIN
 from dproo.ledger import Address, default_path
 
 
@@ -25,6 +26,11 @@ def dataset_name(data: str) -> str:
     """
     if postgresql_url.is_url(data):
         return postgresql_url.public_name(data)
+    if data == STDIN:
+        raise ValueError(
+            "dataset must be given for data from standard input: it names the budget."
+            " Add --dataset NAME, or --no-ledger."
+        )
     # Path raises where a name is too long.
     if os.path.exists(data):  # noqa: PTH110
         return str(Path(data).resolve())

@@ -8,6 +8,7 @@ the charge.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from dproo.alphabet import Record
 from dproo.core.exact import decimal_text
 from dproo.core.notebook import table as html_table
 from dproo.core.randomness import RandomSource
+from dproo.engines.layout import PLAIN, Layout
 from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
@@ -39,6 +41,8 @@ EXIT = 4
 """The exit code of a release that ended after its charge."""
 
 Result = TypeVar("Result")
+
+_LOG = logging.getLogger("dproo")
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,6 +113,7 @@ def execute(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
@@ -119,7 +124,7 @@ def execute(
 
     ``asked`` is epsilon as it was written, for a refusal to name.
     """
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
     alphabets = request.counted_alphabets
     columns = request.columns or ((column,) if column else ())
     stated = Statement(purpose=purpose, operator=operator, columns=columns)
@@ -127,6 +132,8 @@ def execute(
         scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
     else:
         scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+    for warning in scan.warnings:
+        _LOG.warning("Warning: %s", warning)
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan, stated)

@@ -14,6 +14,7 @@ from dproo.core.exact import Number, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
+from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
 from dproo.releases.request import Request
@@ -45,6 +46,8 @@ def sample(
     operator: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Release:
     """Release one representative record of ``data``, a few, or whole rows, under epsilon-DP.
 
@@ -84,6 +87,8 @@ def sample(
         operator: who makes it, as the ledger will say, and only the ledger.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        delimiter: what separates the cells of a CSV file, by default by the file's name.
+        encoding: of a text file, by default UTF-8.
 
     >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
     >>> release.value in {"a", "b", "other"}, release.receipt["n"]
@@ -95,7 +100,8 @@ def sample(
         ReleaseError: it failed after data was touched; the charge stays.
         KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
-    if codebook is None:
+    book = None if codebook is None else CodeBook.of(codebook)
+    if book is None:
         if network != AUTO or within_bins or shares is not None:
             raise ValueError("codebook must be given with network, shares or within_bins.")
         if by is not None and column is None:
@@ -114,7 +120,6 @@ def sample(
         column = None if groups else column  # groups name their columns
     else:
         _refuse_beside_a_codebook(alphabet=alphabet, column=column, guess=guess)
-        book = CodeBook.of(codebook)
         request = RowRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),
@@ -134,6 +139,7 @@ def sample(
         table=table,
         engine=engine,
         master=master,
+        layout=layout_of(book, delimiter=delimiter, encoding=encoding),
         ledger=ledger,
         dataset=dataset,
         purpose=purpose,

@@ -30,6 +30,7 @@ from dproo.core.exact import (
     power_upper,
 )
 from dproo.core.randomness import RandomSource
+from dproo.engines.layout import Layout
 from dproo.ledger import Ledger, address_of
 from dproo.mechanisms import AUTO, PLAIN, REPLACE, Mechanism, Relation, RevealOrObscure
 from dproo.mechanisms.choice import enough
@@ -227,6 +228,8 @@ def synthesize(
     out: str | os.PathLike[str] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Release:
     """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
 
@@ -254,6 +257,8 @@ def synthesize(
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        delimiter: what separates the cells of a CSV file, by default by the file's name.
+        encoding: of a text file, by default UTF-8.
 
     >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
     ...     delta="1e-6")
@@ -285,6 +290,7 @@ def synthesize(
         table=table,
         engine=engine,
         master=master,
+        layout=Layout(delimiter=delimiter, encoding=encoding),
         ledger=ledger,
         dataset=dataset,
         purpose=purpose,
