@@ -16,8 +16,8 @@ def mcp_command(config: str) -> None:
 
     The agent speaks the Model Context Protocol over standard input and output. CONFIG is a TOML
     file that names the data, its code book, and the largest epsilon of a call and of a day. An
-    agent can list the public columns,
-    plan, look at the budget, and have private rows released; it never sees where the data is.
+    agent can list the public columns, plan, look at the budget, and have private rows released;
+    it never sees where the data is.
 
     \b
     Example:
