@@ -23,6 +23,7 @@ lint: .venv/ready-dev
 
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py

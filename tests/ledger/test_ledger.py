@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +20,7 @@ import dproo.releases.sample
 from dproo import exceptions
 from dproo.core.amounts import NANO, budget_of, charge_of
 from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
-from dproo.ledger import BudgetRefused, Ledger, in_epsilon
+from dproo.ledger import BudgetRefused, Entry, Ledger, in_epsilon
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -321,3 +322,19 @@ def test_a_receipt_that_is_no_json_is_refused_without_being_quoted(
         ledger.record(entry, receipt)
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
+
+
+def test_threads_share_a_ledger(ledger: Ledger) -> None:
+    entries: list[Entry] = []
+
+    def charge() -> None:
+        entries.append(ledger.reserve("patients", epsilon="0.125", **REPLACE))
+
+    threads = [threading.Thread(target=charge) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({entry.number for entry in entries}) == 8
+    assert left(ledger) == "0"
+    assert ledger.verify().events == 9

@@ -6,7 +6,6 @@ import inspect
 import os
 import sqlite3
 import stat
-import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from dproo import exceptions
-from dproo.ledger import Entry, Ledger, default_path, in_epsilon, sqlite
+from dproo.ledger import Ledger, default_path, in_epsilon, sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -250,19 +249,3 @@ def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
     for _, kind in inspect.getmembers(exceptions, inspect.isclass):
         assert issubclass(kind, (exceptions.LedgerError, exceptions.ReleaseError))
         assert kind.__doc__
-
-
-def test_threads_share_a_ledger(ledger: Ledger) -> None:
-    entries: list[Entry] = []
-
-    def charge() -> None:
-        entries.append(ledger.reserve("patients", epsilon="0.125", **REPLACE))
-
-    threads = [threading.Thread(target=charge) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({entry.number for entry in entries}) == 8
-    assert left(ledger) == "0"
-    assert ledger.verify().events == 9

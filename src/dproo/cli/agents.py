@@ -12,11 +12,12 @@ from dproo.integrations.agent import Desk
 @click.command("mcp")
 @click.argument("config")
 def mcp_command(config: str) -> None:
-    """Serve private rows to an AI agent, by the Model Context Protocol.
+    """Serve private rows to an AI agent.
 
-    CONFIG is a TOML file that names the data, its code book, and the largest epsilon of a call
-    and of a day. The agent speaks over standard input and output. It can list the public columns,
-    plan, look at the budget, and have private rows released; it never sees where the data is.
+    The agent speaks the Model Context Protocol over standard input and output. CONFIG is a TOML
+    file that names the data, its code book, and the largest epsilon of a call and of a day. An
+    agent can list the public columns, plan, look at the budget, and have private rows released;
+    it never sees where the data is.
 
     \b
     Example:

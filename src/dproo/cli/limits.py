@@ -31,7 +31,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def limited(*arguments: Any, columns: str | None, codebook: str | None, **options: Any) -> Any:
         names = ("per_release", "per_day", "until", "approval_above")
         limits = Limits(
-            columns=columns.split(",") if columns else None,
+            columns=[name.strip() for name in columns.split(",")] if columns else None,
             codebook=CodeBook.of(codebook).digest if codebook else None,
             **{name: options.pop(name) for name in names},
         )

@@ -213,12 +213,12 @@ class PostgresqlStore:
         """Return a connection in a transaction, one that was kept if it still answers."""
         settings = begin + f"; SET LOCAL lock_timeout = {int(self.timeout * 1000)}"
         mine = self._idle.setdefault(os.getpid(), [])
-        while mine:
-            connection = mine.pop()
-            with suppress(postgresql_url.driver().Error):
-                connection.execute(settings)
-                return connection
-            connection.close()
+        with suppress(IndexError):  # none is left; another thread may have taken the last one
+            while connection := mine.pop():
+                with suppress(postgresql_url.driver().Error):
+                    connection.execute(settings)
+                    return connection
+                connection.close()
         try:
             connection = connect(self.address.url, name="ledger")
         except ValueError as error:
