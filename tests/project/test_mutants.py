@@ -287,7 +287,7 @@ MUTANTS = {
         "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
     ),
     "the level is one too high": (
-        "mechanisms/balanced_table.py", "                low, below = middle, value\n        return low", "                low, below = middle, value\n        return high", HIGHEST,
+        "mechanisms/balanced_table.py", "narrow(isqrt(low * high))\n        return low", "narrow(isqrt(low * high))\n        return high", HIGHEST,
     ),
     "the surplus is halved": (
         "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
