@@ -198,7 +198,7 @@ class Alphabet:
 
         Args:
             kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
-                ``"lower"``; see :class:`dproo.alphabet.reading.Reading`.
+                ``"lower"``; see :class:`dproo.Reading`.
             options: ``decimal``, ``thousands`` or ``format``.
 
         >>> Alphabet.of(range(120)).read_as("integer", thousands=",").index([" 037"])

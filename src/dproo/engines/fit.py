@@ -27,7 +27,7 @@ class Column:
 
     Attributes:
         name: its name.
-        kind: what it holds, one of the kinds of :mod:`dproo.engines.query`; nothing if no letters.
+        kind: what it holds, as in ``"integer"``; nothing if no letters.
         type_name: what the engine calls its type.
         values: all values that its type has, where the schema lists them.
     """
