@@ -95,6 +95,7 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - slow, and not for every worker
 
     folder = tempfile.mkdtemp(prefix="dproo-spark-")
+    interrupted = signal.getsignal(signal.SIGINT)
     session = (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.bindAddress", "127.0.0.1")
@@ -106,6 +107,7 @@ def spark() -> Iterator[Any]:
         .config("spark.local.dir", folder)
         .getOrCreate()
     )
+    signal.signal(signal.SIGINT, interrupted)  # which Spark takes for itself
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
