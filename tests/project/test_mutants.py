@@ -155,7 +155,7 @@ BOTH_COPIES = (
 )
 OF_A_DAY = "ledger/test_ledger_limits.py::test_the_releases_of_one_day_are_at_most_so_large[file]"
 BROKEN_RULE = "ledger/test_ledger_limits.py::test_a_charge_that_broke_a_rule_is_found[file]"
-CUT = "ledger/test_ledger_faults.py::test_a_line_cut_around_the_commit_charges_once[moments2]"
+LINE_CUT = "ledger/test_ledger_faults.py::test_a_line_cut_around_the_commit_charges_once[moments2]"
 OWNER_ONLY = (
     "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
 )
@@ -617,7 +617,7 @@ MUTANTS = {
         "ledger/accounts.py", "if not self._is_allowed(", "if False and not self._is_allowed(", BROKEN_RULE,
     ),
     "a charge whose answer was lost is made again": (
-        "ledger/ledger.py", "if is_again and (sent := sent_before(connection, fresh)):", "if is_again and (sent := None):", CUT,
+        "ledger/ledger.py", "if is_again and (sent := sent_before(connection, fresh)):", "if is_again and (sent := None):", LINE_CUT,
     ),
     "an agent reads what failed": (
         "integrations/agent.py", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,

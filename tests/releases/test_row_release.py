@@ -219,9 +219,13 @@ def test_a_bin_can_be_a_number_inside_it():
 
 
 def test_under_add_remove_nothing_tells_n():
-    receipt = sample(ROWS, codebook=BOOK, epsilon=1, neighbours="add-remove").receipt
-    assert not {"n", "worst_alpha"} & set(receipt)
-    assert sample([], codebook=BOOK, epsilon=1, neighbours="add-remove").value
+    receipts = []
+    for rows in ([], ROWS[:2], ROWS):
+        release = sample(rows, codebook=BOOK, epsilon=1, neighbours="add-remove")
+        assert release.value
+        assert not {"n", "worst_alpha"} & set(release.receipt)
+        receipts.append({key: fact for key, fact in release.receipt.items() if key != "values"})
+    assert all(receipt == receipts[0] for receipt in receipts)
 
 
 def test_a_row_is_charged_once_and_kept(tmp_path):
