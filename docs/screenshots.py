@@ -84,6 +84,7 @@ def take(browser: Any, process: subprocess.Popen[str], folder: str) -> None:
         for room, prepare in ROOMS.items():
             page.goto(f"{link.partition('/#')[0]}/{room}")
             prepare(page)
+            page.wait_for_load_state("networkidle")  # the ledger is shown anew after a release
             page.evaluate(RENAME, [folder, SHOWN_FOLDER])
             page.mouse.move(0, 0)
             page.evaluate("document.activeElement.blur()")
