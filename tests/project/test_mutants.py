@@ -103,6 +103,13 @@ AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alpha
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
+PEOPLE = "releases/test_people_release.py::test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon[ls-roo-1]"
+PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_person_is_protected_and_tells_nobody"
+MERGED = (
+    "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
+)
+FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
+
 HOSTILE = "web/test_web_hostile.py::test_a"
 REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
 ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
@@ -698,6 +705,21 @@ MUTANTS = {
     ),
     "a refusal quotes a connection string": (
         "core/arguments.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
+    ),
+    "two records of a person are kept": (
+        "engines/people.py", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
+    ),
+    "which record is kept depends on the others": (
+        "engines/people.py", "        rank = rank_of(asked.salt, person, keys)\n", "        rank = rank_of(asked.salt, str(len(people)), keys)\n", PEOPLE,
+    ),
+    "a release forgets the people": (
+        "releases/execute.py", "if request.person is not None:", "if request.person == 0:", PEOPLE_SAID,
+    ),
+    "an identifier that is no text is missing": (
+        "engines/people.py", "THEN coalesce(left({text}, {LONGEST_PERSON}), '') END", "THEN left({text}, {LONGEST_PERSON}) END", MERGED,
+    ),
+    "a person is one in each file": (
+        "engines/file_scan.py", '{people.kept_by_group(found, asked)})"  # noqa: S608', '{found})"  # noqa: S608', FILES_OF_ONE,
     ),
     "the page listens to the network": (
         "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

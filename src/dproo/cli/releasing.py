@@ -24,6 +24,7 @@ from dproo.cli.output import (
 )
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import AUTO
+from dproo.releases.pure_request import A_PERSON
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
@@ -55,6 +56,10 @@ _SOURCE_OPTIONS = (
     neighbours_option,
     click.option(
         "--records-per-person", default=1, show_default=True, help="The most records of one person."
+    ),
+    click.option(
+        "--person",
+        help="The column that names whom a record is about: count one record of each person.",
     ),
     click.option(
         "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
@@ -232,7 +237,9 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
         "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
         f" {receipt['certificate']['epsilon']:.9g})",
         "protects": f"{receipt['protects']}, {receipt['neighbours']}",
-        "records n": receipt.get("n", "private"),
+        f"{'people' if receipt['protects'] == A_PERSON else 'records'} n": receipt.get(
+            "n", "private"
+        ),
         **_public(receipt),
         "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
         f" charged {in_epsilon(charged['charge_nano_epsilon'])}"

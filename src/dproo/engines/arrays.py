@@ -22,7 +22,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if asked.table is not None or type(data).__module__.partition(".")[0] != "numpy":
         return None
-    _check(data, asked.columns if asked.alphabets[0].columns else ())
+    _check(data, asked.read if asked.alphabets[0].columns or asked.person else ())
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(_cells(data), asked))
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.core.arguments import refusal
 from dproo.engines import sets
+
+
+def fresh_salt() -> str:
+    """Return a salt that was never used before; nobody is told it."""
+    return secrets.token_hex(16)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,9 +27,14 @@ class Asked:
         table: the table of a database, or of a DuckDB file.
         engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
         master: the cluster that Spark runs on.
+        person: the column that names whom a record is about, where few of a person's records
+            are to be counted.
+        kept: how many.
+        salt: what chance decides by which.
 
     Raises:
-        ValueError: two alphabets give a column different letters.
+        ValueError: two alphabets give a column different letters, or the person is one of
+            the columns.
     """
 
     alphabets: tuple[Alphabet, ...]
@@ -31,8 +42,12 @@ class Asked:
     table: str | tuple[str, ...] | None = None
     engine: str | None = None
     master: str | None = None
+    person: str | None = None
+    kept: int = 1
+    salt: str = field(default_factory=fresh_salt, repr=False)
 
     def __post_init__(self) -> None:
+        self._check_person()
         axes = self.axes
         for alphabet, places in zip(self.alphabets, self.places, strict=True):
             for place, axis in zip(places, alphabet.axes, strict=True):
@@ -41,6 +56,21 @@ class Asked:
                     raise ValueError(
                         refusal("alphabets", "all give a column the same letters", column)
                     )
+
+    def _check_person(self) -> None:
+        if self.person is None:
+            return
+        if not isinstance(self.person, str) or not self.person:
+            raise TypeError("person must be the name of a column.")
+        if not self.columns:
+            raise ValueError("column must be given with person: it holds the possible values.")
+        if self.person in self.columns:
+            raise ValueError("person must be a column that is neither released nor a group.")
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns that are read: those to count, and that of the person last."""
+        return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:

@@ -9,6 +9,7 @@ from itertools import islice, repeat
 from typing import Any
 
 from dproo.alphabet import Alphabet
+from dproo.engines import people
 from dproo.engines.asked import Asked
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
@@ -28,10 +29,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally, ...]:
     """Count records one by one, or cells where the only alphabet names no column."""
-    if not asked.alphabets[0].columns:
+    if not asked.alphabets[0].columns and asked.person is None:
         return (count_cells(records, alphabet=asked.alphabets[0]),)
+    if asked.person is not None:
+        return count_people((cells_of(record, asked.read) for record in records), asked)
     rows = ((*cells_of(record, asked.columns), 1) for record in records)
     return Tally.several(rows, asked=asked)
+
+
+def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally, ...]:
+    """Count the records that are kept of each person, whose cell is the last of a row."""
+    return Tally.several(people.kept_rows(rows, asked), asked=asked)
 
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:

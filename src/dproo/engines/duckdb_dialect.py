@@ -72,6 +72,11 @@ DIALECT = sql.Dialect(
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     bigint="TRY_CAST({} AS BIGINT)",
+    missing={
+        sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
+        sql.TEXT: "({} IS NULL OR {} = '')",
+        sql.JSON: f"(coalesce(json_type({{}}), 'NULL') = 'NULL' OR {_JSON_TEXT} = '')",
+    },
 )
 
 

@@ -7,13 +7,13 @@ different ones to keep in memory, it maps every record to its letter one by one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Letters
+from dproo.engines import people, sets
 from dproo.engines import query as sql
-from dproo.engines import sets
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Opened, Pipe
@@ -49,7 +49,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
-    found = open_files(find_files(data), columns=asked.columns, table=asked.table)
+    found = open_files(find_files(data), columns=asked.read, table=asked.table)
     return Scan(engine="files", _asked=asked, _read=lambda: count_files(found, asked))
 
 
@@ -62,7 +62,7 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
         try:
             return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
-            if not is_grouped:
+            if not is_grouped or asked.person is not None:
                 raise
             is_grouped = False
         except duckdb.InvalidInputException:
@@ -76,23 +76,24 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
 def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tuple[Tally, ...]:
     pipe = Pipe() if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
+    # People need the memory that they need; of groups there is another way to count.
+    is_bounded = is_grouped and asked.person is None
     with ExitStack() as stack:
         held, engine = files.started.pop() if files.started else (None, None)
         if held is not None:
             stack.push(held)
         # An engine that is locked in knows a file by where its name led at that time.
-        if engine is None or any(file.is_moved for file in files.opened):
+        if engine is None or not is_bounded or any(file.is_moved for file in files.opened):
             engine = stack.enter_context(
-                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_grouped)
+                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
             )
-        query = _query(files, asked, names, is_grouped=is_grouped, is_piped=is_piped)
         _write_letters(engine, asked)
-        rows: list[tuple[Any, ...]] = []
-        for file in files.opened if pipe else ():
-            with pipe.filled(_cleaned(file, files, asked)):  # type: ignore[union-attr]
-                rows += engine.execute(query).fetchall()
-        if not pipe:
-            rows = engine.execute(query).fetchall()
+        relation = _relation(files, names, is_piped=is_piped)
+        if asked.person is None:
+            query = _query(relation, files.kinds, asked, is_grouped=is_grouped)
+            rows = _read(engine, query, files, asked, pipe)
+        else:
+            rows = _read_people(engine, relation, files, asked, pipe)
         if files.format == CSV:
             # Records that are too long, of the same scan.
             unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
@@ -102,30 +103,59 @@ def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tu
     return Tally.of_sets(rows, asked=asked)
 
 
-def _query(
-    files: Files, asked: Asked, names: list[str], *, is_grouped: bool, is_piped: bool
-) -> str:
-    relation = _relation(files, names, is_piped=is_piped)
-    columns = [f"c{i}" for i in range(len(files.cells))]
+def _read(
+    engine: duckdb.DuckDBPyConnection, query: str, files: Files, asked: Asked, pipe: Pipe | None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a query of all files, or through a pipe of one after the other."""
+    if pipe is None:
+        return engine.execute(query).fetchall()
+    rows: list[tuple[Any, ...]] = []
+    for file in files.opened:
+        with pipe.filled(_cleaned(file, files, asked)):
+            rows += engine.execute(query).fetchall()
+    return rows
+
+
+def _read_people(
+    engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
+) -> list[tuple[Any, ...]]:
+    """Return the counts of the records that are kept of each person."""
+    found = people.ranked(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
+    if pipe is not None:
+        # A person may have records in several files: what is kept of each is remembered.
+        kept = people.kept_by_group(found, asked)
+        engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
+        _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        found = "people"
+    cells = ", ".join(people.cells_sql(asked))
+    relation = f"(SELECT {cells}, records FROM {people.kept_by_group(found, asked)})"  # noqa: S608
+    return engine.execute(
+        _query(relation, people.kept_kinds(asked), asked, is_grouped=True)
+    ).fetchall()
+
+
+def _query(relation: str, kinds: Sequence[str], asked: Asked, *, is_grouped: bool) -> str:
+    columns = [f"c{i}" for i in range(len(asked.axes))]
     keys = ", ".join(columns)
+    count = "count(*)" if asked.person is None else "CAST(sum(records) AS BIGINT)"
     if len(asked.alphabets) == 1:
         if is_grouped:
-            relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
-        query = sql.statement(relation, kinds=files.kinds, axes=asked.axes, dialect=DIALECT)
+            relation = f"(SELECT {keys}, {count} AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
+        query = sql.statement(relation, kinds=kinds, axes=asked.axes, dialect=DIALECT)
     else:
         marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
         if is_grouped:
             marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
             groups = sets.clause(columns, asked.sets)
             relation = (
-                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
+                f"(SELECT {marked}, {keys}, {count} AS records"  # noqa: S608
                 f" FROM {relation} GROUP BY {groups})"
             )
         query = sql.statement_of_sets(
             relation,
             grouped_by=asked.sets,
             marks=list(marks),
-            kinds=files.kinds,
+            kinds=kinds,
             axes=asked.axes,
             dialect=DIALECT,
         )

@@ -32,7 +32,11 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
         is_letter = is_number & number.is_between(low, high, closed="left")
         # A plain number: some engines read a long one as a decimal, and round the edges to it.
         outside = min(2 * low - 1, -1.0) if axis.is_open else low
-        return _lower_edge(number, axis.edges), is_letter.fill_null(value=False), outside
+        return (
+            _by_halving(number, axis.edges, axis.edges[:-1]),
+            is_letter.fill_null(value=False),
+            outside,
+        )
     text = text_of(column, dtype)
     if isinstance(axis, IntegerRange):
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
@@ -42,6 +46,16 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
         assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
         is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
     return text, is_letter.fill_null(value=False), ""
+
+
+def place_of(column: Any, dtype: Any, axis: Bins) -> Any:
+    """Return the place of the bin that a cell is in, as text, empty outside all of them."""
+    import narwhals as nw
+
+    number, is_number = _number(column, dtype)
+    is_letter = is_number & number.is_between(axis.edges[0], axis.edges[-1], closed="left")
+    place = _by_halving(number, axis.edges, list(map(str, range(axis.listed))))
+    return nw.when(is_letter.fill_null(value=False)).then(place).otherwise(nw.lit(""))
 
 
 def text_of(column: Any, dtype: Any) -> Any:
@@ -99,14 +113,13 @@ def _is_like(text: Any, pattern: str, foreign: str) -> Any:
     return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
-def _lower_edge(number: Any, edges: Sequence[float]) -> Any:
-    """Return the greatest edge not above a number, by halving."""
+def _by_halving(number: Any, edges: Sequence[float], values: Sequence[float | str]) -> Any:
+    """Return the value of the bin that a number is in, the first one's below all of them."""
     import narwhals as nw
 
-    if len(edges) <= 2:
-        return nw.lit(edges[0])
-    middle = len(edges) // 2
-    below = _lower_edge(number, edges[: middle + 1])
-    return (
-        nw.when(number < edges[middle]).then(below).otherwise(_lower_edge(number, edges[middle:]))
-    )
+    if len(values) == 1:
+        return nw.lit(values[0])
+    middle = len(values) // 2
+    below = _by_halving(number, edges[: middle + 1], values[:middle])
+    above = _by_halving(number, edges[middle:], values[middle:])
+    return nw.when(number < edges[middle]).then(below).otherwise(above)

@@ -19,12 +19,13 @@ from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
-from dproo.engines.cells import count_cells
+from dproo.engines.cells import count_cells, count_people
 from dproo.engines.frame_cells import key_of, text_of
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
 from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.people_frames import check_people, is_kept_there, kept_frame, rows_of
 from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
@@ -48,7 +49,9 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     frame = None if asked.table is not None or is_plain else to_frame(data)
     if frame is None:
         return None
-    found = check_frame(frame, asked.columns)
+    found = check_frame(frame, asked.read)
+    if asked.person is not None:
+        check_people(frame)
     return Scan(
         engine="frames",
         _asked=asked,
@@ -101,12 +104,16 @@ def count_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[
 
     Args:
         frame: the frame.
-        columns: the columns to count.
+        columns: the columns to count, and that of the person where there is one.
         asked: the alphabets.
     """
     import narwhals as nw
 
     with quiet() if is_spark(frame) else nullcontext():
+        if asked.person is not None:
+            if not is_kept_there(frame):
+                return count_people(rows_of(frame, columns), asked)
+            frame, columns = kept_frame(frame, columns, asked)
         if len(asked.alphabets) == 1:
             return (_counted(frame, columns, asked.alphabets[0]),)
         if isinstance(frame, nw.LazyFrame):

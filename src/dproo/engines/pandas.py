@@ -14,7 +14,7 @@ from dproo.engines.tally import Tally
 def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
     """Count columns that hold objects, categories or Arrow; nothing if none of them does."""
     if any(_is_of_objects(column.dtype) for column in columns):
-        cells = [_values(column) for column in columns]
+        cells = [values(column) for column in columns]
         rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
         return count_cells(rows, alphabet=alphabet)
     if any(is_arrow(column.dtype) for column in columns):
@@ -40,9 +40,10 @@ def _chunked(column: Any) -> Any:
     return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
 
 
-def _values(column: Any) -> list[Any]:
+def values(column: Any) -> list[Any]:
+    """Return all cells of a column as Python values."""
     if type(column.dtype).__name__ == "CategoricalDtype":
-        categories = [*_values(column.cat.categories.to_series()), None]
+        categories = [*values(column.cat.categories.to_series()), None]
         return [categories[code] for code in column.cat.codes]  # none is the last, -1
     if is_arrow(column.dtype):
         return arrow.values(_chunked(column))

@@ -9,7 +9,7 @@ from typing import Any
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
-from dproo.engines import postgresql_session, postgresql_url
+from dproo.engines import people, postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.postgresql_session import Session
@@ -75,6 +75,7 @@ POSTGRESQL = sql.Dialect(
     is_letter="{} = ANY(%(letters{column})s)",
     is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
     bigint="CAST({} AS BIGINT)",
+    missing={sql.FLOAT: "({} IS NULL OR {} = 'NaN')", sql.TEXT: "({} IS NULL OR {} = '')"},
 )
 
 
@@ -137,7 +138,7 @@ def open_table(database: Any, asked: Asked) -> Table:
             ((oid,),) = cursor.fetchall()
             opened.pin(cursor)
             name = _qualified(cursor, oid, parts)
-            query = _query(name, _types(cursor, oid, asked.columns), asked)
+            query = _query(name, _types(cursor, oid, asked.read), asked)
             letters = _letters(asked)
             # It is planned and begun, so that rights and locks are asked for, and reads nothing.
             # All characters of the letters in one: that the database has them can be told too.
@@ -207,11 +208,15 @@ def _query(name: str, types: dict[str, str], asked: Asked) -> str:
     relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
     kinds = [_KINDS[base] for base in types.values()]
     # The names may hold the sign of a parameter; no other part of the query does.
+    source = "{relation}"
+    if asked.person is not None:
+        ranked = people.ranked(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
+        source, kinds = people.kept_by_window(ranked, asked), people.kept_kinds(asked)
     if len(asked.alphabets) == 1:
-        query = sql.statement("{relation}", kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+        query = sql.statement(source, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
     else:
         query = sql.statement_of_sets(
-            "{relation}",
+            source,
             grouped_by=asked.sets,
             kinds=kinds,
             axes=asked.axes,

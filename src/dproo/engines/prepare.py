@@ -46,6 +46,8 @@ def count(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
@@ -53,7 +55,14 @@ def count(
     [2, 1, 1]
     """
     scan = prepare(
-        data, alphabet=alphabet, column=column, table=table, engine=engine, master=master
+        data,
+        alphabet=alphabet,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+        person=person,
+        kept=kept,
     )
     return scan.count()
 
@@ -66,6 +75,8 @@ def prepare(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -80,6 +91,9 @@ def prepare(
             names with a dot in double quotes; or a tuple of names as they are.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        person: the column that names whom a record is about: of each person only some records
+            are counted.
+        kept: how many.
 
     Raises:
         TypeError: no engine knows this kind of data.
@@ -89,7 +103,15 @@ def prepare(
     if alphabet.columns and column is not None:
         raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = alphabet.columns or (() if column is None else (column,))
-    asked = Asked(alphabets=(alphabet,), columns=columns, table=table, engine=engine, master=master)
+    asked = Asked(
+        alphabets=(alphabet,),
+        columns=columns,
+        table=table,
+        engine=engine,
+        master=master,
+        person=person,
+        kept=kept,
+    )
     return _opened(data, asked)
 
 
@@ -101,6 +123,8 @@ def prepare_several(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Scan:
     """Check a source and several alphabets, and return the scan; no record is read.
 
@@ -115,6 +139,8 @@ def prepare_several(
         table: as for :func:`prepare`.
         engine: as for :func:`prepare`.
         master: as for :func:`prepare`.
+        person: as for :func:`prepare`.
+        kept: as for :func:`prepare`.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -139,7 +165,15 @@ def prepare_several(
         raise TypeError(
             "data must be records, got ready counts. Records are counted by all alphabets at once."
         )
-    asked = Asked(alphabets=several, columns=order, table=table, engine=engine, master=master)
+    asked = Asked(
+        alphabets=several,
+        columns=order,
+        table=table,
+        engine=engine,
+        master=master,
+        person=person,
+        kept=kept,
+    )
     return _opened(data, asked)
 
 

@@ -43,6 +43,7 @@ class Dialect:
         is_letter: whether a text is one of the letters of column ``{column}``.
         is_integer: whether a text is an integer of at most 18 digits.
         bigint: such a text as an integer.
+        missing: whether a cell is missing, where that is more than being null, by its kind.
     """
 
     texts: dict[str, str]
@@ -50,6 +51,7 @@ class Dialect:
     is_letter: str
     is_integer: str
     bigint: str
+    missing: dict[str, str]
 
 
 def quoted(name: str) -> str:
@@ -188,7 +190,7 @@ def _keyed(
 ) -> str:
     """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
     columns = range(len(axes))
-    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
+    values = ", ".join(f"{value_of(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
     keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
     others = ", ".join(carried)
     return (
@@ -197,16 +199,21 @@ def _keyed(
     )
 
 
-def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+def value_of(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
     """Return what a cell is compared by: its canonical text, or its number for bins."""
     templates = dialect.numbers if isinstance(axis, Bins) else dialect.texts
     return templates[kind].replace("{}", f"c{column}")
 
 
+def edge(number: float) -> str:
+    """Return the edge of a bin."""
+    return f"CAST('{number!r}' AS DOUBLE PRECISION)"
+
+
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
-        edges = [f"CAST('{edge!r}' AS DOUBLE PRECISION)" for edge in axis.edges]
+        edges = list(map(edge, axis.edges))
         bins = pairwise(edges)
         whens = " ".join(f"WHEN {value} < {high} THEN {low}" for low, high in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"

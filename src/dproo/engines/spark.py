@@ -41,7 +41,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     with ExitStack() as stack:
         session = stack.enter_context(session_for(asked.master))
         frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
-        found = frames.check_frame(frame, asked.columns)
+        found = frames.check_frame(frame, asked.read)
         held = stack.pop_all()
 
     def read() -> tuple[Tally, ...]:

@@ -109,7 +109,7 @@ def _is_readable_by_ibis(dtype: Any) -> bool:
     return bool(is_number or is_word)
 
 
-def by_duckdb(column: str, type_name: object, axis: Axis) -> str:
+def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
     """Return a column as narwhals knows it: an enumeration as text, a long integer too."""
     cell = quoted(column)
     if str(type_name) == "BIGNUM" and isinstance(axis, Bins):

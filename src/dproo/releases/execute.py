@@ -68,6 +68,8 @@ def execute(
 ) -> Release:
     """Check the data, reserve the budget, release and record; see :func:`dproo.sample`."""
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    if request.person is not None:
+        where |= {"person": request.person, "kept": request.records_per_person}
     alphabets = request.counted_alphabets
     if len(alphabets) == 1:
         scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
@@ -155,13 +157,12 @@ def _end(error: BaseException, kept: str) -> BaseException:
 
 
 def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
-    person = request.records_per_person
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(request.cost),
         "epsilon_decimal": decimal_text(request.cost),
         "neighbours": request.neighbours,
-        "protects": "one record" if person == 1 else f"one person with up to {person} records",
+        "protects": request.protects,
         **drawn.facts,
         "certificate": drawn.certificate,
         "ledger": None,

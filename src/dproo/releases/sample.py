@@ -35,6 +35,7 @@ def sample(
     are_groups_public: bool = False,
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
+    person: str | None = None,
     guess: str | None = None,
     network: Wiring = AUTO,
     shares: Mapping[str, Number] | None = None,
@@ -66,6 +67,9 @@ def sample(
             then costs epsilon only once under replace too.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
+        person: the column that names whom a record is about. One record of each person is
+            counted, or up to ``records_per_person`` under add-remove, and the release protects
+            a person, whatever they contribute.
         guess: what the public knows about the shape of the data, for ``als-roo``: ``"sparse"``,
             ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         network: how the columns of a row depend on each other: ``"declared"`` by the code book,
@@ -103,6 +107,7 @@ def sample(
             groups=groups,
             neighbours=neighbours,
             records_per_person=records_per_person,
+            person=person,
             guess=guess,
         )
         column = None if groups else column  # groups name their columns
@@ -119,6 +124,7 @@ def sample(
             size=size,
             neighbours=neighbours,
             records_per_person=records_per_person,
+            person=person,
             is_within_bins=within_bins,
         )
     return execute(

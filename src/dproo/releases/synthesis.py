@@ -95,6 +95,16 @@ class SynthesisRequest:
         return self.request.records_per_person
 
     @property
+    def person(self) -> str | None:
+        """The column that names whom a record is about, where that is known."""
+        return self.request.person
+
+    @property
+    def protects(self) -> str:
+        """Whom it protects, for the receipt."""
+        return self.request.protects
+
+    @property
     def records_needed(self) -> int:
         """One: rows are drawn from a distribution, not taken from the data."""
         return 1
@@ -190,6 +200,7 @@ def synthesize(
     table: str | tuple[str, ...] | None = None,
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
+    person: str | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -215,6 +226,9 @@ def synthesize(
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
+        person: the column that names whom a record is about. One record of each person is
+            counted, or up to ``records_per_person`` under add-remove, and the release protects
+            a person, whatever they contribute.
         ledger: the ledger to charge; with a delta, the budget must have been declared with one.
         dataset: the name under which the ledger keeps the budget of this data.
         out: a new file to write the rows to, ``.csv`` or ``.parquet``.
@@ -238,6 +252,7 @@ def synthesize(
             sampler=DEFAULT if sampler == AUTO else sampler,
             neighbours=neighbours,
             records_per_person=records_per_person,
+            person=person,
         ),
         rows=rows,
         delta=parse_delta(delta),
