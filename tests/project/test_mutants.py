@@ -109,6 +109,9 @@ MERGED = (
     "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
 )
 FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
+OPEN_LAW = "mechanisms/test_open_alphabet.py"
+OPEN_LETTERS = "engines/test_open_letters.py"
+OPEN_RELEASE = "releases/test_open_release.py"
 
 HOSTILE = "web/test_web_hostile.py::test_a"
 REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
@@ -614,7 +617,7 @@ MUTANTS = {
         "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "analysis/planner.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "analysis/planner.py", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
@@ -720,6 +723,27 @@ MUTANTS = {
     ),
     "a person is one in each file": (
         "engines/file_scan.py", '{people.kept_by_group(found, asked)})"  # noqa: S608', '{found})"  # noqa: S608', FILES_OF_ONE,
+    ),
+    "other has no floor": (
+        "mechanisms/open_alphabet.py", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
+    ),
+    "other has no floor, and nobody looks": (
+        "mechanisms/open_alphabet.py", "rest = counts.n * self.unit + self.floor -", "rest = counts.n * self.unit -", f"{OPEN_LAW}::test_replacing_one_record_leaks_exactly_what_is_certified[4-1-0.01]",
+    ),
+    "an unknown number of records is taken for a known one": (
+        "mechanisms/open_alphabet.py", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
+    ),
+    "a person with several records is several people": (
+        "releases/open_request.py", "return (self.minimum_people - 1) * self.records_per_person + 1", "return self.minimum_people", OPEN_RELEASE,
+    ),
+    "each of a person's records has all of delta": (
+        "releases/open_request.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
+    ),
+    "a rare letter leaves the engine": (
+        "engines/open_letters.py", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
+    ),
+    "a letter is rare if it is rare in one file": (
+        "engines/file_scan.py", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "the page listens to the network": (
         "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

@@ -85,6 +85,11 @@ class Alphabet:
                     "alphabet must be given. It is never inferred: which letters occur in the"
                     " data is private. List every letter that could occur, from a code book."
                 )
+            case "open":
+                raise ValueError(
+                    "alphabet must list its letters here. An open one is for dproo.sample, for one"
+                    " record of one column."
+                )
             case str() | Path():
                 return cls.read(letters, policy=policy)
             case range() if letters.step == 1:

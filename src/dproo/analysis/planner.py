@@ -15,8 +15,9 @@ from fractions import Fraction
 from typing import Any, overload
 
 from dproo.analysis.limit import limit
+from dproo.analysis.open_plan import OpenPlan, plan_open
 from dproo.analysis.row_plan import RowPlan, plan_row
-from dproo.analysis.search import LARGEST, Curve, least, most, roughly
+from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, roughly
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import EPSILON_MAX, Number, exp_lower, log_upper, parse_epsilon, rational
 from dproo.mechanisms import BASELINES, DEFAULT, SAMPLERS
@@ -103,6 +104,8 @@ def plan(
 ) -> Plan: ...
 @overload
 def plan(*, codebook: Any, n: int, epsilon: Number) -> RowPlan: ...
+@overload
+def plan(*, alphabet: str, epsilon: Number, delta: Number, n: int | None = None) -> OpenPlan: ...
 def plan(
     *,
     n: int | None = None,
@@ -111,7 +114,9 @@ def plan(
     alpha: Number | None = None,
     samplers: Iterable[str] | None = None,
     codebook: Any = None,
-) -> Plan | RowPlan:
+    alphabet: str | None = None,
+    delta: Number = 0,
+) -> Plan | RowPlan | OpenPlan:
     """Solve for the missing one of ``n``, ``k``, ``epsilon`` and ``alpha``, for every sampler.
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
@@ -129,6 +134,8 @@ def plan(
         samplers: which ones to ask; by default all.
         codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
             what each column costs and how accurate the row is.
+        alphabet: ``"open"``, to learn how many records a value needs to appear.
+        delta: with an open alphabet, as for :func:`dproo.sample`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
     >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit
@@ -137,6 +144,9 @@ def plan(
     Raises:
         ValueError: not exactly three are given, or one is out of its range.
     """
+    if alphabet is not None:
+        one_of("alphabet", alphabet, ["open"])
+        return plan_open(n=n, epsilon=epsilon or 0, delta=delta)
     if codebook is not None:
         if n is None or epsilon is None or not (k is alpha is samplers is None):
             raise ValueError("plan must be given n and epsilon, and no more, with a code book.")
@@ -203,7 +213,7 @@ class _Question:
         value: int | Fraction | None
         value, _ = self._solve(lambda **at: limit(**at).lower, is_exact=True)
         if self.missing == "epsilon" and value is not None:
-            return value - _unit(Fraction(value), _DIGITS)  # nothing up to here is enough
+            return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
         return value
 
     def _solve(self, worst_alpha: _WorstAlpha, *, is_exact: bool) -> tuple[Any, str]:
@@ -270,21 +280,13 @@ def _least_epsilon(
 
     guess = guess or log_upper(1 + k / (alpha * n))
     if is_exact:
-        finest = _unit(guess, _MANY_DIGITS)
+        finest = last_digit(guess, _MANY_DIGITS)
         guess = curve(finest).near(guess / finest) * finest
-    unit = _unit(guess, _DIGITS if is_exact else _FEW_DIGITS)
+    unit = last_digit(guess, _DIGITS if is_exact else _FEW_DIGITS)
     steps = (least if is_exact else roughly)(curve(unit), guess / unit)
     if steps is None or steps * unit > EPSILON_MAX:
         return None, f"it would take an epsilon above {EPSILON_MAX}"
     return steps * unit, ""
-
-
-def _unit(epsilon: Fraction, digits: int) -> Fraction:
-    """Return the power of ten that is the last of so many digits."""
-    unit = Fraction(1)
-    while epsilon / unit < 10 ** (digits - 1):
-        unit /= 10
-    return unit
 
 
 _SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {

@@ -10,6 +10,7 @@ import click
 
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
+from dproo.alphabet.open_text import OPEN
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
@@ -38,7 +39,7 @@ _SOURCE_OPTIONS = (
         multiple=True,
         help="The public letters, one alphabet for each column: a file with one per line"
         " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
-        " (bins:0,18,65).",
+        " (bins:0,18,65). 'open' (dproo sample only): nobody can list them; see --delta.",
     ),
     click.option(
         "--outside",
@@ -106,6 +107,13 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--by", help="A column of groups: release one record for each group.")
 @click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
+@click.option("--delta", help="With --alphabet open: the probability that epsilon may fail.")
+@click.option(
+    "--minimum-people",
+    type=int,
+    help="With --alphabet open: never show a value that fewer records, or people, have."
+    " [default: 2]",
+)
 @click.option(
     "--guess",
     help="The public's guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
@@ -130,10 +138,10 @@ def sample_command(
 ) -> None:
     """Release a representative record or row of DATA.
 
-    The release is pure epsilon-DP. DATA is a CSV, TSV, Parquet, JSON lines or DuckDB file, a
-    quoted pattern of several, a postgresql:// URL, or what Spark can read. The alphabet is
-    public and never learned from the data. The record goes to standard output, the receipt to
-    standard error.
+    The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, Parquet,
+    JSON lines or DuckDB file, a quoted pattern of several, a postgresql:// URL, or what Spark
+    can read. A listed alphabet is public and never learned from the data. The record goes to
+    standard output, the receipt to standard error.
 
     \b
     Examples:
@@ -144,6 +152,8 @@ def sample_command(
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
       dproo sample visits.csv --codebook codebook.json --epsilon 1
+      dproo sample visits.csv --column note --alphabet open --epsilon 1 --delta 1e-9
+          --person patient
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
@@ -154,6 +164,8 @@ def sample_command(
             )
         book = CodeBook.of(codebook)
         alphabet, column, choices["codebook"] = book.alphabet, None, book
+    elif alphabets == (OPEN,) and len(columns) == 1:
+        alphabet, column, choices["alphabet"] = None, columns[0], OPEN
     else:
         alphabet, column = letters(columns, alphabets, outside)
         choices["alphabet"] = alphabet
@@ -164,7 +176,7 @@ def sample_command(
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
-    printed = () if as_json else texts(alphabet, choices.get("by"))
+    printed = () if as_json or alphabet is None else texts(alphabet, choices.get("by"))
     require_printable(printed, breaks="\n\r\t")
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
@@ -212,6 +224,9 @@ def _lines(values: Sequence[Record]) -> Iterator[str]:
 
 def _public(receipt: dict[str, Any]) -> dict[str, object]:
     """Return which letters a release was out of."""
+    if "longest" in receipt:
+        least = f"of {receipt['minimum_people']} or more, {receipt['longest']} characters at most"
+        return {"letters": f"open: text {least}"}
     if "codebook_sha256" not in receipt:
         letters = {"letters k": receipt["k"]}
         return letters | {"alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}"}

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
+from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
 
@@ -89,6 +90,12 @@ class Asked:
             for place, axis in zip(places, alphabet.axes, strict=True)
         }
         return tuple(found[place] for place in range(len(found)))
+
+    @property
+    def open_axis(self) -> OpenText | None:
+        """The letters that nobody has listed, where they are asked for."""
+        axis = self.axes[0]
+        return axis if isinstance(axis, OpenText) else None
 
     @cached_property
     def sets(self) -> tuple[tuple[int, ...], ...]:

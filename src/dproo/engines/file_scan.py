@@ -12,7 +12,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Letters
-from dproo.engines import people, sets
+from dproo.core.counts import Counts
+from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import short_lines, short_runs, valid_text
@@ -28,6 +29,7 @@ from dproo.engines.files import (
     find_files,
     open_files,
 )
+from dproo.engines.open_letters import named_counts
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -53,7 +55,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     return Scan(engine="files", _asked=asked, _read=lambda: count_files(found, asked))
 
 
-def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
+def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB."""
     import duckdb
 
@@ -73,7 +75,9 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
             is_piped = True
 
 
-def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tuple[Tally, ...]:
+def _scan(
+    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool
+) -> tuple[Tally | Counts, ...]:
     pipe = Pipe() if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
     # People need the memory that they need; of groups there is another way to count.
@@ -90,7 +94,9 @@ def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tu
         _write_letters(engine, asked)
         relation = _relation(files, names, is_piped=is_piped)
         if asked.person is None:
-            query = _query(relation, files.kinds, asked, is_grouped=is_grouped)
+            # In one file of several a letter may be rarer than in all.
+            is_part = pipe is not None and len(files.opened) > 1
+            query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
             rows = _read(engine, query, files, asked, pipe)
         else:
             rows = _read_people(engine, relation, files, asked, pipe)
@@ -100,6 +106,8 @@ def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tu
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
             nothing = [None] * len(asked.axes)
             rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+    if asked.open_axis is not None:
+        return named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
 
 
@@ -134,7 +142,19 @@ def _read_people(
     ).fetchall()
 
 
-def _query(relation: str, kinds: Sequence[str], asked: Asked, *, is_grouped: bool) -> str:
+def _query(
+    relation: str,
+    kinds: Sequence[str],
+    asked: Asked,
+    *,
+    is_grouped: bool,
+    is_part: bool = False,
+) -> str:
+    if asked.open_axis is not None:
+        minimum = 1 if is_part else asked.open_axis.minimum
+        return open_letters.statement(
+            relation, kind=kinds[0], axis=asked.open_axis, dialect=DIALECT, minimum=minimum
+        )
     columns = [f"c{i}" for i in range(len(asked.axes))]
     keys = ", ".join(columns)
     count = "count(*)" if asked.person is None else "CAST(sum(records) AS BIGINT)"

@@ -6,7 +6,7 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import reduce
 from operator import and_
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
+from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
+from dproo.core.counts import Counts
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
@@ -24,8 +26,15 @@ from dproo.engines.frame_cells import key_of, text_of
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
+from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.pandas import count_pandas, is_arrow
-from dproo.engines.people_frames import check_people, is_kept_there, kept_frame, rows_of
+from dproo.engines.people_frames import (
+    check_people,
+    groups_of,
+    is_kept_there,
+    kept_frame,
+    rows_of,
+)
 from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
@@ -50,7 +59,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     if frame is None:
         return None
     found = check_frame(frame, asked.read)
-    if asked.person is not None:
+    if asked.person is not None or asked.open_axis is not None:
         check_people(frame)
     return Scan(
         engine="frames",
@@ -97,7 +106,9 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
     return list(columns)
 
 
-def count_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+def count_frame(
+    frame: Frame, *, columns: Sequence[str], asked: Asked
+) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within the library that holds it.
 
     One query of a lazy frame counts by all of them: each would read its source anew.
@@ -107,28 +118,41 @@ def count_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[
         columns: the columns to count, and that of the person where there is one.
         asked: the alphabets.
     """
-    import narwhals as nw
-
     with quiet() if is_spark(frame) else nullcontext():
         if asked.person is not None:
             if not is_kept_there(frame):
                 return count_people(rows_of(frame, columns), asked)
             frame, columns = kept_frame(frame, columns, asked)
-        if len(asked.alphabets) == 1:
-            return (_counted(frame, columns, asked.alphabets[0]),)
-        if isinstance(frame, nw.LazyFrame):
-            if frame.implementation.is_dask() and not _is_known(frame, columns):
-                return _counted_in_parts(frame, columns, asked)
-            plain, names = renamed(frame, columns, asked.axes)
-            schema = plain.collect_schema()
-            if not any(schema[name] == nw.Object for name in names):
-                return count_lazy(plain, columns=names, asked=asked)
-            selected: Any = plain.select(*names)
-            frame, columns = selected.collect(), names
-        return tuple(
-            _counted(frame, [columns[place] for place in places], alphabet)
-            for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
-        )
+        if asked.open_axis is not None:
+            return named_counts(_texts(frame, columns, asked.open_axis), asked.open_axis)
+        return _listed(frame, columns, asked)
+
+
+def _texts(frame: Frame, columns: Sequence[str], axis: OpenText) -> Iterable[Sequence[Any]]:
+    if is_kept_there(frame):
+        return groups_of(frame, columns[0], axis)
+    return texts_of(cell for (cell,) in rows_of(frame, columns))
+
+
+def _listed(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+    """Count by alphabets that are listed."""
+    import narwhals as nw
+
+    if len(asked.alphabets) == 1:
+        return (_counted(frame, columns, asked.alphabets[0]),)
+    if isinstance(frame, nw.LazyFrame):
+        if frame.implementation.is_dask() and not _is_known(frame, columns):
+            return _counted_in_parts(frame, columns, asked)
+        plain, names = renamed(frame, columns, asked.axes)
+        schema = plain.collect_schema()
+        if not any(schema[name] == nw.Object for name in names):
+            return count_lazy(plain, columns=names, asked=asked)
+        selected: Any = plain.select(*names)
+        frame, columns = selected.collect(), names
+    return tuple(
+        _counted(frame, [columns[place] for place in places], alphabet)
+        for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
+    )
 
 
 def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
@@ -139,7 +163,7 @@ def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tup
     parts = (nw.from_native(part.compute()) for part in native[list(columns)].partitions)
     total = Tally.several([], asked=asked)
     for part in parts:
-        found = count_frame(part, columns=columns, asked=asked)
+        found = _listed(part, columns, asked)
         total = tuple(
             Tally.merged(both, alphabet=both[0].alphabet) for both in zip(total, found, strict=True)
         )

@@ -21,6 +21,7 @@ from typing import Any
 
 from dproo.alphabet.axis import LONGEST, Axis, Bins, Letters
 from dproo.alphabet.cell import plain, text_of
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 
@@ -37,6 +38,8 @@ Kept = tuple[str, tuple[str, ...]]
 
 def longest(axis: Axis) -> int:
     """Return how many characters of a cell decide which letter it is."""
+    if isinstance(axis, OpenText):
+        return LONGEST_OPEN + 1
     return max(map(len, axis.places)) + 1 if isinstance(axis, Letters) else LONGEST + 1
 
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from dproo.alphabet.axis import Axis, Bins
-from dproo.engines import arrow, pandas, people
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
+from dproo.engines import arrow, open_letters, pandas, people
 from dproo.engines.asked import Asked
 from dproo.engines.duckdb_dialect import DIALECT, kind_of
 from dproo.engines.frame_cells import place_of, text_of
@@ -27,15 +28,15 @@ _SOURCE = "dproo_source"
 
 
 def check_people(frame: Frame) -> None:
-    """Refuse a frame whose library cannot keep the records of people, nor bring them here.
+    """Refuse a frame whose library can neither keep the records of people nor find letters.
 
     Raises:
         ValueError: it is such a frame.
     """
     if frame.implementation.is_dask() or frame.implementation.is_ibis():
         raise ValueError(
-            "person must be used with data of another kind than Dask and Ibis. Give the files or"
-            " the table behind the frame, or compute it first."
+            "person, and an open alphabet, must be used with other data than a frame of Dask or"
+            " Ibis. Give the files or the table behind the frame, or compute it first."
         )
 
 
@@ -70,6 +71,32 @@ def rows_of(frame: Frame, columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:
     if isinstance(selected, nw.LazyFrame):
         selected = selected.collect()
     return zip(*(selected[name].to_list() for name in names), strict=True)
+
+
+def groups_of(frame: Frame, column: str, axis: OpenText) -> Iterable[tuple[Any, ...]]:
+    """Return the texts that enough records have, and their numbers, by DuckDB or Spark."""
+    import narwhals as nw
+
+    if not is_spark(frame):
+        native: Any = frame.to_native()
+        kind = str(native.types[native.columns.index(column)])
+        cell = by_duckdb(column, kind, axis)
+        query = open_letters.statement(
+            f"(SELECT {cell} AS c0, 1 AS records FROM {_SOURCE})",  # noqa: S608
+            kind=kind_of(column, kind),
+            axis=axis,
+            dialect=DIALECT,
+            minimum=axis.minimum,
+        )
+        return cast("list[tuple[Any, ...]]", native.query(_SOURCE, query).fetchall())
+    frame, (name,) = renamed(frame, [column], [axis])
+    text = text_of(nw.col(name), frame.collect_schema()[name])
+    text = nw.when(text.str.len_chars() <= LONGEST_OPEN).then(text).otherwise(nw.lit(""))
+    groups = frame.select(text=text).group_by("text").agg(nw.len().alias("number"))
+    letter = nw.when(nw.col("number") >= axis.minimum).then(nw.col("text")).otherwise(nw.lit(""))
+    found: Any = groups.select(letter=letter, number="number")
+    found = found.group_by("letter").agg(nw.col("number").sum())
+    return cast("Iterable[tuple[Any, ...]]", found.collect().iter_rows())
 
 
 def _by_duckdb(frame: Frame, columns: Sequence[str], asked: Asked) -> Frame:

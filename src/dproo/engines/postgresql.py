@@ -9,7 +9,8 @@ from typing import Any
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
-from dproo.engines import people, postgresql_session, postgresql_url
+from dproo.core.counts import Counts
+from dproo.engines import open_letters, people, postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.postgresql_session import Session
@@ -157,7 +158,7 @@ def open_table(database: Any, asked: Asked) -> Table:
     return found
 
 
-def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
+def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of a table by the letters of each alphabet, within the database.
 
     One statement counts by all of them, and so sees one state of the table.
@@ -166,6 +167,8 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
         with table.session.cursor() as cursor:
             table.session.pin(cursor)
             cursor.execute(table.query, table.letters)
+            if asked.open_axis is not None:
+                return open_letters.named_counts(cursor.fetchall(), asked.open_axis)
             return Tally.of_sets(cursor.fetchall(), asked=asked)
     finally:
         table.session.close()
@@ -212,7 +215,15 @@ def _query(name: str, types: dict[str, str], asked: Asked) -> str:
     if asked.person is not None:
         ranked = people.ranked(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
         source, kinds = people.kept_by_window(ranked, asked), people.kept_kinds(asked)
-    if len(asked.alphabets) == 1:
+    if asked.open_axis is not None:
+        query = open_letters.statement(
+            source,
+            kind=kinds[0],
+            axis=asked.open_axis,
+            dialect=POSTGRESQL,
+            minimum=asked.open_axis.minimum,
+        )
+    elif len(asked.alphabets) == 1:
         query = sql.statement(source, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
     else:
         query = sql.statement_of_sets(

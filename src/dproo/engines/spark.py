@@ -15,6 +15,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from dproo.core.arguments import refusal
+from dproo.core.counts import Counts
 from dproo.engines import frames
 from dproo.engines.asked import Asked
 from dproo.engines.scan import Scan
@@ -44,7 +45,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         found = frames.check_frame(frame, asked.read)
         held = stack.pop_all()
 
-    def read() -> tuple[Tally, ...]:
+    def read() -> tuple[Tally | Counts, ...]:
         with held:
             return frames.count_frame(frame, columns=found, asked=asked)
 

@@ -24,6 +24,7 @@ class PureRequest:
         records_per_person: the most records that one protected person may own, or that are
             kept of each person.
         person: the column that names whom a record is about.
+        delta: the probability with which epsilon may fail; 0 where every letter is listed.
     """
 
     epsilon: Fraction
@@ -31,6 +32,7 @@ class PureRequest:
     neighbours: Relation = REPLACE
     records_per_person: int = 1
     person: str | None = None
+    delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
@@ -66,8 +68,3 @@ class PureRequest:
         """What the release costs: a record that moves between two groups is seen in both."""
         is_moving = self.groups is not None and self.neighbours == REPLACE
         return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
-
-    @property
-    def delta(self) -> Fraction:
-        """None: the release is pure."""
-        return Fraction(0)

@@ -9,13 +9,15 @@ from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
+from dproo.alphabet.open_text import OPEN
 from dproo.core.arguments import refusal
-from dproo.core.exact import Number, parse_epsilon
+from dproo.core.exact import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
+from dproo.releases.open_request import OpenRequest
 from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
@@ -36,6 +38,8 @@ def sample(
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     person: str | None = None,
+    delta: Number | None = None,
+    minimum_people: int | None = None,
     guess: str | None = None,
     network: Wiring = AUTO,
     shares: Mapping[str, Number] | None = None,
@@ -51,7 +55,9 @@ def sample(
         data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
             a file, a database, ready counts.
         alphabet: the public letters, in any form that :meth:`dproo.Alphabet.of` takes. Cells
-            outside it count as the extra letter ``other``, unless its policy differs.
+            outside it count as the extra letter ``other``, unless its policy differs. Or
+            ``"open"``, where nobody can list them: a value that enough records have, else
+            ``other``; this costs a ``delta``.
         codebook: the public columns and their letters, in any form that
             :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
@@ -70,6 +76,10 @@ def sample(
         person: the column that names whom a record is about. One record of each person is
             counted, or up to ``records_per_person`` under add-remove, and the release protects
             a person, whatever they contribute.
+        delta: the probability with which epsilon may fail, for an open alphabet; it should be
+            far below one over the number of records.
+        minimum_people: with an open alphabet, a value that fewer records, or people, have is
+            never shown; by default 2.
         guess: what the public knows about the shape of the data, for ``als-roo``: ``"sparse"``,
             ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         network: how the columns of a row depend on each other: ``"declared"`` by the code book,
@@ -93,13 +103,33 @@ def sample(
         ReleaseError: it failed after data was touched; the charge stays.
         KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
-    if codebook is None:
+    if codebook is None and alphabet == OPEN:
+        _refuse_beside_an_open_alphabet(
+            size=size != 1,
+            by=by is not None,
+            sampler=sampler not in {DEFAULT, AUTO},
+            guess=guess is not None,
+            network=network != AUTO,
+            shares=shares is not None,
+            within_bins=within_bins,
+        )
+        request: Request = OpenRequest(
+            epsilon=parse_epsilon(epsilon),
+            delta=parse_delta(0 if delta is None else delta),
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+            person=person,
+            minimum_people=2 if minimum_people is None else minimum_people,
+        )
+    elif delta is not None or minimum_people is not None:
+        raise ValueError("alphabet must be 'open' with delta or minimum_people.")
+    elif codebook is None:
         if network != AUTO or within_bins or shares is not None:
             raise ValueError("codebook must be given with network, shares or within_bins.")
         if by is not None and column is None:
             raise ValueError("column must be given with groups: it holds the letters.")
         groups = _groups(by, (str(column),), is_public=are_groups_public)
-        request: Request = SampleRequest(
+        request = SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
             sampler=sampler,
@@ -137,6 +167,15 @@ def sample(
         ledger=ledger,
         dataset=dataset,
     )
+
+
+def _refuse_beside_an_open_alphabet(**are_given: bool) -> None:
+    for name, is_given in are_given.items():
+        if is_given:
+            raise ValueError(
+                f"{name} must be left out with an open alphabet: it is for one record of one"
+                " column, and has a sampler of its own."
+            )
 
 
 def _refuse_beside_a_codebook(**arguments: object) -> None:
