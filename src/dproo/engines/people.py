@@ -199,15 +199,17 @@ def kept_by_group(relation: str, asked: Asked) -> str:
     """
     names = key_names(asked)
     packed = "{" + ", ".join(f"'{name}': {name}" for name in (*names, "h")) + "}"
-    if asked.kept == 1:
-        kept = f"arg_min({packed}, h)"
-    else:
+    unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
+    if asked.kept > 1:
         # Records without a person are grouped with their equals, and stand for all of them.
         least = f"CASE WHEN p IS NULL THEN 1 ELSE {asked.kept} END"
-        kept = f"unnest(list_slice(arg_min({packed}, h, {asked.kept}), 1, {least}))"
-    unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
+        kept = f"unnest(list_slice(arg_min({packed}, h, {asked.kept}), 1, {least})) AS s"
+    elif len(names) > 1:
+        kept = f"arg_min({packed}, h) AS s"
+    else:  # a third faster
+        kept, unpacked = "arg_min(k0, h) AS k0, min(h) AS h", "k0, h"
     return (
-        f"(SELECT p, {unpacked}, records FROM (SELECT p, {kept} AS s,"  # noqa: S608
+        f"(SELECT p, {unpacked}, records FROM (SELECT p, {kept},"  # noqa: S608
         " CASE WHEN p IS NULL THEN CAST(sum(records) AS BIGINT) ELSE 1 END AS records"
         f" FROM {relation} AS ranked"
         f" GROUP BY p, CASE WHEN p IS NULL THEN [{', '.join(names)}] END) AS packed)"

@@ -17,7 +17,7 @@ from functools import cached_property
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import pick
-from dproo.core.exact import ceil_div, exp_lower, parse_delta, parse_epsilon
+from dproo.core.exact import ceil_div, decimal_text, exp_lower, parse_delta, parse_epsilon
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
@@ -72,7 +72,7 @@ class OpenAlphabet:
             minimum=whole("minimum_people", self.minimum, at_least=1, at_most=MINIMUM_MAX),
         )
         if self.epsilon < OPEN_EPSILON_MIN:
-            least = f"be at least {float(OPEN_EPSILON_MIN)} with an open alphabet"
+            least = f"be at least {decimal_text(OPEN_EPSILON_MIN)} with an open alphabet"
             raise ValueError(refusal("epsilon", least, str(self.epsilon)))
         if self.delta < OPEN_DELTA_MIN:
             least = "be at least 1e-18 with an open alphabet, which cannot be pure"

@@ -34,6 +34,9 @@ STOPPED = "the release was stopped."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
 
+_COUNTS_PEOPLE = {"unit": "person"}
+"""What the ledger notes of a release that counts people: it must not name the column."""
+
 Result = TypeVar("Result")
 
 
@@ -85,7 +88,7 @@ def execute(
             delta=request.delta,
             neighbours=request.neighbours,
             records_per_person=request.records_per_person,
-            request=request.public_choices,
+            request=request.public_choices | ({} if request.person is None else _COUNTS_PEOPLE),
         ),
         kept="The charge may stand; see 'dproo ledger show'.",
         refusals=(LedgerError, TypeError, ValueError),
