@@ -23,6 +23,7 @@ lint: .venv/ready-dev
 
 bench: .venv/ready-dev
 	$(BIN)/python benchmarks/ratios.py
+	$(BIN)/python benchmarks/ledger.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
@@ -34,7 +35,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/plan.py
 
 soak: .venv/ready-dev system
-	DPROO_SOAK=1 $(BIN)/pytest -n 2
+	DPROO_SOAK=1 $(BIN)/pytest -n 3
 
 # Branch coverage: of the exact core, which must be complete, and of the whole package. Tests that
 # are marked as untraced are left out; pyproject.toml says why.
@@ -42,7 +43,7 @@ CORE := src/dproo/core/*.py,src/dproo/analysis/certificate.py,src/dproo/mechanis
 
 coverage: .venv/ready-dev system
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 -m 'not untraced'
+	$(BIN)/coverage run -m pytest -n 3 -m 'not untraced'
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 	$(BIN)/coverage report --fail-under=95

@@ -252,6 +252,25 @@ def peers(_: Path) -> Iterator[Row]:
     yield compared(figure, ours, exponential, to="diffprivlib: exponential mechanism on counts")
 
 
+def several(_: Path) -> Iterator[Row]:
+    """A thousand records for one epsilon, each from a block of its own."""
+    letters = range(1000)
+    for records in (10**5, 10**6):
+        counts = dproo.Counts.sparse(dict.fromkeys(letters, records // 1000), k=1001)
+        for sampler in ("ls-roo", "auto"):
+
+            def ours(counts: dproo.Counts = counts, sampler: str = sampler) -> None:
+                dproo.sample(counts, alphabet=letters, epsilon=1, size=1000, sampler=sampler)
+
+            yield compared(
+                f"1,000 of {records:.0e} records, 1,000 letters, {sampler} (1 s allowed)",
+                ours,
+                lambda records=records: np.random.default_rng().permutation(records),
+                to="one shuffle of the records by numpy, not secure",
+                rounds=3,
+            )
+
+
 def start(_: Path) -> Iterator[Row]:
     """The start of the command line, to that of a bare interpreter."""
     interpreter = sys.executable
@@ -289,7 +308,10 @@ def certificates(_: Path) -> Iterator[Row]:
         )
 
 
-FIGURES = (parquet, adaptive, groups, spark, postgresql, memory, draws, peers, certificates, start)
+FIGURES = (
+    *(parquet, adaptive, groups, spark, postgresql, memory, draws, several, peers),
+    *(certificates, start),
+)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from dproo import CodeBook
 from dproo.alphabet.axis import Bins
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family, Network
+from dproo.mechanisms.network_choice import dependence
 
 Array = np.ndarray[Any, Any]
 
@@ -85,6 +86,24 @@ class Table:
         parents = self.codebook.parents or {}
         cut = {name: found[:parents_max] for name, found in parents.items()}
         return Network.of(cut, self.sizes)
+
+    @property
+    def strongest(self) -> Network:
+        """The tree of the strongest dependences, found in these very records."""
+        places = range(len(self.sizes))
+        strength = {
+            (a, b): dependence(self.pair(a, b), self.sizes[b])
+            for a in places
+            for b in places
+            if a != b
+        }
+        families = [Family(0)]
+        while len(families) < len(self.sizes):
+            drawn = {family.column for family in families}
+            edges = (edge for edge in strength if edge[0] in drawn and edge[1] not in drawn)
+            parent, child = max(edges, key=lambda edge: strength[edge])
+            families.append(Family(child, (parent,)))
+        return Network(tuple(families), self.sizes)
 
     @property
     def opened(self) -> Table:

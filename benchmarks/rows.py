@@ -43,6 +43,7 @@ def cases(table: Table) -> Iterator[Case]:
     networks = {
         "declared, two parents": table.declared(2),
         "declared tree": table.declared(1),
+        "strongest tree": table.strongest,
         "independent": table.independent,
     }
     for epsilon in EPSILONS:

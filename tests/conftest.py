@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.databases import Server
 from support.serving import Served, admissions, served
 
 from dproo.ledger import Ledger
@@ -26,6 +26,22 @@ for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+TOGETHER = "test_page", "spark", "postgresql", "test_packaging", "test_figures"
+"""Parts of names; the tests of each run in one worker, since they share what takes seconds."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Start what tests share once, not once in each worker; the largest group comes first."""
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - not where mutants are tested
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((part for part in TOGETHER if part in nodeid), nodeid)
+
+    return Together(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,33 +67,9 @@ def _signals() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """Yield the URL of a database cluster in a folder of its own, reached by a local socket."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    initdb = str(found[-1]) if found else shutil.which("initdb")
-    if initdb is None:
-        pytest.skip("PostgreSQL is not installed (Debian package postgresql).")
-    folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
-    as_owner: list[str] = []
-    if os.geteuid() == 0:  # the server refuses to run as root
-        shutil.chown(folder, "postgres")
-        as_owner = ["runuser", "-u", "postgres", "--"]
-
-    def run(tool: str, *arguments: str) -> None:
-        command = [*as_owner, str(Path(initdb).with_name(tool)), *arguments]
-        with (folder.parent / f"{folder.name}.log").open("ab") as log:
-            subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/")
-
-    data = str(folder / "data")
-    try:
-        run("initdb", "-D", data, "-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
-        settings = f"-k {folder} -c listen_addresses= -c fsync=off"
-        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "server.log"), "-o", settings, "start")
-        try:
-            yield f"postgresql:///postgres?host={folder}&user=dproo"
-        finally:
-            run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder)
-        (folder.parent / f"{folder.name}.log").unlink(missing_ok=True)
+    started = Server()
+    yield started.url
+    started.remove()
 
 
 @pytest.fixture
@@ -103,16 +95,19 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - slow, and not for every worker
 
     folder = tempfile.mkdtemp(prefix="dproo-spark-")
+    interrupted = signal.getsignal(signal.SIGINT)
     session = (
         SparkSession.builder.master("local[1]")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.warehouse.dir", folder)
         .config("spark.local.dir", folder)
         .getOrCreate()
     )
+    signal.signal(signal.SIGINT, interrupted)  # which Spark takes for itself
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

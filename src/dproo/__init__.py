@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dproo.alphabet import Alphabet
     from dproo.alphabet.codebook import CodeBook
+    from dproo.alphabet.reading import Reading
     from dproo.analysis.accuracy import Accuracy, accuracy
     from dproo.analysis.advice import recommend
     from dproo.analysis.certificate import Certificate, certify
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from dproo.analysis.planner import Plan, plan
     from dproo.auditing.exact_law import LawAudit, audit_law, exact_law
     from dproo.auditing.trials import Audit, audit
+    from dproo.codebooks.draft import draft_codebook
+    from dproo.codebooks.importing import import_codebook
     from dproo.core.counts import Counts
     from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
@@ -34,9 +37,10 @@ if TYPE_CHECKING:
         epsilon_of,
         mechanism,
     )
+    from dproo.releases.check import Check, check
     from dproo.releases.execute import Release
     from dproo.releases.sample import sample
-    from dproo.releases.synthesis import synthesize
+    from dproo.releases.synthesize import synthesize
 
 __all__ = [
     "Accuracy",
@@ -46,6 +50,7 @@ __all__ = [
     "BalancedRevealOrObscure",
     "BudgetRefused",
     "Certificate",
+    "Check",
     "CodeBook",
     "Composition",
     "CorruptLedgerError",
@@ -58,6 +63,7 @@ __all__ = [
     "Limit",
     "Mechanism",
     "Plan",
+    "Reading",
     "Release",
     "ReleaseError",
     "RevealOrObscure",
@@ -69,10 +75,13 @@ __all__ = [
     "audit",
     "audit_law",
     "certify",
+    "check",
     "compare",
     "compose",
+    "draft_codebook",
     "epsilon_of",
     "exact_law",
+    "import_codebook",
     "limit",
     "mechanism",
     "plan",
@@ -84,6 +93,7 @@ __all__ = [
 _HOMES = {
     "alphabet": ("Alphabet",),
     "alphabet.codebook": ("CodeBook",),
+    "alphabet.reading": ("Reading",),
     "analysis.accuracy": ("Accuracy", "accuracy"),
     "analysis.advice": ("recommend",),
     "analysis.certificate": ("Certificate", "certify"),
@@ -93,6 +103,8 @@ _HOMES = {
     "analysis.planner": ("Plan", "plan"),
     "auditing.exact_law": ("LawAudit", "audit_law", "exact_law"),
     "auditing.trials": ("Audit", "audit"),
+    "codebooks.draft": ("draft_codebook",),
+    "codebooks.importing": ("import_codebook",),
     "core.counts": ("Counts",),
     "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
@@ -109,9 +121,10 @@ _HOMES = {
         "epsilon_of",
         "mechanism",
     ),
+    "releases.check": ("Check", "check"),
     "releases.execute": ("Release",),
     "releases.sample": ("sample",),
-    "releases.synthesis": ("synthesize",),
+    "releases.synthesize": ("synthesize",),
 }
 
 

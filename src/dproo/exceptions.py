@@ -45,6 +45,39 @@ class DeltaRefused(BudgetRefused):
     _part, _shown = "delta", staticmethod(in_delta)
 
 
+class RuleRefused(LedgerError):  # noqa: N818 - as above
+    """The release would break a rule that was declared with the budget; nothing was charged.
+
+    Attributes:
+        rule: its name.
+        dataset: the declared name.
+        condition: what it asks for.
+
+    >>> str(RuleRefused("until", "patients", "nothing is released from 2027-01-31 on"))
+    "the rule 'until' of 'patients': nothing is released from 2027-01-31 on."
+    """
+
+    def __init__(self, rule: str, dataset: str, condition: str) -> None:
+        self.rule, self.dataset, self.condition = rule, dataset, condition
+        super().__init__(f"the rule {rule!r} of {dataset!r}: {condition}.")
+
+
+class ApprovalNeeded(RuleRefused):
+    """A second person must approve the release first; nothing was charged.
+
+    Attributes:
+        number: of the request that was written for it.
+
+    >>> str(ApprovalNeeded("patients", 7))
+    "the rule 'approval_above' of 'patients': a second person must approve request 7 first."
+    """
+
+    def __init__(self, dataset: str, number: int) -> None:
+        self.number = number
+        condition = f"a second person must approve request {number} first"
+        super().__init__("approval_above", dataset, condition)
+
+
 class PureBudgetError(LedgerError):
     """The budget is pure epsilon, and the release would need a delta."""
 
@@ -95,6 +128,18 @@ class ChargedError(LedgerError):
 
 class UnusableLedgerError(LedgerError):
     """The operating system refused to open, read or write the file."""
+
+
+class UnreachableLedgerError(UnusableLedgerError):
+    """No server answers, or the connection was lost; nothing was charged."""
+
+
+class NotEmptyLedgerError(LedgerError):
+    """A ledger is copied into an empty one only; nothing was written."""
+
+
+class RoleError(LedgerError):
+    """The database does not let this role do that; nothing was charged."""
 
 
 class UnknownDatasetError(LedgerError):

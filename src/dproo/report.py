@@ -13,7 +13,7 @@ from dproo.core.exact import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 
 if TYPE_CHECKING:
-    from dproo.ledger import Account
+    from dproo.ledger import Account, Line
 
 SCHEMA_VERSION = 1
 
@@ -37,13 +37,14 @@ def verdict(error: BaseException) -> tuple[int, str]:
         ChargedError,
         LedgerError,
         ReleaseError,
+        RuleRefused,
     )
 
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
     if isinstance(error, KeyboardInterrupt):
         return USAGE, "stopped; nothing was charged."
-    if isinstance(error, BudgetRefused):
+    if isinstance(error, BudgetRefused | RuleRefused):
         return REFUSED, f"{error} Nothing was read or charged."
     if isinstance(error, ReleaseError | ChargedError):
         return FAILED, str(error)
@@ -90,12 +91,18 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def recommended_object(answer: Plan) -> dict[str, Any] | None:
+    """Return the sampler to use, which is the one that ``"auto"`` takes, and why."""
+    choice = answer.recommended
+    return None if choice is None else {"sampler": choice.sampler, "reason": choice.reason}
+
+
 def limit_sentence(answer: Plan) -> str:
     """Return how the best answer compares with the best that any private sampler could give.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
-    'ls-roo: at most 2.2 times the best that any private sampler could do (alpha 0.0132).'
+    'bal-roo: at most 1.7 times the best that any private sampler could do (alpha 0.0132).'
     """
     best = answer.best
     times = best and answer.times_limit(best)
@@ -162,10 +169,56 @@ def _account(account: Account) -> dict[str, object]:
                 "is_recorded": line.is_recorded,
                 "is_restored": line.is_restored,
                 "request": line.request,
+                **released_object(line),
             }
             for line in account.lines
         ],
     }
+
+
+def released_object(line: Line) -> dict[str, Any]:
+    """Return what left with one charge, for which purpose, by whom and how accurate."""
+    receipt = line.receipt
+    return {
+        "columns": line.request.get("columns", []),
+        "purpose": line.request.get("purpose"),
+        "operator": line.request.get("operator"),
+        "values": receipt.get("values", []),
+        "rows": receipt.get("rows"),
+        "sampler": receipt.get("sampler", line.request.get("sampler")),
+        "accuracy": receipt.get("accuracy"),
+        "codebook_sha256": receipt.get("codebook_sha256"),
+        "alphabet_sha256": receipt.get("alphabet_sha256"),
+    }
+
+
+def released_text(line: Line, *, most: int | None = None) -> str:
+    """Return the released values in one line, at most so many of them.
+
+    >>> from dproo.ledger import Line
+    >>> facts = {"entry": 2, "charge": 1, "at": "", "is_recorded": True, "request": {}}
+    >>> receipt = {"values": ["flu", {"sex": "F", "age": 4}, "flu"]}
+    >>> released_text(Line(**facts, receipt=receipt), most=2)
+    'flu | sex=F, age=4 | ... (3 in all)'
+    >>> released_text(Line(**facts, receipt={"values": [["flu", 3], ["cold", 1]], "rows": 4}))
+    'flu x 3 | cold x 1'
+    """
+    values = line.receipt.get("values", [])
+    values = values if isinstance(values, list) else [values]
+    columns = line.request.get("columns", [])
+    texts = [_value_text(value, columns) for value in values[:most]]
+    cut = [f"... ({len(values):,} in all)"] if most is not None and len(values) > most else []
+    return " | ".join([*texts, *cut])
+
+
+def _value_text(value: Any, columns: Sequence[str]) -> str:
+    match value:
+        case dict():
+            order = [*(name for name in columns if name in value), *value]
+            return ", ".join(f"{name}={value[name]}" for name in dict.fromkeys(order))
+        case [of, int(times)]:
+            return f"{_value_text(of, columns)} x {times}"
+    return str(value)
 
 
 def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from itertools import combinations_with_replacement, product
 from math import prod
 
 import pytest
+from support.soak import SOAK
 
 from dproo import Counts, certify, mechanism
 from dproo.core.exact import is_at_most_exp
 from dproo.mechanisms import SAMPLERS, Mechanism, RevealOrObscure
 from dproo.mechanisms.adaptive import SPREADS
 
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "2000"))
 SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 PARTS = 10

@@ -122,11 +122,10 @@ def test_ratios_are_floored_and_a_tie_is_no_win():
 
 def test_advice_without_a_guess_is_about_the_worst_case():
     advice = recommend(n=1000, k=9, epsilon="0.1")
-    assert advice.sampler == "ls-roo"
-    assert advice.alpha == pytest.approx(0.0288, abs=1e-4)
-    assert advice.reasons[0].startswith(
-        "In the worst case over all shapes, ls-roo has accuracy 0.029"
-    )
+    assert advice.sampler == "bal-roo"
+    assert advice.alpha == pytest.approx(0.0217, abs=1e-4)
+    assert advice.reasons[0].endswith("2.2 %; ls-roo has 2.9 %.")
+    assert advice.alphas["ls-roo"] == pytest.approx(0.0288, abs=1e-4)
 
 
 def test_advice_admits_where_laplace_would_be_better():
@@ -134,7 +133,8 @@ def test_advice_admits_where_laplace_would_be_better():
     assert sparse.sampler == "bal-roo"
     assert len(sparse.reasons) == 2
     advice = recommend(n=200, k=100, epsilon="0.1", p="half")
-    assert advice.sampler == "bal-roo"
+    assert advice.sampler == "ls-roo"
+    assert "bal-roo would have 0." in advice.reasons[0]
     assert "Laplace sampler with the Euclidean projection would reach about 0." in advice.reasons[2]
     dense = recommend(n=1000, k=10, epsilon="0.1", p=[0.1] * 10)
     assert "as good as exact" in dense.reasons[0]
@@ -146,10 +146,10 @@ def test_the_command_prints_a_table_and_a_recommendation():
     shown = CliRunner().invoke(cli, [*arguments, "--trials", "400"])
     assert shown.exit_code == 0, shown.output
     assert shown.output.splitlines()[0].split() == ["sampler", "alpha", "interval", "method"]
-    assert "Recommended: ls-roo. On the shape you guess" in shown.output
+    assert "Recommended: bal-roo, which auto takes. On the shape you guess" in shown.output
     as_json = CliRunner().invoke(cli, [*arguments, "--trials", "400", "--json"])
     fields = json.loads(as_json.output)
-    assert fields["recommended"]["sampler"] == "ls-roo"
+    assert fields["recommended"]["sampler"] == "bal-roo"
     assert {row["sampler"] for row in fields["rows"]} >= {"ls-roo", "laplace clip"}
     named = CliRunner().invoke(
         cli, ["compare", "--k", "4", "--n", "50", "--epsilon", "1", "--p", "zipf", "--trials", "80"]

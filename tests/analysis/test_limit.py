@@ -1,6 +1,5 @@
 """The limit in closed form: rounded down, below the linear program, below every sampler."""
 
-import os
 import random
 from fractions import Fraction
 
@@ -8,13 +7,12 @@ import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.soak import SOAK
 
 import dproo
 from dproo.analysis.minimax import minimax
 from dproo.core.exact import power_lower, power_upper
 from dproo.mechanisms import ADD_REMOVE, SAMPLERS
-
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 
 # docs/proofs/limit.md: n, k, epsilon; the limit, LS-ROO, ROO.
 GOLDEN = {

@@ -1,13 +1,13 @@
 """The certificate: equal to brute force where that can be done, and right where it cannot."""
 
 import math
-import os
 from fractions import Fraction
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.soak import SOAK
 
 import dproo
 from dproo import Counts, certify, mechanism
@@ -15,7 +15,6 @@ from dproo.core.exact import exp_lower, is_at_most_exp
 from dproo.mechanisms import SAMPLERS
 from dproo.mechanisms.envelope import ENTRIES_MAX, Envelope
 
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 EPSILONS = [
     "0.5",
     *(

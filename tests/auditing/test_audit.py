@@ -2,7 +2,6 @@
 # ruff: noqa: S311 - broken samplers draw as broken samplers do
 
 import math
-import os
 import random
 from fractions import Fraction
 from itertools import pairwise
@@ -10,6 +9,7 @@ from math import comb
 
 import pytest
 from scipy.stats import beta, binom
+from support.soak import SOAK
 
 import dproo
 from dproo.auditing.clopper_pearson import log_odds_lower
@@ -17,7 +17,6 @@ from dproo.auditing.independence import Repetition
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, VIOLATED
 from dproo.mechanisms import SAMPLERS
 
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 ALPHA = 1e-6
 CERTAIN = "0.999999999"  # hundreds of audits are right all together
 

@@ -59,6 +59,11 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "schema_version",
         "values",
         "sampler",
+        "sampler_reason",
+        "accuracy",
+        "warnings",
+        "purpose",
+        "column_names",
         "epsilon",
         "epsilon_decimal",
         "neighbours",
@@ -261,7 +266,7 @@ def test_defaults_in_the_working_folder_are_not_read(tmp_path):
     result = subprocess.run(
         [*COMMAND, *FREE, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert json.loads(result.stdout)["sampler"] == "ls-roo"
+    assert json.loads(result.stdout)["sampler"] == "bal-roo"
 
 
 def test_a_hostile_working_folder_changes_nothing(tmp_path):

@@ -1,21 +1,21 @@
 """Bad arguments and broken files, thousands: one sentence, an exit code, no data, no charge."""
 
 import io
-import os
 import random
 from contextlib import redirect_stderr, redirect_stdout
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.soak import SOAK
 
 from dproo.cli import commands
 from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
 
-SOAK = 10 if os.environ.get("DPROO_SOAK") == "1" else 1
-ARGUMENTS, TEXTS, PARQUETS = 700 * SOAK, 150 * SOAK, 75 * SOAK
+TIMES = 10 if SOAK else 1
+ARGUMENTS, TEXTS, PARQUETS = 700 * TIMES, 150 * TIMES, 75 * TIMES
 CANARY = "canary5b1e"
 WORDS = [
     *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],

@@ -91,7 +91,6 @@ def test_cells_that_are_equal_to_python_but_not_as_text_are_told_apart() -> None
         (np.array([1, 2, 2**64 - 1], dtype=np.uint64), [1, 1, 1, 0]),
         (np.array([1.0, 2.5, np.nan], dtype=np.float32), [1, 0, 0, 2]),
         (np.array(["1", "2", ""]), [1, 1, 0, 1]),
-        (np.array([True, False]), [0, 0, 0, 2]),
         (np.array([], dtype=int), [0, 0, 0, 0]),
     ],
 )

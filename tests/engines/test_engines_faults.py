@@ -111,7 +111,7 @@ def test_a_fault_is_one_sentence_without_data(
     data = fault(tmp_path)
     table = "t" if isinstance(data, Path) and data.suffix == ".duckdb" else None
     column = None if fault is _a_generator else "a"
-    scan = engines.prepare(data, alphabet=["x"], column=column, table=table)
+    scan = engines.prepare(data, alphabet=["x", "7"], column=column, table=table)
     assert_silent(scan, capfd, caplog)
 
 
@@ -123,7 +123,7 @@ def test_a_truncated_parquet_file_is_refused_without_data(tmp_path: Path) -> Non
     for length in (0, 3, 100, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:length])
         with pytest.raises(ValueError, match="data must be a readable file, got ") as refused:
-            engines.prepare(path, alphabet=["x"], column="a")
+            engines.prepare(path, alphabet=["x", "7"], column="a")
         assert CANARY not in "".join(traceback.format_exception(refused.value))
 
 
@@ -134,7 +134,7 @@ def test_a_fault_in_postgresql_is_one_sentence_without_data(
         connection.execute("CREATE TABLE cells (b text)")
         connection.execute("INSERT INTO cells VALUES (%s)", [CANARY])
         connection.execute("CREATE VIEW faulty AS SELECT b::integer AS a FROM cells")
-        scan = engines.prepare(connection, alphabet=["x"], column="a", table="faulty")
+        scan = engines.prepare(connection, alphabet=["x", "7"], column="a", table="faulty")
         assert_silent(scan, capfd, caplog)
         # The caller's transaction goes on, with all that was done in it.
         assert connection.execute("SELECT count(*) FROM cells").fetchone() == (1,)
@@ -149,7 +149,7 @@ def test_without_the_boundary_the_cell_would_show(tmp_path: Path) -> None:
         table = "t" if isinstance(data, Path) and data.suffix == ".duckdb" else None
         column = None if fault is _a_generator else "a"
         try:
-            engines.prepare(data, alphabet=["x"], column=column, table=table)._read()
+            engines.prepare(data, alphabet=["x", "7"], column=column, table=table)._read()
         except Exception as error:  # noqa: BLE001
             quoting += CANARY in "".join(traceback.format_exception(error))
     assert quoting == 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.soak import SOAK
 
 from dproo import engines
 from dproo.engines.query import quoted
@@ -102,9 +102,6 @@ PIECES = (
 )
 
 
-SOAK = os.environ.get("DPROO_SOAK") == "1"
-
-
 def names(how_many: int = 500) -> list[str]:
     rng = random.Random()  # noqa: S311
     found = dict.fromkeys(PIECES)
@@ -183,6 +180,8 @@ def test_files_may_have_any_name(tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     assert len(before) == len(NAMES)
     for i, name in enumerate(NAMES):
+        if i % 2 and not SOAK:
+            continue
         path = tmp_path / (name.replace("/", "_") + ENDS[i % len(ENDS)])
         assert list(engines.count(path, alphabet=["x"], column="a")) == [i, 0], name
     assert sorted(tmp_path.iterdir()) == before

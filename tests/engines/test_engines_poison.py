@@ -20,12 +20,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.soak import SOAK
 
 from dproo import Alphabet, engines
 from dproo.engines import cleaning, file_scan
 
 MIB = 1 << 20
-ALPHABETS: list[tuple[Any, int]] = [(["x", "7"], 1), (range(7, 9), 0), (Alphabet.bins([7, 8]), 0)]
+ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]
 
 CSV_RECORDS = {
     "a long cell": b"1," + b"y" * (20 * MIB),
@@ -69,12 +70,12 @@ JSON_RECORDS = {
 
 def assert_one_more(path: Path, content: Callable[[bytes], bytes], record: bytes) -> None:
     """Expect one record more, outside, and all others as they are without it."""
-    for alphabet, letters in ALPHABETS:
-        path.write_bytes(content(record + b"\n"))
-        with_it = engines.count(path, alphabet=alphabet, column="b")
-        path.write_bytes(content(b""))
-        without = engines.count(path, alphabet=alphabet, column="b")
-        assert list(with_it) == [*list(without)[:-1], without[len(without) - 1] + 1], letters
+    counts = []
+    for more in (b"", record + b"\n"):
+        path.write_bytes(content(more))
+        counts.append([list(engines.count(path, alphabet=a, column="b")) for a in ALPHABETS])
+    for without, with_it in zip(*counts, strict=True):
+        assert with_it == [*without[:-1], without[-1] + 1]
 
 
 @pytest.mark.parametrize("name", CSV_RECORDS)
@@ -92,7 +93,13 @@ def test_a_poisoned_line_of_json_is_one_record(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "length", [9 * MIB, 16 * MIB, 17 * MIB, 31 * MIB, 32 * MIB - 1, 32 * MIB, 32 * MIB + 1]
+    "length",
+    [
+        *([9 * MIB, 16 * MIB, 31 * MIB, 32 * MIB - 1] if SOAK else []),
+        17 * MIB,
+        32 * MIB,
+        32 * MIB + 1,
+    ],
 )
 def test_a_long_line_of_json_is_the_same_letter_beside_a_longer_one(
     length: int, tmp_path: Path
@@ -237,10 +244,10 @@ def test_a_row_is_one_record_whatever_its_methods_do() -> None:
     assert list(engines.count(rows, alphabet={"a": ["x"]})) == [2, 3]
 
 
-@pytest.mark.parametrize("blanks", [b" ", b"\t", b"\r"])
-def test_blanks_around_a_line_of_json_are_not_of_it(blanks: bytes, tmp_path: Path) -> None:
+def test_blanks_around_a_line_of_json_are_not_of_it(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
-    for line in (b'{"b": "x"}' + blanks * (40 * MIB), blanks * (40 * MIB) + b'{"b": "x"}'):
+    blanks = b"".join(blank * (13 * MIB) for blank in (b" ", b"\t", b"\r"))
+    for line in (b'{"b": "x"}' + blanks, blanks + b'{"b": "x"}'):
         for others in (b"", b"\n" + b"y" * (40 * MIB)):
             path.write_bytes(b"{}\n" + line + others)
             counts = engines.count(path, alphabet=["x"], column="b")

@@ -48,7 +48,7 @@ DUCKDB = {
     "BOOLEAN": ("true", "true"),
     "DATE": ("'2026-01-02'", "2026-01-02"),
     "ENUM": ("'x'", "x"),
-    "NULL": ("NULL", ""),
+    "NULL": None,
     **dict.fromkeys(["BLOB", "BIT", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS"]),
     **dict.fromkeys(["TIMESTAMP_NS", "TIMESTAMPTZ_NS", "TIME_NS", "TIMESTAMP WITH TIME ZONE"]),
     **dict.fromkeys(["TIME WITH TIME ZONE", "INTERVAL", "UUID", "LIST", "ARRAY", "STRUCT"]),
@@ -97,7 +97,7 @@ POLARS = {
     "Date": (DAY, "2026-01-02"),
     **dict.fromkeys(["String", "Utf8", "Categorical", "Enum"], ("x", "x")),
     "Object": ("x", "x"),
-    "Null": (None, ""),
+    "Null": (None, None),
     **dict.fromkeys(["Binary", "Datetime", "Duration", "Time", "List", "Array", "Struct", "Map"]),
 }
 NO_TYPES_OF_POLARS = {
@@ -153,7 +153,7 @@ ARROW: dict[str, tuple[pa.DataType, Any, str | None]] = {
     "STRING_VIEW": (pa.string_view(), "x", "x"),
     "DICTIONARY": (pa.dictionary(pa.int8(), pa.string()), "x", "x"),
     "RUN_END_ENCODED": (pa.run_end_encoded(pa.int32(), pa.string()), "x", "x"),
-    "NA": (pa.null(), None, ""),
+    "NA": (pa.null(), None, None),
     "BINARY": (pa.binary(), b"x", None),
     "LARGE_BINARY": (pa.large_binary(), b"x", None),
     "BINARY_VIEW": (pa.binary_view(), b"x", None),
@@ -356,7 +356,7 @@ SPARK = {
     "BooleanType": (True, "true"),
     "DateType": (DAY, "2026-01-02"),
     "StringType": ("x", "x"),
-    "NullType": (None, ""),
+    "NullType": (None, None),
 }
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.nasty import TABLES_PER_BATCH, Batch, batch
+from support.soak import SOAK
 from support.sources import SOURCES
 
 from dproo import Counts, engines
@@ -26,7 +27,7 @@ from dproo.engines.query import quoted
 
 pytestmark = pytest.mark.untraced
 
-TABLES = 5000 if os.environ.get("DPROO_SOAK") else 300
+TABLES = 5000 if SOAK else 300
 FIRST_SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 
 

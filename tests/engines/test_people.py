@@ -72,7 +72,7 @@ def expected(rows: pa.Table, kept: int, salt: str) -> list[Counter[Any]]:
     for cell, age, table, who in zip(*rows.to_pydict().values(), strict=True):
         number = number_of(age)
         place = next((str(i) for i in range(3) if number is not None and _is_in(number, i)), "")
-        keys = ((cell or "")[:4], place, str(table))
+        keys = (cell if cell in CODES else "", place, str(table) if table < 4 else "")
         if who is None or who == "" or who != who:  # noqa: PLR0124 - NaN
             chosen.append(keys)
             continue
@@ -82,13 +82,9 @@ def expected(rows: pa.Table, kept: int, salt: str) -> list[Counter[Any]]:
     for several in found.values():
         chosen += [keys for _, keys in sorted(several)[:kept]]
     return [
-        Counter(keys[0] if keys[0] in CODES else None for keys in chosen),
-        Counter(
-            (keys[0], int(keys[1])) if keys[0] in CODES and keys[1] else None for keys in chosen
-        ),
-        Counter(
-            (int(keys[1]), int(keys[2])) if keys[1] and keys[2] != "4" else None for keys in chosen
-        ),
+        Counter(keys[0] or None for keys in chosen),
+        Counter((keys[0], int(keys[1])) if keys[0] and keys[1] else None for keys in chosen),
+        Counter((int(keys[1]), int(keys[2])) if keys[1] and keys[2] else None for keys in chosen),
     ]
 
 

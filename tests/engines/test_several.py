@@ -115,7 +115,7 @@ def assert_many_columns(
     names = [f"column {i}" for i in range(columns)]
     cells = {name: ["x" if i % (j + 2) else None for j in range(9)] for i, name in enumerate(names)}
     alphabets = [Alphabet.of({one: ["x"], other: ["x"]}) for one, other in pairwise(names)]
-    rows = pa.table(cells)
+    rows = pa.table({name: pa.array(column, pa.string()) for name, column in cells.items()})
     found = engines.prepare_several(hold(rows), alphabets=alphabets, **options).count_several()
     assert list(found) == one_by_one(rows, alphabets)
 

@@ -16,15 +16,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from support.soak import SOAK
 from support.spark_driver import LETTERS
 
 from dproo.ledger import Ledger
 
 pytestmark = [
     pytest.mark.untraced,
-    pytest.mark.skipif(
-        os.environ.get("DPROO_SOAK") != "1", reason="a cluster takes a minute; set DPROO_SOAK=1"
-    ),
+    pytest.mark.skipif(not SOAK, reason="a cluster takes a minute; set DPROO_SOAK=1"),
 ]
 
 ROWS, FILES = 20_000, 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.stores import copy_of
 
 import dproo.ledger.ledger
-import dproo.releases.execute
+import dproo.releases.sample
 from dproo import exceptions
 from dproo.core.amounts import NANO, budget_of, charge_of
 from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
-from dproo.ledger import BudgetRefused, Ledger, in_epsilon
+from dproo.ledger import BudgetRefused, Entry, Ledger, in_epsilon
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -74,14 +76,14 @@ def test_three_thirds_do_not_fit_into_one_because_each_is_rounded_up(ledger: Led
 
 def test_a_refusal_says_what_is_left_and_changes_nothing(ledger: Ledger) -> None:
     ledger.reserve("patients", epsilon="0.75", **REPLACE)
-    before = ledger.path.read_bytes()
+    before = copy_of(ledger)
     with pytest.raises(BudgetRefused) as refused:
         ledger.reserve("patients", epsilon="0.5", **REPLACE)
     assert str(refused.value) == (
         "epsilon must be at most the 0.25 left of the budget of 'patients', got a charge of 0.5."
     )
     assert (refused.value.dataset, refused.value.left) == ("patients", 250_000_000)
-    assert ledger.path.read_bytes() == before
+    assert copy_of(ledger) == before
 
 
 def test_a_reservation_that_was_never_recorded_stays_charged_and_is_shown_so(
@@ -108,7 +110,7 @@ def test_a_reservation_that_was_never_recorded_stays_charged_and_is_shown_so(
 def test_a_recorded_release_is_printed_again_for_free_and_unchanged(ledger: Ledger) -> None:
     entry = ledger.reserve("patients", epsilon="1", **REPLACE)
     receipt = ledger.record(entry, {"values": ("flü", 7, 2.5, True), "n": 3, "ledger": None})
-    before = ledger.path.read_bytes()
+    before = copy_of(ledger)
     assert Ledger(ledger.path).released(entry.number) == receipt
     assert receipt["values"] == ["flü", 7, 2.5, True]
     assert receipt["ledger"] == {
@@ -117,7 +119,7 @@ def test_a_recorded_release_is_printed_again_for_free_and_unchanged(ledger: Ledg
         "charge_nano_epsilon": NANO,
         "head": ledger.head(),
     }
-    assert ledger.path.read_bytes() == before
+    assert copy_of(ledger) == before
 
 
 def test_one_charge_pays_for_one_release(ledger: Ledger) -> None:
@@ -320,3 +322,19 @@ def test_a_receipt_that_is_no_json_is_refused_without_being_quoted(
         ledger.record(entry, receipt)
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
+
+
+def test_threads_share_a_ledger(ledger: Ledger) -> None:
+    entries: list[Entry] = []
+
+    def charge() -> None:
+        entries.append(ledger.reserve("patients", epsilon="0.125", **REPLACE))
+
+    threads = [threading.Thread(target=charge) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({entry.number for entry in entries}) == 8
+    assert left(ledger) == "0"
+    assert ledger.verify().events == 9

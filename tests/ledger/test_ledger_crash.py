@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.soak import SOAK
 
 pytestmark = pytest.mark.untraced
 
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 KILLS = 1_000 if SOAK else 80
 
 

@@ -23,12 +23,13 @@ from dproo.ledger.sqlite import (
     transaction,
 )
 
+FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 DELTAS = st.fractions(0, Fraction(99, 100), max_denominator=10**25)
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Ledger:
-    new = Ledger.create(tmp_path / "deltas.sqlite3")
+def book(where: Path | str) -> Ledger:
+    new = Ledger.create(where)
     new.declare("patients", budget="3", delta="1e-6", neighbours="replace")
     return new
 
@@ -104,6 +105,7 @@ def test_an_older_ledger_keeps_its_format_and_works(tmp_path: Path) -> None:
         reserve(pure, "1e-7")
 
 
+@FILE
 def test_the_format_follows_from_what_a_ledger_holds(book: Ledger, tmp_path: Path) -> None:
     ledgers = [older(tmp_path / "1"), older(tmp_path / "2", delta="1/1000000"), book]
     numbers = [FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY]
@@ -134,6 +136,7 @@ def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
         book.declare("visits", budget=1, delta="1e-20", neighbours="replace")
 
 
+@FILE
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:
     with transaction(book.path, timeout=1, write=True) as connection:
         body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 from collections.abc import Callable
@@ -11,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.soak import SOAK
 
 from dproo.ledger import CorruptLedgerError, Ledger, LedgerError, ledger, sqlite
 from dproo.ledger.chain import NO_EVENT, events
 
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 PARTS = 4
 EDITS = (10_000 if SOAK else 2_000) // PARTS
 DICE = random.Random()  # noqa: S311 - it shuffles edits, it protects nothing

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.stores import copy_of, put_back, url_of
 
 from dproo import exceptions
 from dproo.ledger import Ledger, accept_restore, in_epsilon, memory, sqlite, witness
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
+FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 COMMAND = str(Path(sys.executable).parent / "dproo")
 
 
@@ -37,14 +39,10 @@ def left(ledger: Ledger) -> str:
     return in_epsilon(ledger.show()[0].left)
 
 
-def put_back(ledger: Ledger, copy: bytes) -> None:
-    ledger.path.write_bytes(copy)
-
-
 def test_an_old_copy_put_back_is_refused_by_every_call(ledger: Ledger) -> None:
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger, "0.75")
-    newest = ledger.path.read_bytes()
+    newest = copy_of(ledger)
     put_back(ledger, old)
     calls = [
         lambda: Ledger(ledger.path),
@@ -68,8 +66,9 @@ def test_an_old_copy_put_back_is_refused_by_every_call(ledger: Ledger) -> None:
     assert left(ledger) == "0.25"
 
 
+@FILE
 def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledger) -> None:
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger)
     put_back(ledger, old)
     ours = ["--ledger", str(ledger.path)]
@@ -90,6 +89,7 @@ def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledge
     assert "0.1  lost with an older copy, charged again" in done.stdout
 
 
+@FILE
 def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_path: Path) -> None:
     """As in a container: the journal of a killed process is elsewhere, and comes back later."""
     code = (
@@ -105,7 +105,7 @@ def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_p
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace',"
         " request={'filler': 'x' * 200_000})"
     )
-    before = ledger.path.read_bytes()
+    before = copy_of(ledger)
     done = subprocess.run([sys.executable, "-c", code, str(ledger.path)], check=False)
     assert done.returncode == -signal.SIGKILL
     journal = Path(f"{ledger.path}-journal")
@@ -116,9 +116,10 @@ def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_p
     with pytest.raises(exceptions.RolledBackError, match="lacks 1 of its events"):
         ledger.verify()
     assert not journal.exists()
-    assert ledger.path.read_bytes() == before, "SQLite has rolled the charge back"
+    assert copy_of(ledger) == before, "SQLite has rolled the charge back"
 
 
+@FILE
 def test_of_two_copies_only_one_can_be_charged(ledger: Ledger, tmp_path: Path) -> None:
     twin = Ledger(Path(shutil.copy2(ledger.path, tmp_path / "twin.sqlite3")))
     charge(ledger)
@@ -135,9 +136,9 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
     here = os.environ["XDG_STATE_HOME"]
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "there"))
     charge(ledger)
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger)
-    newest = ledger.path.read_bytes()
+    newest = copy_of(ledger)
     put_back(ledger, old)
     with pytest.raises(exceptions.RolledBackError):
         ledger.show()
@@ -149,11 +150,11 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
 
 def test_a_death_between_commit_and_note_locks_nobody_out(ledger: Ledger, state: Path) -> None:
     code = (
-        "import os, signal, sys; from dproo.ledger import Ledger, ledger\n"
-        "ledger.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys; from dproo.ledger import Ledger, opening\n"
+        "opening.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace')"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(ledger.path)], check=False)
+    done = subprocess.run([sys.executable, "-c", code, url_of(ledger)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert left(ledger) == "0.9"
     (notes,) = state.iterdir()
@@ -166,7 +167,7 @@ def test_a_note_that_a_crash_cut_off_is_written_again(ledger: Ledger, state: Pat
     charge(ledger)
     (notes,) = state.iterdir()
     notes.write_bytes(notes.read_bytes()[:-9])
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger)
     put_back(ledger, old)
     with pytest.raises(exceptions.RolledBackError, match="lacks 1 of"):
@@ -175,7 +176,7 @@ def test_a_note_that_a_crash_cut_off_is_written_again(ledger: Ledger, state: Pat
 
 def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:
     ledger.declare("visits", budget=1, delta="1e-6", **REPLACE)
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger, "0.25")
     ledger.reserve("visits", epsilon="0.5", delta="1e-7", **REPLACE)
     put_back(ledger, old)
@@ -202,7 +203,7 @@ def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:
 def test_a_restore_that_a_crash_cut_off_is_charged_once(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger, "0.25")
     put_back(ledger, old)
     with monkeypatch.context() as patch:
@@ -217,7 +218,7 @@ def test_a_restore_that_a_crash_cut_off_is_charged_once(
 def test_two_copies_charged_beyond_the_budget_leave_nothing(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     charge(ledger, "0.75")
     here = os.environ["XDG_STATE_HOME"]
     put_back(ledger, old)
@@ -233,7 +234,7 @@ def test_two_copies_charged_beyond_the_budget_leave_nothing(
 
 def test_a_lost_declaration_is_told_and_a_lost_record_accepted(ledger: Ledger) -> None:
     entry = ledger.reserve("patients", epsilon="0.5", **REPLACE)
-    old = ledger.path.read_bytes()
+    old = copy_of(ledger)
     ledger.record(entry, {"values": ["flu"]})
     ledger.declare("visits", budget=1, **REPLACE)
     ledger.reserve("visits", epsilon="0.5", **REPLACE)
@@ -254,7 +255,7 @@ def test_a_witness_on_another_disk_finds_what_the_home_has_forgotten(
     ledgers = [Ledger.create(tmp_path / name) for name in ("a", "b")]
     for ledger in ledgers:
         ledger.declare("patients", budget=1, **REPLACE)
-    old = ledgers[0].path.read_bytes()
+    old = copy_of(ledgers[0])
     for ledger in ledgers:
         for _ in range(3):
             charge(ledger)
@@ -266,10 +267,11 @@ def test_a_witness_on_another_disk_finds_what_the_home_has_forgotten(
     assert len(kept.read_text().splitlines()) == 8
 
 
+@FILE
 def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = ledger.path.read_bytes()
+    before = copy_of(ledger)
     with pytest.raises(exceptions.UnusableWitnessError, match="could not be read: No such file"):
         Ledger(ledger.path, witness=tmp_path / "not mounted" / "kept.jsonl")
     with pytest.raises(exceptions.UnusableWitnessError, match="written: it is not a plain file"):
@@ -286,7 +288,7 @@ def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
     assert left(ledger) == "1"
     with pytest.raises(exceptions.UnusableWitnessError, match="there is no home folder"):
         charge(ledger)
-    assert ledger.path.read_bytes() == before
+    assert copy_of(ledger) == before
     kept = tmp_path / "kept.jsonl"
     kept.touch()
     charge(Ledger(ledger.path, witness=kept))  # enough without a home
@@ -312,6 +314,7 @@ def test_a_link_in_place_of_the_memory_is_refused_before_the_charge(
     assert left(ledger) == "1"
 
 
+@FILE
 def test_a_forged_identity_leads_nowhere(ledger: Ledger, tmp_path: Path) -> None:
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
         connection.execute("BEGIN")
@@ -348,7 +351,7 @@ def test_notes_stand_in_the_order_of_the_events_whoever_writes_first(
     """One process is overtaken by another between its commit and its note."""
     late: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.ledger.tell", lambda news, **_: late.append(news))
+        patch.setattr("dproo.ledger.opening.tell", lambda news, **_: late.append(news))
         charge(ledger)
         charge(ledger)
     charge(ledger)

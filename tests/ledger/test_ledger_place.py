@@ -18,6 +18,11 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files aw
 SOMEBODY = 65533
 
 
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite3"
+
+
 def refused(path: Path) -> str:
     with pytest.raises(exceptions.UnsafePlaceError) as found:
         Ledger(path)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+from support.soak import SOAK
+from support.stores import emptied
 
 from dproo import exceptions
 from dproo.ledger import BudgetRefused, Entry, Ledger
-
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 
 NAMES = st.sampled_from(["patients", "visits", "éléments"])
 RELATIONS = {"patients": "replace", "visits": "add-remove", "éléments": "replace"}
@@ -26,11 +32,11 @@ class Accounting(RuleBasedStateMachine):
     """The exact epsilons that were granted never sum to more than the exact budget."""
 
     entries = Bundle("entries")
+    place: Callable[[], Path | str]
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
-        self.ledger = Ledger.create(Path(self.folder.name) / "ledger.sqlite3")
+        self.ledger = Ledger.create(self.place())
         self.budgets: dict[str, Fraction] = {}
         self.granted: dict[str, list[Fraction]] = {}
         self.recorded: dict[int, str] = {}
@@ -91,9 +97,15 @@ class Accounting(RuleBasedStateMachine):
         for number, value in self.recorded.items():
             assert self.ledger.released(number)["values"] == [value]
 
-    def teardown(self) -> None:
-        self.folder.cleanup()
 
+def test_no_sequence_of_calls_overspends_or_forgets(where: Path | str, tmp_path: Path) -> None:
+    is_file = isinstance(where, Path)
 
-TestAccounting = Accounting.TestCase
-TestAccounting.settings = settings(max_examples=200 if SOAK else 25, stateful_step_count=15)
+    class Stored(Accounting):
+        def place(self) -> Path | str:
+            return Path(tempfile.mkdtemp(dir=tmp_path)) / "ledger" if is_file else emptied(where)
+
+    examples = 25 if is_file else 5
+    run_state_machine_as_test(
+        Stored, settings=settings(max_examples=200 if SOAK else examples, stateful_step_count=15)
+    )

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.databases import role_of
 from support.pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 
 from dproo.mechanisms import SAMPLERS
@@ -25,11 +26,45 @@ def test_every_block_of_a_page_is_run_or_included(page):
         assert language[:1] == "{" or text.startswith({"python": ">>> ", "console": "$ "}[language])
 
 
-@pytest.mark.parametrize("page", [*filter(commands_of, PAGES)], ids=lambda page: page.stem)
-def test_the_commands_of_a_page_print_what_it_shows(page, request, tmp_path):
-    database = page.stem == "postgresql"
-    known = {"DATABASE": request.getfixturevalue("postgresql")} if database else {}
-    follow(page, tmp_path, programs=Path(sys.executable).parent, **known)
+FIRST = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
+"""The pages that a reader follows first; test_packaging.py runs all their commands."""
+
+HOW_TO = [page for page in sorted(ROOT.glob("docs/how-to/*.md")) if commands_of(page)]
+LEFT_BEHIND = ("export ", "printf ", "psql ", "dproo ledger ", "dproo sample ")
+"""How commands begin that leave something behind."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if commands_of(page) and page not in {*FIRST, *HOW_TO}],
+    ids=lambda page: page.stem,
+)
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
+    follow(page, tmp_path, programs=Path(sys.executable).parent)
+
+
+def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other_twice(request, tmp_path):
+    """On one machine, in one home.
+
+    The second time what leaves nothing behind is left out, and so is what a team installs once.
+    """
+    programs = Path(sys.executable).parent
+    for time in (1, 2):
+        for page in [*FIRST, *HOW_TO]:
+            text = page.read_text(encoding="utf-8")
+            if time == 2 and ("DPROO_LEDGER" not in text or "dproo ledger install" in text):
+                continue
+            only = LEFT_BEHIND if time == 2 or page in FIRST else ()
+            follow(page, tmp_path, programs=programs, only=only, **databases(page, request))
+
+
+def databases(page, request):
+    """Return the databases that a page speaks of, by the names of their variables."""
+    if page.stem not in {"postgresql", "team"}:
+        return {}
+    url = request.getfixturevalue("postgresql")
+    people = {"OWNER": role_of(url, "olga"), "SPENDER": role_of(url, "sam")}
+    return {"DATABASE": url, **people}
 
 
 @pytest.mark.parametrize("beginning", NOT_RUN)

@@ -29,8 +29,16 @@ EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_state
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows.py::test_one_record_changes_no_row_by_more_than_certified"
+ROW_JOINT = "mechanisms/test_rows.py"
 EDGE = "mechanisms/test_rows.py::test_every_edge_is_chosen_for_its_share_of_epsilon"
-WHOLE_ROW = "releases/test_row_release.py"
+ROW_LAW = (
+    "releases/test_row_release.py::test_the_law_of_many_releases_is_that_of_the_certified_steps"
+)
+ROW_LEARNED = "releases/test_row_release.py::test_a_learned_network_pays_for_its_choice"
+ROW_SEVERAL = (
+    "releases/test_row_release.py::test_several_rows_share_epsilon_and_a_person_divides_it"
+)
+ROW_HIDDEN = "releases/test_row_release.py::test_under_add_remove_nothing_tells_n"
 ROUGH = "analysis/test_search.py"
 HELD = "analysis/test_planner.py::test_every_question_of_the_ranges_has_an_answer_that_holds"
 BEYOND = "analysis/test_planner.py::test_no_private_sampler_meets_the_target_beyond_the_limit"
@@ -86,6 +94,13 @@ HALF_SURPLUS = "mechanisms/test_balanced.py::test_too_small_a_surplus_leaks_and_
 NOT_PROVEN = "mechanisms/test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
 CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_different_cells"
+UNLOOKED = "releases/test_release.py::test_auto_looks_at_no_number_that_is_private"
+UNTOLD = "releases/test_assurance.py::test_several_and_people_have_their_own_sentence"
+BEST = "mechanisms/test_choice.py::test_auto_is_never_worse_than_another_sampler"
+NOBODY = "cli/test_reporting.py::test_what_may_be_published_names_no_folder_and_nobody"
+DEALT = "core/test_dealing.py::test_dealt_records_have_the_law_of_a_random_partition"
+LABELS = "core/test_dealing.py::test_every_label_is_as_likely"
+PLACES = "core/test_dealing.py::test_a_place_among_the_sorted_letters_is_one_letter"
 SUBSET = "core/test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
 REACHED = "auditing/test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
@@ -100,6 +115,12 @@ ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
 SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
+TOO_LONG = "engines/test_layouts.py::test_a_cell_far_longer_than_every_letter_is_not_read"
+CUT_OFF = "engines/test_layouts.py::test_a_file_that_ends_too_early_fails_in_one_sentence"
+ITEMS = "engines/test_layouts.py::test_every_item_of_an_array_is_one_record"
+DRAFTED = "codebooks/test_drafts.py::test_a_draft_is_refused_until_it_is_completed_and_confirmed"
+ENUMERATIONS = "codebooks/test_drafts.py::test_enumerations_of_a_schema_are_taken_over_and_categories_of_the_data_are_not"
+NO_LETTER = "engines/test_layouts.py::test_a_column_that_can_hold_no_letter_is_refused"
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
@@ -134,16 +155,26 @@ EXACT_DELTA = (
     "analysis/test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
 )
 CALIBRATED = "analysis/test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
-BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget"
-OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call"
-CHARGED_AGAIN = "ledger/test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once"
+BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget[file]"
+OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call[file]"
+CHARGED_AGAIN = (
+    "ledger/test_ledger_memory.py::test_what_was_lost_is_charged_again_and_only_once[file]"
+)
 BOTH_COPIES = (
-    "ledger/test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing"
+    "ledger/test_ledger_memory.py::test_two_copies_charged_beyond_the_budget_leave_nothing[file]"
+)
+OF_A_DAY = "ledger/test_ledger_limits.py::test_the_releases_of_one_day_are_at_most_so_large[file]"
+BROKEN_RULE = "ledger/test_ledger_limits.py::test_a_charge_that_broke_a_rule_is_found[file]"
+CUT = "ledger/test_ledger_faults.py::test_a_line_cut_around_the_commit_charges_once[moments2]"
+OWNER_ONLY = (
+    "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
 )
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
 STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
-PURE = "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged"
-FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew"
+PURE = (
+    "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged[file]"
+)
+FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew[file]"
 DELTA_FIRST = (
     "releases/test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
 )
@@ -290,7 +321,7 @@ MUTANTS = {
         "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
     ),
     "the level is one too high": (
-        "mechanisms/balanced_table.py", "                low, below = middle, value\n        return low", "                low, below = middle, value\n        return high", HIGHEST,
+        "mechanisms/balanced_table.py", "narrow(isqrt(low * high))\n        return low", "narrow(isqrt(low * high))\n        return high", HIGHEST,
     ),
     "the surplus is halved": (
         "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
@@ -469,14 +500,38 @@ MUTANTS = {
     "n is told though it is private": (
         "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
     ),
+    "auto looks at a number of records that is private": (
+        "releases/sample_request.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
+    ),
+    "auto takes the worst of all samplers": (
+        "mechanisms/choice.py", "best = min(alphas", "best = max(alphas", BEST,
+    ),
+    "the accuracy of private records is that of their true number": (
+        "releases/sample_request.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
+    ),
+    "the operator stands in the receipt": (
+        "releases/statement.py", '{"purpose": self.purpose, "column_names"', '{"purpose": self.purpose, "by": self.operator, "column_names"', NOBODY,
+    ),
+    "a receipt names the folders of a file": (
+        "releases/budget_name.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+    ),
+    "the first records of a block are moved": (
+        "core/dealing.py", "j = i + source.below(len(records) - i)", "j = i", DEALT,
+    ),
+    "labels are rejected too early": (
+        "core/dealing.py", "(label := cell >> spare) < parts", "(label := cell >> spare) < parts and (label or len(kept))", LABELS,
+    ),
+    "a missing letter takes the place of a seen one": (
+        "mechanisms/base.py", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
+    ),
     "a record that moves between two groups costs once": (
-        "releases/pure_request.py", "(2 if is_moving", "(1 if is_moving", GROUPS,
+        "releases/pure_request.py", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
     ),
     "a person's records cost as one": (
-        "releases/sample_request.py", "epsilon /= self.records_per_person", "epsilon /= 1", PERSON,
+        "mechanisms/choice.py", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
     ),
     "a person's records in two groups cost as in one": (
-        "releases/sample_request.py", "in self._options and self.groups is None", "in self._options", TWO_GROUPS,
+        "releases/sample_request.py", "self.epsilon / self.records_per_person, 1, **options", "self.epsilon, self.records_per_person, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
         "releases/pure_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
@@ -498,6 +553,27 @@ MUTANTS = {
     ),
     "cells outside are dropped": (
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
+    ),
+    "a cell of any length is read": (
+        "alphabet/any_axis.py", "and len(cell) > self.room", "and len(cell) < 0", TOO_LONG,
+    ),
+    "an engine reads a cell of any length": (
+        "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
+    ),
+    "a file that was cut off passes for a whole one": (
+        "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
+    ),
+    "items of an array are lost": (
+        "engines/cleaning.py", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
+    ),
+    "a draft is taken for a code book": (
+        "alphabet/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
+    ),
+    "a draft lists what occurs in the data": (
+        "engines/types.py", 'dtype.base_type().__name__ == "Enum"', 'dtype.base_type().__name__ in {"Enum", "Categorical"}', ENUMERATIONS,
+    ),
+    "integers may be words": (
+        "engines/fit.py", "    if not possible:\n", "    if possible is None:\n", NO_LETTER,
     ),
     "the pair is told apart a little less well": (
         "core/dominating_pair.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
@@ -544,6 +620,18 @@ MUTANTS = {
     "two copies make the same event": (
         "ledger/chain.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
     ),
+    "the charges of a day are not added up": (
+        "ledger/limits.py", "dataset, spent_today + charge,", "dataset, charge,", OF_A_DAY,
+    ),
+    "the replay looks at no rule": (
+        "ledger/accounts.py", "if not self._is_allowed(", "if False and not self._is_allowed(", BROKEN_RULE,
+    ),
+    "a charge whose answer was lost is made again": (
+        "ledger/ledger.py", "if is_again and (sent := sent_before(connection, fresh)):", "if is_again and (sent := None):", CUT,
+    ),
+    "an agent reads what failed": (
+        "integrations/agent.py", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,
+    ),
     "a file that is mounted by itself is taken": (
         "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
     ),
@@ -554,10 +642,10 @@ MUTANTS = {
         "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/synthesis.py", "lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n)", "lambda epsilon: replace(request, epsilon=min(2 * epsilon, request.epsilon)).sampler_for(n)", ROWS,
+        "releases/synthesis_request.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
     ),
     "a person's records change a row's law once": (
-        "releases/synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+        "releases/synthesis_request.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
     ),
     "a row may cost more than all may": (
         "analysis/composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
@@ -617,7 +705,7 @@ MUTANTS = {
         "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "analysis/planner.py", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "analysis/question.py", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
@@ -644,19 +732,31 @@ MUTANTS = {
         "mechanisms/row.py", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
     ),
     "a conditional step forgets that records come and go": (
-        "mechanisms/row.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", WHOLE_ROW,
+        "mechanisms/row.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", ROW_LAW,
     ),
     "a row is certified by its worst step": (
         "mechanisms/row.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
     ),
+    "what hangs on a letter sees fewer records than it has": (
+        "mechanisms/row_bound.py", "yield low, min(high or records, records), growth", "yield low, min(low or 1, records), growth", ROW_JOINT,
+    ),
+    "a record that is replaced is never shared": (
+        "mechanisms/row_bound.py", "            _times(_product(shared), _product(step.changed(n) for step in self.hanging)),\n", "", ROW,
+    ),
+    "a total that falls is not looked at": (
+        "mechanisms/row_bound.py", "gain = ceil_div(growth * least, least - fall) if fall < least else self._whole", "gain = growth", ROW_JOINT,
+    ),
+    "a column hangs on whatever is drawn before it": (
+        "mechanisms/row_bound.py", "if parents.issuperset(families[i].columns)]", "if parents]", ROW_JOINT,
+    ),
     "a learned network costs nothing": (
-        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", WHOLE_ROW,
+        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,
     ),
     "several rows cost as one": (
-        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", WHOLE_ROW,
+        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
     ),
     "the number of records of a private row is told": (
-        "releases/row_request.py", "known = n if self.is_n_public else 0", "known = n", WHOLE_ROW,
+        "releases/row_request.py", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
     ),
     "the letters of the parents are read backwards": (
         "releases/row_tables.py", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
@@ -713,7 +813,7 @@ MUTANTS = {
         "engines/people.py", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
     ),
     "which record is kept depends on the others": (
-        "engines/people.py", "        rank = rank_of(asked.salt, person, keys)\n", "        rank = rank_of(asked.salt, str(len(people)), keys)\n", PEOPLE,
+        "engines/people.py", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
     ),
     "a release forgets the people": (
         "releases/execute.py", "if request.person is not None:", "if request.person == 0:", PEOPLE_SAID,
@@ -722,7 +822,7 @@ MUTANTS = {
         "engines/people.py", "THEN coalesce(left({text}, {LONGEST_PERSON}), '') END", "THEN left({text}, {LONGEST_PERSON}) END", MERGED,
     ),
     "a person is one in each file": (
-        "engines/file_scan.py", '{people.kept_by_group(found, asked)})"  # noqa: S608', '{found})"  # noqa: S608', FILES_OF_ONE,
+        "engines/file_scan.py", "people.statement(people.kept_by_group(ranked, asked), asked)", "people.statement(ranked, asked)", FILES_OF_ONE,
     ),
     "other has no floor": (
         "mechanisms/open_alphabet.py", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,

@@ -1,6 +1,5 @@
 """The release path: refused before it costs, charged before it reads, recorded before it shows."""
 
-import os
 from collections import Counter
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.chance import ALPHA, p_value
+from support.soak import SOAK
 
 import dproo
 from dproo import engines
@@ -23,7 +23,6 @@ from dproo.releases.sample import sample
 from dproo.releases.sample_request import SampleRequest
 
 CANARY = "canary-7f3a"
-SOAK = os.environ.get("DPROO_SOAK") == "1"
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 6 + ["b"] * 3 + [None]
 
@@ -295,7 +294,10 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
         drawn = sample(DATA, alphabet=LETTERS, epsilon=1, sampler=sampler, records_per_person=4)
         assert drawn.receipt["protects"] == "one person with up to 4 records"
     one = SampleRequest(
-        alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1), records_per_person=4
+        alphabet=dproo.Alphabet.of(LETTERS),
+        epsilon=Fraction(1),
+        sampler="ls-roo",
+        records_per_person=4,
     )
     assert one.sampler_for(10).epsilon == Fraction(1, 4)
 
@@ -319,8 +321,35 @@ def test_a_person_with_records_in_several_groups_is_protected():
         assert is_at_most_exp(dproo.certify(law).ratio ** 2, request.cost)
 
 
-def test_auto_chooses_by_public_parameters():
-    assert sample(DATA, alphabet=LETTERS, epsilon=1, sampler="auto").receipt["sampler"] == "als-roo"
+def test_auto_is_the_default_and_says_what_it_took_and_why():
+    few = sample(DATA, alphabet=LETTERS, epsilon=1).receipt
+    assert few["sampler"] == "ls-roo"
+    assert few["sampler_reason"].startswith("No sampler has a smaller proven worst case")
+    many = sample(DATA * 100, alphabet=[*LETTERS, *range(9)], epsilon=1).receipt
+    assert many["sampler"] == "bal-roo"
+    assert many["sampler_reason"].endswith("; ls-roo has 0.44 %.")
+    assert many["worst_alpha"] <= 0.0024
+    named = sample(DATA, alphabet=LETTERS, epsilon=1, sampler="roo").receipt
+    assert named["sampler_reason"] is None
+
+
+def test_auto_looks_at_no_number_that_is_private():
+    """Two datasets of different sizes, the same choice and the same sentence."""
+    few, many = (
+        sample(data, alphabet=range(30), epsilon=1, neighbours="add-remove").receipt
+        for data in ([1], [1] * 10**6)
+    )
+    assert few["sampler"] == many["sampler"] == "bal-roo"
+    assert few["sampler_reason"] == many["sampler_reason"]
+    assert "at 310 records, since their number is private" in few["sampler_reason"]
+
+
+def test_auto_draws_jointly_where_that_is_better():
+    asked = {"alphabet": LETTERS, "epsilon": 10, "records_per_person": 10}
+    assert sample(DATA * 100, **asked).receipt["sampler"] == "roo"
+    several = sample(DATA * 100, alphabet=range(30), epsilon=1, size=3).receipt
+    assert several["sampler"] == "bal-roo"
+    assert several["several"] == "one from each of as many disjoint blocks"
 
 
 def test_the_uniform_policy_has_no_extra_letter():

@@ -430,7 +430,7 @@ def test_the_command_line_releases_a_row(tmp_path):
     found = json.loads(CliRunner().invoke(cli, [*asked, *given]).stdout)
     assert [step["epsilon"] for step in found["columns"]] == ["1/4", "1/2", "1/4"]
     mixed = CliRunner().invoke(cli, [*asked, "--column", "sex"])
-    assert "--codebook cannot be used with --column or --alphabet" in str(mixed.exception)
+    assert "--codebook cannot be used with --column, --alphabet" in str(mixed.exception)
 
 
 def test_the_command_line_plans_a_row(tmp_path):

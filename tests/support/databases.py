@@ -2,9 +2,62 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dproo import engines
+
+
+class Server:
+    """A private cluster of PostgreSQL in a folder of its own, reached by a local socket."""
+
+    def __init__(self) -> None:
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        initdb = str(found[-1]) if found else shutil.which("initdb")
+        if initdb is None:
+            pytest.skip("PostgreSQL is not installed (Debian package postgresql).")
+        self.programs = Path(initdb).parent
+        self.folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
+        self.as_owner: list[str] = []
+        if os.geteuid() == 0:  # the server refuses to run as root
+            shutil.chown(self.folder, "postgres")
+            self.as_owner = ["runuser", "-u", "postgres", "--"]
+        self.data = str(self.folder / "data")
+        self.url = f"postgresql:///postgres?host={self.folder}&user=dproo"
+        options = ["-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        self._run("initdb", "-D", self.data, *options)
+        self.start()
+
+    def start(self) -> None:
+        settings = f"-k {self.folder} -c listen_addresses= -c fsync=off"
+        log = str(self.folder / "server.log")
+        self._run("pg_ctl", "-D", self.data, "-w", "-l", log, "-o", settings, "start")
+
+    def kill(self) -> None:
+        """End it at once, as a crash would."""
+        self._run("pg_ctl", "-D", self.data, "-w", "-m", "immediate", "stop")
+
+    def remove(self) -> None:
+        try:
+            self.kill()
+        finally:
+            shutil.rmtree(self.folder)
+            self._log.unlink(missing_ok=True)
+
+    @property
+    def _log(self) -> Path:
+        return self.folder.parent / f"{self.folder.name}.log"
+
+    def _run(self, tool: str, *arguments: str) -> None:
+        command = [*self.as_owner, str(self.programs / tool), *arguments]
+        with self._log.open("ab") as log:
+            subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/")
 
 
 def counted(data: Any, table: Any = "ward.visits", column: str = "code") -> list[int]:

@@ -20,15 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.amounts import charge_of
-from dproo.exceptions import DatasetTakenError
+from dproo.exceptions import DatasetTakenError, ReleaseError
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, sqlite
 from dproo.releases.sample import sample
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.stores import fresh
 
 RELATION = {"neighbours": "replace"}
 EPSILON, CHARGE = "0.01", 10_000_000
 KILLS_PER_LEDGER = 50
 STARTED = b"started\n"
-RACERS = 16
+RACERS = int(os.environ.get("RACERS", "16"))
 
 
 class ChargesLate(Ledger):
@@ -52,7 +55,7 @@ class RecordsLate(Ledger):
 
     def record(self, entry: Entry, receipt: Any) -> dict[str, Any]:
         vars(self)["waiting"] = [(entry, receipt)]
-        return {**receipt, "ledger": {"entry": entry.number}}
+        return {**receipt, "ledger": {"dataset": entry.dataset, "entry": entry.number}}
 
 
 class LooksThenCharges(Ledger):
@@ -64,10 +67,11 @@ class LooksThenCharges(Ledger):
         if charge > left:
             raise BudgetRefused(dataset, asked=charge, left=left)
         body = {"at": "", "epsilon": epsilon, "request": {}}
-        with self._writing() as connection:
-            event = chain.append(
-                connection, chain.RESERVED, dataset=dataset, nano=charge, body=body
-            )
+
+        def append(connection: Any, **_: bool) -> chain.Event:
+            return chain.append(connection, chain.RESERVED, dataset=dataset, nano=charge, body=body)
+
+        event = self._write(append)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
 
 
@@ -86,13 +90,13 @@ def fork(task: Callable[[], None]) -> int:
         os._exit(code)
 
 
-def made(ledger: type[Ledger], path: Path, *, budget: str) -> Ledger:
+def made(ledger: type[Ledger], path: Path | str, *, budget: str) -> Ledger:
     new = ledger.create(path)
     new.declare("patients", budget=budget, **RELATION)
     return new
 
 
-def release(ledger: Ledger, pipe: int) -> None:
+def release(ledger: Ledger, pipe: int, *, dataset: str = "patients") -> None:
     """Release a record, telling the parent when data is read and what is shown."""
 
     def records() -> Iterator[str]:
@@ -105,7 +109,7 @@ def release(ledger: Ledger, pipe: int) -> None:
         epsilon=EPSILON,
         sampler="roo",
         ledger=ledger,
-        dataset="patients",
+        dataset=dataset,
     )
     os.write(pipe, f"show {drawn.receipt['ledger']['entry']} {drawn.value}\n".encode())
 
@@ -123,7 +127,7 @@ def kill(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     report: dict[str, Any] = {"kills": 0, "read": 0, "shown": 0, "charged": 0, "broken": []}
     for i in range(rounds):
         if i % KILLS_PER_LEDGER == 0:
-            ledger = made(twin, folder / f"{i}.sqlite3", budget="1000")
+            ledger = made(twin, fresh(folder, f"{i}"), budget="1000")
             sink = os.open(os.devnull, os.O_WRONLY)
             start = time.monotonic()
             release(ledger, sink)
@@ -150,7 +154,7 @@ def kill(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     return report
 
 
-def check(path: Path, read: int, shown: list[tuple[int, str]], broken: list[str]) -> int:
+def check(path: Any, read: int, shown: list[tuple[int, str]], broken: list[str]) -> int:
     """Return how many charges the ledger holds, and note what it should hold and does not."""
     ledger = Ledger(path)
     (account,) = ledger.verify().accounts
@@ -229,10 +233,10 @@ def unfinished(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
 
 
 def race(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
-    """Let 16 processes at once charge until they are refused."""
+    """Let many processes at once charge until they are refused."""
     report: dict[str, Any] = {"granted": [], "charged": [], "failed": 0}
     for i in range(rounds):
-        ledger = made(twin, folder / f"{i}.sqlite3", budget="0.339")
+        ledger = made(twin, fresh(folder, f"{i}"), budget="0.339")
         start, gate = os.pipe()
         mine, theirs = os.pipe()
 
@@ -279,7 +283,20 @@ def birth(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
     return report
 
 
+def client(url: str) -> None:
+    """Release until the end, and tell of every step."""
+    ledger = Ledger(url)
+    while True:
+        os.write(1, b"try\n")
+        try:
+            release(ledger, 1, dataset="many")
+        except (LedgerError, ReleaseError):
+            os.write(1, b"failed\n")
+
+
 if __name__ == "__main__":
     job, folder, twin, rounds = sys.argv[1:]
+    if job == "client":
+        client(folder)
     jobs = {"kill": kill, "torn": torn, "unfinished": unfinished, "race": race, "birth": birth}
     sys.stdout.write(json.dumps(jobs[job](Path(folder), LEDGERS[twin], int(rounds))))

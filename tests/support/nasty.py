@@ -105,12 +105,15 @@ def batch(seed: int) -> Batch:
     pools_of_tables = [rng.sample(pool, rng.randint(1, len(pool))) for _ in range(tables)]
     cells = [rng.choice(pools_of_tables[table]) for table in ids]
     rows = pa.table({"table": pa.array(ids, pa.int64()), "cell": pa.array(cells, kind)})
-    axis = _axis(rng, pool)
+    axis = _axis(rng, pool, kind)
     return Batch(rows, Alphabet.of({"table": range(tables), "cell": axis}), tables, seed)
 
 
-def _axis(rng: random.Random, pool: list[object]) -> object:
-    match rng.choice(("letters", "letters", "letters", "range", "bins")):
+def _axis(rng: random.Random, pool: list[object], kind: pa.DataType) -> object:
+    is_number = kind not in {pa.bool_(), pa.date32()}
+    match rng.choice(
+        ("letters", "letters", "letters", "range", "bins") if is_number else ("letters",)
+    ):
         case "range":
             start = rng.choice((-(10**18) + 1, -5, 0, 1, 17))
             return range(start, rng.choice((18, 1000, 2**53 + 1, 10**18)))
@@ -119,7 +122,10 @@ def _axis(rng: random.Random, pool: list[object]) -> object:
     texts = [_text(cell) for cell in pool] + rng.sample(TEXTS, 8)
     texts += [str(i) for i in rng.sample(INTEGERS, 3)] + ["true", "2026-01-02"]
     letters = [text for text in dict.fromkeys(texts) if text]
-    return rng.sample(letters, rng.randint(1, len(letters)))
+    # One that a cell of the type can be: a column without any is refused.
+    possible = {pa.bool_(): "true", pa.date32(): "2026-01-02"}.get(kind, str(INTEGERS[0]))
+    chosen = rng.sample(letters, rng.randint(1, len(letters)))
+    return list(dict.fromkeys([*chosen, possible]))
 
 
 def _text(cell: object) -> str | None:
@@ -139,6 +145,12 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
     if "letters" in axis:
         return text if (text := _text(cell)) in axis["letters"] else None
     if "start" in axis:
+        if isinstance(cell, str) and len(cell) <= 100:
+            cell = cell.strip(" ")
+            whole, point, rest = cell.rpartition(".")
+            cell = whole if point and rest and not rest.strip("0") else cell
+            cell = cell.lstrip("0") if cell.lstrip("0")[:1].isdigit() else cell
+            cell = "0" if cell and not cell.strip("0") else cell
         digits = (_text(cell) or "").removeprefix("-")
         is_integer = digits.isascii() and digits.isdigit() and str(int(digits)) == digits
         text = _text(cell)

@@ -28,6 +28,7 @@ NOT_RUN = {
 }
 EXIT_CODES = {
     "Error: epsilon must be at most": 3,
+    "Error: the rule": 3,
     "is VIOLATED": 5,
     "cannot hold: the draws": 5,
     "DOES NOT HOLD": 5,
@@ -48,44 +49,60 @@ def commands_of(page: Path) -> list[tuple[str, str]]:
     return [found for text in blocks for found in step.findall(text)]
 
 
-def follow(page: Path, folder: Path, *, programs: Path, **known: str) -> None:
-    """Run the commands of a page in a folder, and demand the output and exit codes it shows.
+def follow(
+    page: Path, folder: Path, *, programs: Path, only: tuple[str, ...] = (), **known: str
+) -> None:
+    """Run the commands of a page in one shell, and demand the output and exit codes it shows.
 
     Args:
         page: the page.
-        folder: an empty folder; it gets a copy of the examples.
+        folder: a folder, which gets a copy of the examples and is the reader's home.
         programs: where the command ``dproo`` is installed.
+        only: if given, the beginnings of the commands to run.
         known: further variables of the environment.
     """
-    shutil.copytree(ROOT / "examples", folder / "examples")
+    shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name != "DPROO_LEDGER"},
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(folder),
-        "DPROO_LEDGER": str(folder / "ledger.sqlite3"),
+        "TMPDIR": str(folder),
         "BROWSER": "true",
         **known,
     }
+    steps = []
     for command, shown in commands_of(page):
-        if command.startswith(tuple(NOT_RUN)):
+        if command.startswith(tuple(NOT_RUN)) or (only and not command.startswith(only)):
             continue
         if command.startswith("dproo serve"):
             _serve(command, folder, environment)
-            continue
-        done = subprocess.run(
-            ["bash", "-c", command],  # noqa: S607 - the reader's own shell
-            cwd=folder,
-            env=environment,
-            text=True,
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        codes = [code for words, code in EXIT_CODES.items() if words in done.stdout]
-        assert done.returncode == sum(codes), (command, done.stdout)
+        else:
+            steps.append((command, shown))
+    outputs = _run([command for command, _ in steps], folder, environment)
+    for (command, shown), (output, code) in zip(steps, outputs, strict=True):
+        codes = [code for words, code in EXIT_CODES.items() if words in output]
+        assert code == sum(codes), (command, output)
         if shown:
-            found = _any_letter(done.stdout)
+            found = _any_letter(output)
             assert doctest.OutputChecker().check_output(_any_letter(shown), found, AS_SHOWN), found
+
+
+def _run(commands: list[str], folder: Path, environment: dict[str, str]) -> list[tuple[str, int]]:
+    """Return the output and the exit code of each command, run one after the other in one shell."""
+    mark = "end of command with code "
+    script = "".join(f"{command}\nprintf '\\n{mark}%s\\n' $?\n" for command in commands)
+    done = subprocess.run(
+        ["bash", "-c", script],  # noqa: S607 - the reader's own shell
+        cwd=folder,
+        env=environment,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    found = re.findall(rf"(.*?)\n{mark}(\d+)\n", done.stdout, re.DOTALL)
+    return [(output, int(code)) for output, code in found]
 
 
 def _serve(command: str, folder: Path, environment: dict[str, str]) -> None:

@@ -82,6 +82,7 @@ def test_the_ledger_and_its_receipts_are_the_objects_of_the_command_line(page):
 def test_a_release_has_the_fields_of_the_command_line(page):
     data = str(page.folder / "admissions.csv")
     options = ["--column", "diagnosis", "--alphabet", str(page.folder / "codes.txt")]
+    options += ["--sampler", "ls-roo"]
     theirs = printed("sample", data, *options, "--epsilon", "1", "--ledger", str(page.ledger))
     ours = release(page).json
     varying = {"values", "ledger"}
@@ -89,6 +90,12 @@ def test_a_release_has_the_fields_of_the_command_line(page):
         k: v for k, v in theirs.items() if k not in varying
     }
     assert ours["values"][0] in {"I50", "J18", "S72", "other"}
+
+
+def test_the_page_leaves_the_sampler_to_auto(page):
+    shown = order(page, sampler="auto")
+    assert "--sampler auto" in shown.json["command"]
+    assert release(page, sampler="auto").json["sampler_reason"].startswith("It has the least")
 
 
 def test_the_command_that_is_shown_does_the_same(page):

@@ -2,19 +2,19 @@
 
 import asyncio
 import json
-import os
 import random
 import threading
 
 import pytest
 from support.serving import ORDER, admissions, request, served
+from support.soak import SOAK
 
 from dproo.web.gate import Gate
 
 pytestmark = pytest.mark.untraced
 
-SOAK = 10 if os.environ.get("DPROO_SOAK") == "1" else 1
-BYTES, OBJECTS, QUERIES = 300 * SOAK, 400 * SOAK, 300 * SOAK
+TIMES = 10 if SOAK else 1
+BYTES, OBJECTS, QUERIES = 300 * TIMES, 400 * TIMES, 300 * TIMES
 
 VALUES = [
     *[

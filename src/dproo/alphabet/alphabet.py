@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from math import prod
@@ -15,6 +15,10 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.listing import listed
+from dproo.alphabet.open_text import OPEN
+from dproo.alphabet.periods import periods
+from dproo.alphabet.reading import DATE, MONTH, Reading
 from dproo.core.arguments import one_of, refusal
 from dproo.core.public_file import read_public
 
@@ -27,6 +31,11 @@ Record = Letter | dict[str, Letter]
 
 LINES_MAX = 5 * 10**6
 
+_NEVER_INFERRED = (
+    "alphabet must be given. It is never inferred: which letters occur in the data is private."
+    " List every letter that could occur, from a code book."
+)
+_PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
@@ -67,36 +76,32 @@ class Alphabet:
         """Return the alphabet of these letters.
 
         Args:
-            letters: a list of letters; a ``range``; the path of a text file with one letter per
-                line; bins; a dict of columns and their letters; or an alphabet as it is.
+            letters: a list of letters, also one of NumPy, pandas, Polars or Arrow; a
+                ``range``; an ``enum.Enum``, a ``CategoricalDtype`` of pandas or an ``Enum`` of
+                Polars; text as on the command line, see :meth:`parse`; bins; a dict of columns
+                and their letters; or an alphabet as it is.
             policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
 
         Raises:
             TypeError: a letter is not text, an integer, a boolean or a date.
             ValueError: there are no letters, two are equal, or they would have to be inferred.
         """
+        letters = listed(letters)
         match letters:
             case Alphabet():
                 return letters
-            case Axis():
-                return cls(axes=(letters,), policy=policy)
-            case None | "auto" | "infer":
-                raise ValueError(
-                    "alphabet must be given. It is never inferred: which letters occur in the"
-                    " data is private. List every letter that could occur, from a code book."
-                )
-            case "open":
-                raise ValueError(
-                    "alphabet must list its letters here. An open one is for dproo.sample, for one"
-                    " record of one column."
-                )
-            case str() | Path():
+            case None:
+                raise ValueError(_NEVER_INFERRED)
+            case str():
+                return cls.parse(letters, policy=policy)
+            case Path():
                 return cls.read(letters, policy=policy)
             case range() if letters.step == 1:
-                return cls.integers(letters.start, letters.stop, policy=policy)
+                letters = IntegerRange.of(letters.start, letters.stop)
             case Mapping():
                 return cls.product(letters, policy=policy)
-        return cls(axes=(Letters.of(letters),), policy=policy)
+        axis = letters if isinstance(letters, Axis) else Letters.of(letters)
+        return cls(axes=(axis,), policy=policy)
 
     @classmethod
     def read(
@@ -113,6 +118,7 @@ class Alphabet:
                 + " Give integers or bins by their ends."
             )
         if column is None:
+            _refuse_table(text, path)
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
             lines = _column(text, column, path)
@@ -154,7 +160,8 @@ class Alphabet:
         """Return the alphabet that a command-line argument stands for.
 
         ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
-        stop is left out, and ``bins:0,18,65`` bins.
+        stop is left out, ``2024-01..2025-01`` months or ``2024-01-01..2025-01-01`` days, which
+        cells are read as, and ``bins:0,18,65`` bins.
 
         >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
         (121, '[18, 65)')
@@ -162,14 +169,26 @@ class Alphabet:
         spelled = cls.spelled(text, policy=policy)
         if spelled is not None:
             return spelled
+        if text in {"auto", "infer"}:
+            raise ValueError(_NEVER_INFERRED)
+        if text == OPEN:
+            raise ValueError(
+                "alphabet must list its letters here. An open one is for dproo.sample, for one"
+                " record of one column."
+            )
         path, colon, column = text.rpartition(":")
         if colon and not Path(text).exists() and Path(path).exists():
             return cls.read(path, column=column, policy=policy)
-        return cls.of(text, policy=policy)
+        return cls.read(text, policy=policy)
 
     @classmethod
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or nothing if it can only name a file."""
+        if days := _PERIODS.fullmatch(text):
+            kind, reading = ("date", DATE) if days[2] else ("yearmonth", MONTH)
+            # The stop is left out, as it is of integers.
+            letters = Letters.of(periods(days[1], days[3], kind)[:-1])
+            return cls(axes=(letters.read_as(Reading(kind=reading)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):
@@ -179,6 +198,21 @@ class Alphabet:
                 raise ValueError(refusal("edges", "be numbers with commas", text)) from None
             return cls.bins(edges, policy=policy)
         return None
+
+    def read_as(self, kind: str, **options: str) -> Alphabet:
+        """Return the same letters of one column, and how its cells are read.
+
+        Args:
+            kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
+                ``"lower"``; see :class:`dproo.Reading`.
+            options: ``decimal``, ``thousands`` or ``format``.
+
+        >>> Alphabet.of(range(120)).read_as("integer", thousands=",").index([" 037"])
+        37
+        """
+        if self.columns:
+            raise ValueError("reading must be given for each column of several by itself.")
+        return replace(self, axes=(self.axes[0].read_as(Reading(kind=kind, **options)),))
 
     @cached_property
     def size(self) -> int:
@@ -229,11 +263,21 @@ class Alphabet:
     def digest(self) -> str:
         """A fingerprint of the canonical letters, their order and the policy."""
         content = {
-            "axes": [axis.content | {"is_open": axis.is_open} for axis in self.axes],
+            "axes": [axis.read_content | {"is_open": axis.is_open} for axis in self.axes],
             "columns": list(self.columns),
             "policy": self.policy,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _refuse_table(text: str, path: str | Path) -> None:
+    """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
+    sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
+    if sign and sign in text:
+        raise ValueError(
+            refusal("alphabet", "name a column of a CSV file", str(path))
+            + f" Write its name behind a colon: --alphabet {path}:COLUMN."
+        )
 
 
 def _column(text: str, column: str, path: str | Path) -> list[str]:

@@ -3,67 +3,31 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
-from dproo.alphabet.cell import EXACT_FLOAT, number_of, plain, text_of
-from dproo.core.arguments import refusal, whole
+from dproo.alphabet.any_axis import LONGEST, OTHER, RANGE_LIMIT, Axis, Letter
+from dproo.alphabet.cell import EXACT_FLOAT, plain, text_of
+from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, READINGS, TEXT, YEAR, Reading
+from dproo.core.arguments import one_of, refusal, whole
 
-Letter = str | int | bool
+__all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters"]
 
-OTHER: Final = "other"
-
-RANGE_LIMIT = 10**18
-LONGEST = len(str(-RANGE_LIMIT))  # text of an integer of a range
-
-
-@dataclass(frozen=True)
-class Axis(ABC):
-    """The public letters of one column, in order.
-
-    Attributes:
-        is_open: whether every cell outside is one more letter, the last one, ``other``.
-    """
-
-    is_open: bool = field(default=False, kw_only=True)
-
-    @property
-    @abstractmethod
-    def listed(self) -> int:
-        """The number of letters, ``other`` not included."""
-
-    @property
-    @abstractmethod
-    def content(self) -> dict[str, Any]:
-        """What the digest is taken of: the canonical content, JSON-able."""
-
-    @abstractmethod
-    def letter(self, place: int) -> Letter:
-        """Return the letter at this place."""
-
-    @abstractmethod
-    def place(self, cell: object) -> int | None:
-        """Return the place of the letter that a cell is, or nothing if it is outside."""
-
-    @property
-    def size(self) -> int:
-        """The number of letters."""
-        return self.listed + self.is_open
-
-    def __getitem__(self, index: int) -> Letter:
-        return OTHER if index == self.listed else self.letter(index)
-
-    def index(self, cell: object) -> int | None:
-        """Return the place of a cell, which an open axis has for every cell."""
-        place = self.place(cell)
-        return self.listed if place is None and self.is_open else place
+_FIRST_YEAR = 1000  # the first that a number of four digits is
+_SHOWN = {
+    "text": "without blanks around it",
+    "lower": "in lower case",
+    "integer": "integers of at most 18 digits",
+    "date": "YYYY-MM-DD",
+    "month": "YYYY-MM",
+    "year": "YYYY",
+}
 
 
 @dataclass(frozen=True)
@@ -125,8 +89,26 @@ class Letters(Axis):
 
     def place(self, cell: object) -> int | None:
         """Return the place of the letter with the cell's canonical text."""
-        text = text_of(cell)
+        text = self.text_of(cell)
         return None if text is None else self.places.get(text)
+
+    @cached_property
+    def is_of_integers(self) -> bool:
+        """Whether all letters are integers."""
+        return all(type(letter) is int for letter in self.letters)
+
+    @cached_property
+    def longest(self) -> int:
+        """How many characters the longest text of a letter has."""
+        return max(map(len, self.places))
+
+    def check_reading(self, reading: Reading) -> None:
+        """Refuse a reading after which no cell could be one of the letters."""
+        one_of("reading", reading.kind, set(READINGS) - {NUMBER})
+        for text in self.places:
+            if reading.text(text) != text:
+                shown = _SHOWN[reading.kind]
+                raise ValueError(refusal("letters", f"be {shown} to be read so", text))
 
 
 def _letter(letter: object) -> Letter:
@@ -159,7 +141,7 @@ class IntegerRange(Axis):
 
     >>> ages = IntegerRange.of(0, 120)
     >>> ages.size, ages.index("37"), ages.index("037"), ages.index(120)
-    (120, 37, None, None)
+    (120, 37, 37, None)
     """
 
     start: int
@@ -192,7 +174,7 @@ class IntegerRange(Axis):
 
     def place(self, cell: object) -> int | None:
         """Return the place of the integer whose decimal digits the cell's text is."""
-        text = text_of(cell)
+        text = self.text_of(cell)
         if text is None or len(text) > LONGEST:
             return None
         try:
@@ -201,6 +183,15 @@ class IntegerRange(Axis):
             return None
         is_letter = str(number) == text and self.start <= number < self.stop
         return number - self.start if is_letter else None
+
+    @property
+    def is_of_integers(self) -> bool:
+        """Whether all letters are integers, which they are."""
+        return True
+
+    def check_reading(self, reading: Reading) -> None:
+        """Refuse a reading after which no cell could be an integer."""
+        one_of("reading", reading.kind, (EXACT, TEXT, INTEGER, YEAR))
 
 
 @dataclass(frozen=True)
@@ -212,9 +203,14 @@ class Bins(Axis):
     >>> ages = Bins.of([0, 18, 65, 120])
     >>> ages[1], ages.index(18), ages.index("17.9"), ages.index(120)
     ('[18, 65)', 1, 0, None)
+
+    Attributes:
+        edges: the edges.
+        missing: numbers that stand for a missing cell, and are in no bin.
     """
 
     edges: tuple[float, ...]
+    missing: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, edges: Iterable[float]) -> Bins:
@@ -237,6 +233,21 @@ class Bins(Axis):
             raise ValueError(refusal("edges", "be two or more increasing numbers", edges))
         return cls(exact)
 
+    @cached_property
+    def keys(self) -> tuple[float, ...]:
+        """A number of each bin, by which engines tell it: one that a cell could be read as."""
+        keys = []
+        is_whole = self.reading.kind in {INTEGER, YEAR}
+        for low, high in pairwise(self.edges):
+            key = low
+            if is_whole:
+                least = max(low, _FIRST_YEAR) if self.reading.kind == YEAR else low
+                key = float(math.ceil(least)) if math.ceil(least) < high else low
+            while key in self.missing:
+                key = key + 1 if is_whole else math.nextafter(key, high)
+            keys.append(key)
+        return tuple(keys)
+
     @property
     def listed(self) -> int:
         """The number of bins."""
@@ -244,8 +255,13 @@ class Bins(Axis):
 
     @property
     def content(self) -> dict[str, Any]:
-        """The edges."""
-        return {"edges": [_edge(edge) for edge in self.edges]}
+        """The edges, and the numbers that are in no bin."""
+        missing = {"missing": [_edge(number) for number in self.missing]} if self.missing else {}
+        return {"edges": [_edge(edge) for edge in self.edges], **missing}
+
+    def check_reading(self, reading: Reading) -> None:
+        """Refuse a reading after which no cell could be a number."""
+        one_of("reading", reading.kind, (EXACT, INTEGER, NUMBER, YEAR))
 
     def letter(self, place: int) -> Letter:
         """Return the letter at this place."""
@@ -253,8 +269,9 @@ class Bins(Axis):
 
     def place(self, cell: object) -> int | None:
         """Return the place of the bin that the cell's number is in."""
-        number = number_of(cell)
-        if number is None or not self.edges[0] <= number < self.edges[-1]:
+        is_long = isinstance(cell, str) and self.reading.kind != EXACT and len(cell) > self.room
+        number = None if is_long else self.reading.number(cell)
+        if number is None or number in self.missing or not self.edges[0] <= number < self.edges[-1]:
             return None
         return bisect_right(self.edges, number) - 1
 

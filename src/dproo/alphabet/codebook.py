@@ -4,8 +4,9 @@ It is a Data Resource descriptor, version 2. A column's letters are its ``catego
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
 booleans, or the ``bins`` between public edges. ``bins`` is an addition to the standard, and so
 are ``parents``, the columns that a column depends on; ``other``, the name of the letter that
-stands for every cell outside; and ``outside``, a value of the column that every cell outside
-counts as instead, which spares the extra letter. Unknown keys are kept and ignored.
+stands for every cell outside; ``outside``, a value of the column that every cell outside
+counts as instead, which spares the extra letter; and ``as``, how text is read (``text`` or
+``lower``). Unknown keys are kept and ignored.
 """
 
 from __future__ import annotations
@@ -20,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from dproo.alphabet.alphabet import UNIFORM, Alphabet
-from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.axis import Letter
 from dproo.alphabet.field import Field
+from dproo.alphabet.field_descriptor import field_of, missing_of, wrong
 from dproo.core.arguments import refusal
 
 _BYTES_MAX = 16 << 20
-_TYPES = ("string", "integer", "number", "boolean", "date")
-_DOMAINS = "categories, constraints.enum, an integer minimum and maximum, or bins"
 
 
 @dataclass(frozen=True)
@@ -59,25 +59,23 @@ class CodeBook:
         """
         if isinstance(book, CodeBook):
             return book
-        if isinstance(book, str | os.PathLike):
-            book = _read(Path(book))
-        if not isinstance(book, Mapping):
-            raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
+        book = read_descriptor(book)
         if book.get("draft"):
             raise ValueError(
                 "codebook must be confirmed: read it, complete it and remove the key 'draft'."
+                " See what is left to do: dproo codebook show FILE."
             )
         schema = _part(book, "schema", Mapping, "an object")
-        missing = _missing(schema, "schema")
+        missing = missing_of(schema, "schema")
         listed = _part(schema, "fields", Sequence, "a list", "schema.")
         fields = tuple(
-            _field(field, f"schema.fields[{i}]", missing) for i, field in enumerate(listed)
+            field_of(field, f"schema.fields[{i}]", missing) for i, field in enumerate(listed)
         )
         if not fields:
             raise ValueError("schema.fields must list at least one column, got none.")
         names = [field.name for field in fields]
         if repeated := {name for name in names if names.count(name) > 1}:
-            raise _wrong("schema.fields", "name every column once", min(repeated))
+            raise wrong("schema.fields", "name every column once", min(repeated))
         return cls(fields, dict(book))
 
     @property
@@ -119,14 +117,24 @@ class CodeBook:
     def digest(self) -> str:
         """A fingerprint of all that a release depends on."""
         content = [
-            [field.name, field.axis.content, field.parents, field.other, field.outside]
+            [field.name, field.axis.read_content, field.parents, field.other, field.outside]
             for field in self.fields
         ]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _wrong(place: str, condition: str, value: object) -> ValueError:
-    return ValueError(refusal(place, condition, value))
+def read_descriptor(book: Any) -> Mapping[str, Any]:
+    """Return a descriptor, or that of a JSON file, draft or not.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: the file cannot be read.
+    """
+    if isinstance(book, str | os.PathLike):
+        book = _read(Path(book))
+    if not isinstance(book, Mapping):
+        raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
+    return book
 
 
 def _read(path: Path) -> Any:
@@ -134,10 +142,10 @@ def _read(path: Path) -> Any:
         with path.open("rb") as file:
             content = file.read(_BYTES_MAX + 1)
         if len(content) > _BYTES_MAX:
-            raise _wrong("codebook", "have at most 16 MiB", str(path))
+            raise wrong("codebook", "have at most 16 MiB", str(path))
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        raise _wrong("codebook", "be a readable JSON file", str(path)) from None
+        raise wrong("codebook", "be a readable JSON file", str(path)) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -150,122 +158,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _part(whole: Mapping[str, Any], key: str, kind: Any, name: str, place: str = "") -> Any:
     value = whole.get(key)
     if not isinstance(value, kind) or isinstance(value, str):
-        raise _wrong(f"{place}{key}", f"be {name}", value)
+        raise wrong(f"{place}{key}", f"be {name}", value)
     return value
-
-
-def _field(field: Any, place: str, missing: frozenset[str]) -> Field:
-    if not isinstance(field, Mapping):
-        raise _wrong(place, "be an object", field)
-    name = field.get("name")
-    if not isinstance(name, str) or not name:
-        raise _wrong(f"{place}.name", "be a text", name)
-    kind = field.get("type")
-    if kind not in _TYPES:
-        raise _wrong(f"{place}.type", f"be one of {', '.join(_TYPES)}", kind)
-    axis = _axis(field, kind, place)
-    if "missingValues" in field:
-        missing = _missing(field, place)
-    if isinstance(axis, Letters) and (both := missing & set(axis.places)):
-        raise _wrong(f"{place}.categories", "not also be missing values", min(both))
-    other = field.get("other", OTHER)
-    if not isinstance(other, str) or not other or axis.place(other) is not None:
-        raise ValueError(
-            refusal(f"{place}.other", "be a text that is not a letter of the column", other)
-            + " It names the letter for all other cells."
-        )
-    parents = field.get("parents")
-    if parents is not None:
-        is_list = isinstance(parents, Sequence) and not isinstance(parents, str)
-        if not is_list or not all(isinstance(parent, str) for parent in parents):
-            raise _wrong(f"{place}.parents", "be a list of columns", parents)
-        parents = tuple(parents)
-    outside = _outside(field, axis, place) if "outside" in field else None
-    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind, outside=outside)
-
-
-def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
-    """Return the place of the letter that every cell outside counts as."""
-    found = axis.place(field["outside"])
-    if found is None:
-        raise ValueError(
-            refusal(f"{place}.outside", "be a value of the column", field["outside"])
-            + " Every cell outside counts as it."
-        )
-    if axis.listed < 2:
-        raise _wrong(place, "have two letters or more beside 'outside'", axis.listed)
-    return found
-
-
-def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
-    """Return the letters that a field declares, in one way only."""
-    constraints = field.get("constraints", {})
-    if not isinstance(constraints, Mapping):
-        raise _wrong(f"{place}.constraints", "be an object", constraints)
-    bounds = {"minimum", "maximum"} & set(constraints)
-    ways = [way for way in ("categories", "bins") if way in field]
-    ways += ["enum"] if "enum" in constraints else []
-    if not ways and kind == "boolean":
-        return Letters((False, True), is_open=True)
-    if not ways and kind == "integer" and len(bounds) == 2:
-        low, high = constraints["minimum"], constraints["maximum"]
-        return _declared(f"{place}.constraints", lambda: _open_range(low, high))
-    if len(ways) != 1:
-        raise ValueError(
-            f"{place} must declare its letters in one way, got {' and '.join(ways) or 'none'}."
-            f" Ways are {_DOMAINS}; a column is never described by its data."
-        )
-    (way,) = ways
-    if way == "bins":
-        if kind not in {"integer", "number"}:
-            raise _wrong(f"{place}.bins", "have type integer or number", kind)
-        edges = field["bins"]
-        return _declared(f"{place}.bins", lambda: Bins(Bins.of(edges).edges, is_open=True))
-    values = field["categories"] if way == "categories" else constraints["enum"]
-    where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        raise _wrong(where, "be a list", values)
-    letters = [_value(value, kind, where) for value in values]
-    return _declared(where, lambda: Letters(Letters.of(letters).letters, is_open=True))
-
-
-def _open_range(low: Any, high: Any) -> IntegerRange:
-    if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
-        raise ValueError("minimum and maximum must be integers.")
-    spread = IntegerRange.of(low, high + 1)
-    return IntegerRange(spread.start, spread.stop, is_open=True)
-
-
-def _value(value: Any, kind: str, place: str) -> Letter:
-    """Return the letter of a category, which may carry a label."""
-    letter: Any = value.get("value") if isinstance(value, Mapping) else value
-    wanted: Any = {"string": str, "date": str, "integer": int, "boolean": bool}.get(kind)
-    if wanted is None:
-        raise _wrong(place, "not have type number: give bins", kind)
-    if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
-        raise _wrong(place, f"have values of type {kind}", letter)
-    found: Letter = letter
-    return found
-
-
-def _declared(place: str, make: Any) -> Axis:
-    """Return what ``make`` makes; what it refuses is told with its place."""
-    try:
-        axis: Axis = make()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{place}: {error}") from None
-    return axis
-
-
-def _missing(schema: Mapping[str, Any], place: str) -> frozenset[str]:
-    """Return the texts that stand for a missing cell."""
-    values = schema.get("missingValues", [""])
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        raise _wrong(f"{place}.missingValues", "be a list", values)
-    texts: list[Any] = [
-        value.get("value") if isinstance(value, Mapping) else value for value in values
-    ]
-    for text in texts:
-        if not isinstance(text, str):
-            raise _wrong(f"{place}.missingValues", "be texts", text)
-    return frozenset(texts)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dproo.alphabet.axis import OTHER, Axis, Letter
+from dproo.alphabet.reading import EXACT, Reading
+from dproo.core.arguments import one_of
 
 OPEN: Final = "open"
 """The word for an alphabet that is not listed."""
@@ -41,6 +43,10 @@ class OpenText(Axis):
             IndexError: always.
         """
         raise IndexError(place)
+
+    def check_reading(self, reading: Reading) -> None:
+        """Refuse every reading but the default: the letters are the cells as they stand."""
+        one_of("reading of an open alphabet", reading.kind, (EXACT,))
 
     def place(self, cell: object) -> int | None:
         """Return nothing: letters have no places."""

@@ -1,9 +1,8 @@
 """Advice: which sampler to use, from public parameters and perhaps a public guess of the shape.
 
-Without a guess the worst case decides, by the planner's closed forms. With a guess the
-samplers' exact accuracies on it decide. Either way the answer says why, and what it would
-cost if the guess were wrong. Nothing here reads data: a guess taken from the data would be a
-leak.
+It is the one that ``"auto"`` takes: the least proven worst case. A guess tells how accurate it
+is there, and which sampler would be better if the guess were right. Nothing here reads data: a
+guess taken from the data would be a leak.
 """
 
 from __future__ import annotations
@@ -17,10 +16,11 @@ from dproo.analysis.comparison import FLOOR
 from dproo.analysis.distributions import SHAPES, Distribution, shape
 from dproo.analysis.planner import Plan, plan, planned
 from dproo.core.exact import Number, parse_epsilon
-from dproo.mechanisms import DEFAULT, SAMPLERS, LaplaceSampler
+from dproo.core.percent import percent
+from dproo.mechanisms import SAMPLERS, LaplaceSampler, choose
+from dproo.mechanisms.choice import Choice
 
 _TRIALS = 2_000
-_WORST_SHAPE = "all records having the same letter"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Advice:
 def recommend(
     *, n: int, k: int, epsilon: Number, p: str | Iterable[object] | Distribution | None = None
 ) -> Advice:
-    """Return the sampler to use for ``n`` records of ``k`` letters at ``epsilon``.
+    """Return the sampler to use, which is what ``"auto"`` takes, and how good it is.
 
     Args:
         n: the public number of records.
@@ -54,58 +54,56 @@ def recommend(
 
     >>> advice = recommend(n=1000, k=100, epsilon="0.1", p="zipf-2")
     >>> advice.sampler
-    'als-roo'
+    'bal-roo'
     >>> advice.reasons[1]
-    'If the guess is wrong, its accuracy is 0.3 at worst.'
+    "Whatever the data, at most 26 % of draws differ from a random record's."
     """
+    choice = choose(epsilon=parse_epsilon(epsilon), k=k, n=n)
     if p is None:
         asked = [name for name in planned() if name in SAMPLERS]
-        return _in_the_worst_case(plan(n=n, k=k, epsilon=epsilon, samplers=asked))
+        return _in_the_worst_case(choice, plan(n=n, k=k, epsilon=epsilon, samplers=asked))
     guess = shape(p, k=k) if isinstance(p, str) else Distribution.of(p)
     exact = parse_epsilon(epsilon)
     laws = {name: sampler(n=n, k=k, epsilon=exact) for name, sampler in SAMPLERS.items()}
-    chosen, alphas = _best({name: accuracy(law, guess).alpha for name, law in laws.items()})
+    alphas = _sorted({name: accuracy(law, guess).alpha for name, law in laws.items()})
+    at_worst = f"at most {percent(choice.alpha)} of draws differ from a random record's."
     reasons = [
-        _verdict(f"On {_words(p)}", chosen, alphas),
-        f"If the guess is wrong, its accuracy is {float(laws[chosen].worst_alpha):.2g} at worst.",
+        _verdict(f"On {_words(p)}", choice.sampler, alphas),
+        f"Whatever the data, {at_worst}",
     ]
     laplace = LaplaceSampler(n=n, k=k, epsilon=epsilon)  # type: ignore[arg-type]
     peer = accuracy(laplace, guess, trials=_TRIALS, seed=0)
-    if peer.high < alphas[chosen]:
+    if peer.high < alphas[choice.sampler]:
         reasons.append(
             f"The Laplace sampler with the Euclidean projection would reach about "
             f"{peer.alpha:.2g}, but it has no weights to certify, so no release uses it."
         )
-    return Advice(chosen, alphas[chosen], alphas, tuple(reasons))
+    return Advice(choice.sampler, alphas[choice.sampler], alphas, tuple(reasons))
 
 
-def _in_the_worst_case(answer: Plan) -> Advice:
-    chosen, worst = _best({row.sampler: float(row.alpha or 0) for row in answer.rows})
-    times = ceil((answer.times_limit(chosen) or 1) * 10) / 10
+def _in_the_worst_case(choice: Choice, answer: Plan) -> Advice:
+    worst = _sorted({row.sampler: float(row.alpha or 0) for row in answer.rows})
+    times = ceil((answer.times_limit(choice.sampler) or 1) * 10) / 10
     reasons = (
-        _verdict("In the worst case over all shapes", chosen, worst),
+        choice.reason,
         f"That is at most {times} times the best that any private sampler could do.",
-        f"The worst case is {_WORST_SHAPE}. Guess a shape to see how much better it gets.",
     )
-    return Advice(chosen, worst[chosen], worst, reasons)
+    return Advice(choice.sampler, float(choice.alpha), worst, reasons)
 
 
-def _best(alphas: dict[str, float]) -> tuple[str, dict[str, float]]:
-    """Return the best sampler, or the default if the difference is too small to notice."""
-    alphas = dict(sorted(alphas.items(), key=lambda item: item[1]))
-    best = next(iter(alphas))
-    is_equal = DEFAULT in alphas and alphas[DEFAULT] <= max(alphas[best], FLOOR)
-    return (DEFAULT if is_equal else best), alphas
+def _sorted(alphas: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(alphas.items(), key=lambda item: item[1]))
 
 
 def _verdict(where: str, chosen: str, alphas: dict[str, float]) -> str:
+    """Return how accurate the sampler is on a guess, and which one is noticeably better there."""
+    best = next(iter(alphas))
+    first = f"{where}, {chosen} has accuracy {alphas[chosen]:.2g}"
     if alphas[chosen] <= FLOOR:
-        return f"{where}, {chosen} has accuracy {alphas[chosen]:.2g}: as good as exact."
-    other = next(name for name in alphas if name != chosen)
-    return (
-        f"{where}, {chosen} has accuracy {alphas[chosen]:.2g}; "
-        f"the next best, {other}, has {alphas[other]:.2g}."
-    )
+        return f"{first}: as good as exact."
+    if max(alphas[best], FLOOR) < alphas[chosen]:
+        return f"{first}; {best} would have {alphas[best]:.2g} if the guess is right."
+    return f"{first}: none is better."
 
 
 def _words(p: object) -> str:

@@ -13,6 +13,7 @@ from dproo.analysis.enumeration import Dataset, every_dataset, falling_datasets
 from dproo.core.arguments import one_of
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, log_upper
+from dproo.core.notebook import table
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
 
 EXTREMES: Final = "extremes"
@@ -22,7 +23,7 @@ Method = Literal["extremes", "enumerate"]
 _MOST_DATASETS = 2_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """The worst ratio of probabilities of a sampler, and the neighbours that reach it.
 
@@ -54,6 +55,20 @@ class Certificate:
         nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
         is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
         return nearest if is_enough else math.nextafter(nearest, math.inf)
+
+    @property
+    def _verdict(self) -> str:
+        law, verdict = self.mechanism, "holds" if self.holds else "DOES NOT HOLD"
+        return f"epsilon = {law.epsilon} {verdict} for {law.name} ({law.neighbours})"
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self._verdict}; worst loss {self.epsilon:.9g}>"
+
+    def _repr_html_(self) -> str:
+        law = self.mechanism
+        n = law.n if law.neighbours == REPLACE else "any"
+        loss = f"{self.epsilon:.12g}"
+        return table(self._verdict, [("worst loss", loss), ("n", n), ("k", law.k)])
 
 
 def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Certificate:

@@ -16,8 +16,8 @@ from dproo.core.exact import Number
 from dproo.mechanisms import (
     BASELINES,
     CLIP,
-    DEFAULT,
     EUCLIDEAN,
+    PLAIN,
     SAMPLERS,
     Baseline,
     Mechanism,
@@ -105,7 +105,7 @@ def _trials(name: str, k: int) -> int:
 
 
 def ratio_to_best(
-    alphas: Mapping[str, float], sampler: str = DEFAULT, *, without: Iterable[str] = ()
+    alphas: Mapping[str, float], sampler: str = PLAIN, *, without: Iterable[str] = ()
 ) -> float:
     """Return the accuracy of ``sampler`` over that of the best peer, both floored.
 

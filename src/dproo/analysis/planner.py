@@ -9,24 +9,20 @@ sampler is asked the same question. Nothing here reads data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, overload
 
-from dproo.analysis.limit import limit
 from dproo.analysis.open_plan import OpenPlan, plan_open
+from dproo.analysis.question import Question
 from dproo.analysis.row_plan import RowPlan, plan_row
-from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, roughly
 from dproo.core.arguments import one_of, refusal, whole
-from dproo.core.exact import EPSILON_MAX, Number, exp_lower, log_upper, parse_epsilon, rational
-from dproo.mechanisms import BASELINES, DEFAULT, SAMPLERS
-
-_FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 12
-
-_UNKNOWN = "none was found for which its proven bound is small enough"
-
-_WorstAlpha = Callable[..., Fraction]
+from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.notebook import table
+from dproo.mechanisms import BASELINES, SAMPLERS, choose
+from dproo.mechanisms.choice import Choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +48,7 @@ class Row:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The answer of every sampler to one question.
 
@@ -89,8 +85,37 @@ class Plan:
         known = {
             name: value for name, value in values.items() if value is not None and name in SAMPLERS
         }
-        choose = max if self.solved_for == "k" else min
-        return choose(known, key=lambda name: known[name], default=None)
+        first = max if self.solved_for == "k" else min
+        return first(known, key=lambda name: known[name], default=None)
+
+    def __repr__(self) -> str:
+        told = (f"{name} {value}" for name, value, _ in self._shown)
+        return f"<Plan of {self.solved_for}: {', '.join(told)}>"
+
+    def _repr_html_(self) -> str:
+        heads = ("sampler", self.solved_for, "basis")
+        return table(f"Plan: the {self.solved_for} of each sampler", self._shown, heads=heads)
+
+    @property
+    def _shown(self) -> list[tuple[str, str, str]]:
+        values = {row.sampler: self[row.sampler] for row in self.rows}
+        return [
+            (row.sampler, _short(values[row.sampler]), row.reason or row.basis) for row in self.rows
+        ]
+
+    @cached_property
+    def recommended(self) -> Choice | None:
+        """The sampler to use there, and why: the very one that ``"auto"`` takes."""
+        row = next((row for row in self.rows if row.sampler == self.best), None)
+        if row is None or row.n is None or row.k is None or row.epsilon is None:
+            return None
+        return choose(epsilon=row.epsilon, k=row.k, n=row.n)
+
+
+def _short(value: int | Fraction | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):.6g}"
 
 
 @overload
@@ -163,8 +188,15 @@ def plan(
         raise ValueError("plan needs exactly three of n, k, epsilon and alpha.")
     known = {name: parsers[name](value) for name, value in given.items() if value is not None}
     asked = planned() if samplers is None else [one_of("sampler", s, planned()) for s in samplers]
-    question = _Question(missing[0], known)
-    return Plan(missing[0], tuple(map(question.row, asked)), question.limit)
+    question = Question(missing[0], known)
+    return Plan(missing[0], tuple(_row(question, name) for name in asked), question.limit)
+
+
+def _row(question: Question, name: str) -> Row:
+    sampler = dict(_every_sampler())[name]
+    value, reason = question.answer(sampler)
+    answered = {**question.known, question.missing: value}
+    return Row(sampler=name, basis=sampler.basis, reason=reason, **answered)
 
 
 def planned(*, is_closed_form: bool = False) -> list[str]:
@@ -185,112 +217,3 @@ def _parse_alpha(value: object) -> Fraction:
     if not 0 < alpha < 1:
         raise ValueError(refusal("alpha", "be between 0 and 1", value))
     return alpha
-
-
-@dataclass(frozen=True)
-class _Question:
-    """A question, and how to answer it.
-
-    Attributes:
-        missing: the parameter to solve for.
-        known: the other three.
-    """
-
-    missing: str
-    known: Mapping[str, Any]
-
-    def row(self, name: str) -> Row:
-        """Return what a sampler answers."""
-        sampler = dict(_every_sampler())[name]
-        value, reason = self._solve(sampler.worst_alpha_at, is_exact=sampler.is_closed_form)
-        return Row(
-            sampler=name, basis=sampler.basis, reason=reason, **{self.missing: value}, **self.known
-        )
-
-    @property
-    def limit(self) -> int | Fraction | None:
-        """What no private sampler can beat."""
-        value: int | Fraction | None
-        value, _ = self._solve(lambda **at: limit(**at).lower, is_exact=True)
-        if self.missing == "epsilon" and value is not None:
-            return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
-        return value
-
-    def _solve(self, worst_alpha: _WorstAlpha, *, is_exact: bool) -> tuple[Any, str]:
-        if self.missing == "alpha":
-            return worst_alpha(**self.known), ""
-        guess = None
-        if not is_exact:
-            guess, _ = self._solve(SAMPLERS[DEFAULT].worst_alpha_at, is_exact=True)
-        solve = _SOLVERS[self.missing]
-        value, reason = solve(worst_alpha, guess=guess, is_exact=is_exact, **self.known)
-        return value, (reason if is_exact or not reason else _UNKNOWN)
-
-
-def _fewest_records(
-    worst_alpha: _WorstAlpha,
-    *,
-    k: int,
-    epsilon: Fraction,
-    alpha: Fraction,
-    guess: int | None,
-    is_exact: bool,
-) -> tuple[int | None, str]:
-    curve = Curve(lambda n: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=1, falls=True)
-    n = (least if is_exact else roughly)(curve, guess or k / (alpha * (exp_lower(epsilon) - 1)))
-    return (n, "") if n is not None else (None, f"it would take more than {LARGEST:.0e} records")
-
-
-def _most_letters(
-    worst_alpha: _WorstAlpha,
-    *,
-    n: int,
-    epsilon: Fraction,
-    alpha: Fraction,
-    guess: int | None,
-    is_exact: bool,
-) -> tuple[int | None, str]:
-    curve = Curve(lambda k: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=2, falls=False)
-    k = (most if is_exact else roughly)(curve, guess or alpha * n * (exp_lower(epsilon) - 1))
-    if k is None or k < 2:
-        return None, "even two letters need more records, a larger epsilon or a larger alpha"
-    if k >= LARGEST:
-        return None, f"any alphabet of up to {LARGEST:.0e} letters will do"
-    return k, ""
-
-
-def _least_epsilon(
-    worst_alpha: _WorstAlpha,
-    *,
-    n: int,
-    k: int,
-    alpha: Fraction,
-    guess: Fraction | None,
-    is_exact: bool,
-) -> tuple[Fraction | None, str]:
-    if alpha >= 1 - Fraction(1, k):
-        return None, "any epsilon will do: a uniform letter is as accurate as that"
-
-    def curve(unit: Fraction) -> Curve:
-        def at(steps: int) -> Fraction:
-            epsilon = steps * unit
-            return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
-
-        return Curve(at, alpha, low=1, falls=True)
-
-    guess = guess or log_upper(1 + k / (alpha * n))
-    if is_exact:
-        finest = last_digit(guess, _MANY_DIGITS)
-        guess = curve(finest).near(guess / finest) * finest
-    unit = last_digit(guess, _DIGITS if is_exact else _FEW_DIGITS)
-    steps = (least if is_exact else roughly)(curve(unit), guess / unit)
-    if steps is None or steps * unit > EPSILON_MAX:
-        return None, f"it would take an epsilon above {EPSILON_MAX}"
-    return steps * unit, ""
-
-
-_SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {
-    "n": _fewest_records,
-    "k": _most_letters,
-    "epsilon": _least_epsilon,
-}

@@ -12,8 +12,15 @@ from dproo.analysis.distributions import SHAPES, shape
 from dproo.analysis.planner import plan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.core.counts import Counts
-from dproo.mechanisms import mechanism
-from dproo.report import VIOLATION, certificate_object, limit_sentence, number, plan_object
+from dproo.mechanisms import AUTO, REPLACE, choose, mechanism
+from dproo.report import (
+    VIOLATION,
+    certificate_object,
+    limit_sentence,
+    number,
+    plan_object,
+    recommended_object,
+)
 
 
 @click.command("plan")
@@ -76,7 +83,7 @@ def plan_command(
         return
     answer = plan(**known)
     if as_json:
-        print_json(plan_object(answer, known))
+        print_json(plan_object(answer, known) | {"recommended": recommended_object(answer)})
         return
     titles = {
         "n": "records needed",
@@ -91,8 +98,10 @@ def plan_command(
         if isinstance(value, int):
             shown = f"{value:,}"
         echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
-    if sentence := limit_sentence(answer):
-        echo(f"\n{sentence}")
+    choice = answer.recommended
+    lines = [choice and f"Recommended: {choice.sampler}, which auto takes. {choice.reason}"]
+    for line in filter(None, ["\n", *lines, limit_sentence(answer)]):
+        echo(line.strip())
 
 
 @click.command("certify")
@@ -136,6 +145,10 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
     law, witness = certificate.mechanism, certificate.witness
     verdict = "holds" if certificate.holds else "DOES NOT HOLD"
     echo(f"epsilon = {options['epsilon']} {verdict} for {law.name} ({law.neighbours})")
+    if sampler == AUTO:
+        n = law.n if law.neighbours == REPLACE else None
+        chosen_for = {"epsilon": law.epsilon, "k": law.k, "n": n, "neighbours": law.neighbours}
+        echo(f"auto         {choose(**chosen_for).reason}")
     echo(f"worst loss   {certificate.epsilon:.12g}")
     echo(f"worst ratio  {number(certificate.ratio):.12g}")
     echo(f"dataset      {_histogram(witness.before)}")
@@ -202,7 +215,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
         between = f"{a.low:.6f} to {a.high:.6f}"
         echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
     echo("")
-    echo(f"Recommended: {advice.sampler}. {' '.join(advice.reasons)}")
+    echo(f"Recommended: {advice.sampler}, which auto takes. {' '.join(advice.reasons)}")
 
 
 @click.command("figures")

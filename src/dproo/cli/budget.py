@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from dproo.cli import completing
 from dproo.cli.charging import book_of
+from dproo.cli.limits import limit_options
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
-from dproo.ledger import Ledger, accept_restore, in_delta, in_epsilon
-from dproo.releases.budget_name import dataset_name
-from dproo.report import accounts_object
+from dproo.cli.reporting import state_of, write_report
+from dproo.ledger import (
+    Database,
+    Ledger,
+    Limits,
+    Line,
+    accept_restore,
+    approve,
+    copy,
+    deny,
+    in_delta,
+    in_epsilon,
+    install,
+    requests,
+)
+from dproo.releases.budget_name import dataset_name, published
+from dproo.report import accounts_object, released_object, released_text
 
 path_option = click.option(
-    "--ledger", "path", help="The ledger file. [default: $DPROO_LEDGER, else your own]"
+    "--ledger",
+    "path",
+    help="The ledger: a file or a postgresql:// URL. [default: $DPROO_LEDGER, else yours]",
+    shell_complete=completing.files,
 )
+
+_SHOWN = 5
 
 
 @click.group("ledger")
@@ -28,12 +50,13 @@ def ledger_command() -> None:
     Examples:
       dproo ledger init data.csv --budget 3
       dproo ledger show
+      dproo ledger report --out releases.html
       dproo ledger verify --head HASH
     """
 
 
 @ledger_command.command("init")
-@click.argument("dataset")
+@click.argument("dataset", shell_complete=completing.files)
 @click.option("--budget", required=True, help="The total epsilon; it cannot be raised later.")
 @click.option(
     "--delta", default="0", help="The total delta; without it the budget is pure epsilon."
@@ -42,14 +65,15 @@ def ledger_command() -> None:
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
+@limit_options
 @path_option
-def init(dataset: str, *, path: str | None, **terms: Any) -> None:
+def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
     """Declare the budget of DATASET.
 
     DATASET is a name, or a file, whose full path becomes the name.
     """
     name = dataset_name(dataset)
-    Ledger.create(book_of(path)).declare(name, **terms)
+    Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
     echo(f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {book_of(path)}")
 
@@ -58,7 +82,7 @@ def init(dataset: str, *, path: str | None, **terms: Any) -> None:
 @path_option
 @json_option
 def show(*, path: str | None, as_json: bool) -> None:
-    """Show every budget, its charges and what is left."""
+    """Show every budget, what is left, and what was released for which purpose."""
     accounts = Ledger(book_of(path)).show()
     if as_json:
         print_json(accounts_object(accounts))
@@ -74,11 +98,37 @@ def show(*, path: str | None, as_json: bool) -> None:
             f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
         )
         for line in account.lines:
-            state = "released" if line.is_recorded else "charged, never released"
-            if line.is_restored:
-                state = "lost with an older copy, charged again"
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
-            echo(f"  entry {line.entry}  {line.at}  {cost}  {state}")
+            echo(f"  entry {line.entry}  {line.at}  {cost}  {state_of(line)}")
+            for name, text in _told(line).items():
+                echo(f"    {name:<8}  {text}")
+
+
+def _told(line: Line) -> dict[str, str]:
+    """Return what a person asks of an entry, as far as it was stated."""
+    found = released_object(line)
+    columns = ", ".join(map(str, found["columns"]))
+    left = released_text(line, most=_SHOWN)
+    told = {
+        "what": f"{columns}: {left}" if columns and left else left or columns,
+        "purpose": found["purpose"] or "not stated",
+        "by": found["operator"] or "not stated",
+        "accuracy": found["accuracy"] or "",
+    }
+    return {name: text for name, text in told.items() if text and not line.is_restored}
+
+
+@ledger_command.command("report")
+@click.option("--out", required=True, help="A new file to write: .csv, or .html for a browser.")
+@click.option("--year", type=int, help="Only what was charged in this year (UTC).")
+@path_option
+def report(*, out: str, year: int | None, path: str | None) -> None:
+    """Write all releases to a table, for an auditor.
+
+    Each line says what left, when, for which purpose, by whom, at what cost and how accurate.
+    """
+    lines = write_report(Ledger(book_of(path)).show(), out, year=year)
+    echo(f"{lines} entries in {out}")
 
 
 @ledger_command.command("verify")
@@ -111,11 +161,78 @@ def accept(*, path: str | None) -> None:
 
 
 @ledger_command.command("export")
+@click.option("--to", "target", help="A new ledger file to write instead, with the same events.")
 @path_option
-def export(*, path: str | None) -> None:
+def export(*, target: str | None, path: str | None) -> None:
     """Print all events, oldest first, one JSON object per line."""
-    for event in Ledger(book_of(path)).export():
+    ledger = Ledger(book_of(path))
+    if target:
+        made = copy(ledger, Path(target))
+        echo(f"{len(made.export())} events in {made.path}")
+        return
+    for event in ledger.export():
         click.echo(json_text(event))
+
+
+@ledger_command.command("import")
+@click.argument("source")
+@path_option
+def import_(source: str, *, path: str | None) -> None:
+    """Copy the ledger SOURCE, a file, into an empty ledger.
+
+    Both are then one ledger, and only one of them can be charged: a charge makes the other an
+    older copy.
+    """
+    made = copy(Ledger(Path(source)), book_of(path))
+    echo(f"{len(made.export())} events in {made.path}")
+
+
+@ledger_command.command("requests")
+@path_option
+def requests_(*, path: str | None) -> None:
+    """Show the releases that need the word of a second person."""
+    for asked in requests(Ledger(book_of(path))):
+        cost = in_epsilon(asked.charge)
+        told = f"request {asked.number}  {asked.at}  {asked.dataset}  {cost}  {asked.state}"
+        echo(f"{told}  {json_text(asked.request)}")
+
+
+@ledger_command.command("approve")
+@click.argument("request", type=int)
+@path_option
+def approve_(request: int, *, path: str | None) -> None:
+    """Let the release of REQUEST be charged, once.
+
+    Whoever asked for it cannot approve it.
+    """
+    approve(Ledger(book_of(path)), request)
+    echo(f"request {request} approved")
+
+
+@ledger_command.command("deny")
+@click.argument("request", type=int)
+@path_option
+def deny_(request: int, *, path: str | None) -> None:
+    """Refuse the release of REQUEST for good."""
+    deny(Ledger(book_of(path)), request)
+    echo(f"request {request} denied")
+
+
+@ledger_command.command("install")
+@path_option
+def install_(*, path: str | None) -> None:
+    """Make an empty ledger in a PostgreSQL database.
+
+    Its tables are in the schema dproo. They are written only by functions, which the roles
+    dproo_owner (declares budgets) and dproo_spender (releases) may call; dproo_auditor reads.
+    The roles are made where they are missing: GRANT dproo_spender TO ann.
+    """
+    database = book_of(path)
+    if not isinstance(database, Database):
+        raise ValueError(  # noqa: TRY004 - the user gave a text
+            "ledger must be a postgresql:// URL to be installed; 'dproo ledger init' makes a file."
+        )
+    echo(f"{database}: {'installed' if install(database) else 'a ledger is there already'}")
 
 
 @ledger_command.command("print")
@@ -123,4 +240,4 @@ def export(*, path: str | None) -> None:
 @path_option
 def print_again(entry: int, *, path: str | None) -> None:
     """Print a recorded release again, for free."""
-    print_json(Ledger(book_of(path)).released(entry))
+    print_json(published(Ledger(book_of(path)).released(entry)))

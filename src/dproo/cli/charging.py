@@ -7,13 +7,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
-from dproo.ledger import Ledger, LedgerError, default_path
+from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path
 from dproo.releases.budget_name import dataset_name, remedy, reprint
 from dproo.releases.execute import STOPPED
 from dproo.releases.request import Stopped
@@ -75,7 +74,7 @@ def _told_to_end() -> Iterator[None]:
 
 
 @contextmanager
-def printing(receipt: dict[str, Any], book: Path) -> Iterator[None]:
+def printing(receipt: dict[str, Any], book: Address) -> Iterator[None]:
     """Say where a release is that cannot be printed: it was charged, and it is kept."""
     try:
         yield
@@ -88,9 +87,9 @@ def printing(receipt: dict[str, Any], book: Path) -> Iterator[None]:
         raise Stopped(f"{STOPPED} {reprint(receipt, book)}") from None
 
 
-def book_of(path: str | None) -> Path:
+def book_of(path: str | None) -> Address:
     """Return the ledger that an option names, or the user's own."""
-    return Path(path) if path else default_path()
+    return address_of(path) if path else default_path()
 
 
 def texts(alphabet: Alphabet, groups: dict[str, Alphabet] | None = None) -> Iterator[str]:

@@ -23,6 +23,8 @@ _COMMANDS = {
         "auditing",
         "Test a claimed epsilon by drawing from any sampler.",
     ),
+    "check": ("checking", "Check DATA against its possible values before a release."),
+    "codebook": ("codebook", "Draft, import and show code books."),
     "certify": ("analysis", "Certify a sampler's exact epsilon from its integer weights."),
     "compare": ("analysis", "Compare the accuracy of all samplers on one distribution."),
     "demo": (
@@ -31,6 +33,7 @@ _COMMANDS = {
     ),
     "figures": ("analysis", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
     "ledger": ("budget", "Declare, show and verify privacy budgets."),
+    "mcp": ("agents", "Serve private rows to an AI agent, by the Model Context Protocol."),
     "plan": (
         "analysis",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",
@@ -79,6 +82,7 @@ def cli(ctx: click.Context, config: str | None) -> None:
     See it work:                  dproo demo
     How many records do I need?   dproo plan --k 9 --epsilon 0.1 --alpha 0.05
     Declare a budget:             dproo ledger init data.csv --budget 3
+    Describe the columns:         dproo codebook draft data.csv
     Release a record:             dproo sample data.csv --column diagnosis
                                     --alphabet codes.txt --epsilon 1
     Release a whole row:          dproo sample data.csv --codebook codebook.json

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 import click
 
-from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS
+from dproo.cli import completing
+from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -19,13 +20,15 @@ neighbours_option = click.option(
     "--neighbours",
     default=REPLACE,
     metavar="RELATION",
+    shell_complete=completing.relations,
     help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
 sampler_option = click.option(
     "--sampler",
-    default=DEFAULT,
+    default=AUTO,
     show_default=True,
-    help=f"One of {', '.join(SAMPLERS)}; releases also accept 'auto'.",
+    shell_complete=completing.samplers,
+    help=f"One of {', '.join(SAMPLERS)}; 'auto' takes the least proven worst case.",
 )
 
 

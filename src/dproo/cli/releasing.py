@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -11,6 +11,7 @@ import click
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
+from dproo.cli import completing
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
     echo,
@@ -23,23 +24,29 @@ from dproo.cli.output import (
     sampler_option,
     waiting,
 )
-from dproo.ledger import in_epsilon
+from dproo.cli.reading import READING_OPTIONS, letters, with_options
+from dproo.cli.telling import facts, told_before, warn
 from dproo.mechanisms import AUTO
-from dproo.releases.pure_request import A_PERSON
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
-    click.argument("data"),
+    click.argument("data", shell_complete=completing.files),
     click.option(
-        "--column", "columns", multiple=True, help="The column; repeat it for several columns."
+        "--column",
+        "columns",
+        multiple=True,
+        help="The column; repeat it for several columns.",
+        shell_complete=completing.columns,
     ),
     click.option(
         "--alphabet",
         "alphabets",
         multiple=True,
+        shell_complete=completing.files,
         help="The public letters, one alphabet for each column: a file with one per line"
-        " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120) or bins"
-        " (bins:0,18,65). 'open' (dproo sample only): nobody can list them; see --delta.",
+        " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120), bins"
+        " (bins:0,18,65), months or days (2024-01..2025-01). 'open' (dproo sample only): nobody"
+        " can list them; see --delta.",
     ),
     click.option(
         "--outside",
@@ -53,6 +60,7 @@ _SOURCE_OPTIONS = (
     click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
     click.option("--engine", help="'spark': read DATA, a table's name or Parquet files, by Spark."),
     click.option("--master", help="The Spark cluster, such as spark://host:7077. [default: local]"),
+    *READING_OPTIONS,
     sampler_option,
     neighbours_option,
     click.option(
@@ -61,27 +69,34 @@ _SOURCE_OPTIONS = (
     click.option(
         "--person",
         help="The column that names whom a record is about: count one record of each person.",
+        shell_complete=completing.columns,
     ),
     click.option(
-        "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
+        "--ledger",
+        "path",
+        help="The ledger to charge. [default: $DPROO_LEDGER, else your own]",
+        shell_complete=completing.files,
     ),
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
+    click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
+    click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that every release has."""
-    for option in reversed(_SOURCE_OPTIONS):
-        command = option(command)
-    return command
+source_options = with_options(_SOURCE_OPTIONS)
+"""The options that every release has."""
 
 
 @click.command("sample")
 @source_options
-@click.option("--codebook", help="A JSON file that lists the public columns: release whole rows.")
+@click.option(
+    "--codebook",
+    help="A JSON file that lists the public columns: release whole rows.",
+    shell_complete=completing.files,
+)
 @click.option(
     "--network",
     default=AUTO,
@@ -104,8 +119,18 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--size", default=1, show_default=True, help="How many records to release for this epsilon."
 )
-@click.option("--by", help="A column of groups: release one record for each group.")
-@click.option("--groups", help="The public list of groups, in any form that --alphabet takes.")
+@click.option(
+    "--by",
+    shell_complete=completing.columns,
+    help="A column of groups: release one record for each. It costs epsilon once with"
+    " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
+    " replaced can leave one group and enter another.",
+)
+@click.option(
+    "--groups",
+    help="The public list of groups, in any form that --alphabet takes.",
+    shell_complete=completing.files,
+)
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
 @click.option("--delta", help="With --alphabet open: the probability that epsilon may fail.")
 @click.option(
@@ -134,14 +159,19 @@ def sample_command(
     no_ledger: bool,
     as_json: bool,
     quiet: bool,
+    readings: tuple[str, ...],
+    decimal: str,
+    thousands: str,
+    missing: tuple[str, ...],
     **choices: Any,
 ) -> None:
     """Release a representative record or row of DATA.
 
-    The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, Parquet,
-    JSON lines or DuckDB file, a quoted pattern of several, a postgresql:// URL, or what Spark
-    can read. A listed alphabet is public and never learned from the data. The record goes to
-    standard output, the receipt to standard error.
+    The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, JSON, JSON
+    lines (also as .gz or .zst), Parquet or DuckDB file, a quoted pattern of several, - for CSV
+    from standard input, a postgresql:// URL, or what Spark can read. A listed alphabet is public
+    and never learned from the data: 'dproo codebook draft DATA' helps to write one for every
+    column. The record goes to standard output, the receipt to standard error.
 
     \b
     Examples:
@@ -154,20 +184,32 @@ def sample_command(
       dproo sample visits.csv --codebook codebook.json --epsilon 1
       dproo sample visits.csv --column note --alphabet open --epsilon 1 --delta 1e-9
           --person patient
+      dproo sample export.txt.gz --delimiter ';' --encoding latin-1 --column admitted
+          --as month:DD.MM.YYYY --alphabet 2024-01..2025-01 --epsilon 1
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
+    is_read = bool(readings or missing or (decimal, thousands) != (".", ""))
     if codebook is not None:
-        if columns or alphabets:
+        if columns or alphabets or is_read:
             raise ValueError(
-                "--codebook cannot be used with --column or --alphabet: it names the columns."
+                "--codebook cannot be used with --column, --alphabet, --as, --decimal, --thousands"
+                " or --missing: it describes the columns."
             )
         book = CodeBook.of(codebook)
         alphabet, column, choices["codebook"] = book.alphabet, None, book
-    elif alphabets == (OPEN,) and len(columns) == 1:
+    elif _is_open(columns, alphabets, is_read=is_read):
         alphabet, column, choices["alphabet"] = None, columns[0], OPEN
     else:
-        alphabet, column = letters(columns, alphabets, outside)
+        alphabet, column = letters(
+            columns,
+            alphabets,
+            outside,
+            readings=readings,
+            decimal=decimal,
+            thousands=thousands,
+            missing=missing,
+        )
         choices["alphabet"] = alphabet
     if shares:
         choices["shares"] = dict(share.rpartition("=")[::2] for share in shares)
@@ -178,6 +220,7 @@ def sample_command(
         choices["are_groups_public"] = groups_public
     printed = () if as_json or alphabet is None else texts(alphabet, choices.get("by"))
     require_printable(printed, breaks="\n\r\t")
+    told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
             release = sample(data, column=column, **charged, **choices)
@@ -189,25 +232,19 @@ def sample_command(
                 echo(line)
             if not quiet:
                 print_facts(facts(release.receipt))
+                warn(set(release.receipt["warnings"]) - set(told))
 
 
-def letters(
-    columns: tuple[str, ...], alphabets: tuple[str, ...], outside: Policy
-) -> tuple[Alphabet, str | None]:
-    """Return the alphabet that the options name, and the column where there is one only."""
-    if not alphabets:
-        raise ValueError("--alphabet must be given: it lists every value that could occur.")
-    if len(alphabets) == 1 and len(columns) < 2:
-        return Alphabet.parse(alphabets[0], policy=outside), columns[0] if columns else None
-    if len(columns) != len(alphabets):
+def _is_open(columns: tuple[str, ...], alphabets: tuple[str, ...], *, is_read: bool) -> bool:
+    """Tell whether one column is released whose letters nobody has listed."""
+    if alphabets != (OPEN,) or len(columns) != 1:
+        return False
+    if is_read:
         raise ValueError(
-            f"alphabet must be given for each column, got {len(alphabets)} for {len(columns)}."
+            "--alphabet open cannot be used with --as, --decimal, --thousands or --missing: its"
+            " values are the cells as they stand."
         )
-    parts = {
-        column: Alphabet.parse(text, policy=UNIFORM)
-        for column, text in zip(columns, alphabets, strict=True)
-    }
-    return Alphabet.product(parts, policy=outside), None
+    return True
 
 
 def _lines(values: Sequence[Record]) -> Iterator[str]:
@@ -220,45 +257,3 @@ def _lines(values: Sequence[Record]) -> Iterator[str]:
             yield from (f"{column:<{width}}  {letter}" for column, letter in value.items())
         else:
             yield "\t".join(f"{column}={letter}" for column, letter in value.items())
-
-
-def _public(receipt: dict[str, Any]) -> dict[str, object]:
-    """Return which letters a release was out of."""
-    if "longest" in receipt:
-        least = f"of {receipt['minimum_people']} or more, {receipt['longest']} characters at most"
-        return {"letters": f"open: text {least}"}
-    if "codebook_sha256" not in receipt:
-        letters = {"letters k": receipt["k"]}
-        return letters | {"alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}"}
-    arrows = (
-        f"{', '.join(step['parents'])} -> {step['column']}" if step["parents"] else step["column"]
-        for step in receipt["columns"]
-    )
-    return {
-        "network": f"{receipt['network']}: {'; '.join(arrows)}",
-        "code book": f"sha256 {receipt['codebook_sha256'][:16]}",
-    }
-
-
-def facts(receipt: dict[str, Any]) -> dict[str, object]:
-    """Return what a person wants to read of a receipt."""
-    charged = receipt["ledger"]
-    several = {"rows": f"{receipt['rows']:,}, {receipt['way']}"} if "rows" in receipt else {}
-    if receipt.get("delta", "0") != "0":
-        several["delta"] = receipt["delta_decimal"]
-    return {
-        **several,
-        "sampler": receipt["sampler"],
-        "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
-        f" {receipt['certificate']['epsilon']:.9g})",
-        "protects": f"{receipt['protects']}, {receipt['neighbours']}",
-        f"{'people' if receipt['protects'] == A_PERSON else 'records'} n": receipt.get(
-            "n", "private"
-        ),
-        **_public(receipt),
-        "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
-        f" charged {in_epsilon(charged['charge_nano_epsilon'])}"
-        if charged
-        else "none: not charged to any budget",
-        "software": receipt["software"],
-    }

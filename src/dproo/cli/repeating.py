@@ -8,7 +8,7 @@ from typing import Any
 from dproo.analysis.composition import BASIC, JOINT, Way, compose, ways_within
 from dproo.cli.output import echo, print_json
 from dproo.core.exact import float_upper, parse_delta, parse_epsilon
-from dproo.mechanisms import DEFAULT, SAMPLERS, Mechanism
+from dproo.mechanisms import PLAIN, SAMPLERS, Mechanism
 
 EACH, TOGETHER = "each", "together"
 
@@ -25,7 +25,7 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
     ]
 
     def sampler(share: Fraction) -> Mechanism:
-        return SAMPLERS[DEFAULT](epsilon=share, **sizes)
+        return SAMPLERS[PLAIN](epsilon=share, **sizes)
 
     within = ways_within(
         sampler,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dproo.cli.output import echo, json_option, print_json
-from dproo.ledger import default_path
+from dproo.ledger import address_of, default_path
 
 if TYPE_CHECKING:
     from dproo.web.door import Door
@@ -67,7 +67,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
             _beside(_open, file, launch.show)
 
     with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
-        ledger = Path(path) if path else default_path()
+        ledger = address_of(path) if path else default_path()
         serve(folder=Path(folder), ledger=ledger, port=port, announce=announce)
 
 

@@ -10,8 +10,10 @@ import click
 from dproo.alphabet import Policy
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
-from dproo.cli.releasing import facts, letters, source_options
-from dproo.releases.synthesis import synthesize
+from dproo.cli.reading import letters
+from dproo.cli.releasing import source_options
+from dproo.cli.telling import facts, told_before, warn
+from dproo.releases.synthesize import synthesize
 from dproo.releases.tables import write_csv
 
 
@@ -34,6 +36,10 @@ def synthesize_command(
     out: str | None,
     as_json: bool,
     quiet: bool,
+    readings: tuple[str, ...],
+    decimal: str,
+    thousands: str,
+    missing: tuple[str, ...],
     **choices: Any,
 ) -> None:
     """Release many synthetic records of DATA for one epsilon.
@@ -49,10 +55,19 @@ def synthesize_command(
       dproo synthesize visits.csv --column sex --alphabet sex.txt
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
     """
-    alphabet, column = letters(columns, alphabets, outside)
+    alphabet, column = letters(
+        columns,
+        alphabets,
+        outside,
+        readings=readings,
+        decimal=decimal,
+        thousands=thousands,
+        missing=missing,
+    )
     names = alphabet.columns or (column or "value",)
     if as_json or out is None:
         require_printable(() if as_json else (*names, *texts(alphabet)))
+    told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("synthesizing"):
             made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
@@ -65,6 +80,7 @@ def synthesize_command(
                 write_csv(made.values, names, rows)
             if not quiet:
                 print_facts(facts(made.receipt))
+                warn(set(made.receipt["warnings"]) - set(told))
 
 
 class _Rows:

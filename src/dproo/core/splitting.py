@@ -59,7 +59,7 @@ def subset(counts: Counts, size: int, source: RandomSource) -> tuple[Counts, Cou
     (4, 4, [3, 0, 5])
     """
     chance = Fraction(size, counts.n) if counts.n else Fraction(0)
-    seen = _seen(counts)
+    seen = seen_letters(counts)
     taken = [binomial(count, chance, source) for _, count in seen]
     left = [count - inside for (_, count), inside in zip(seen, taken, strict=True)]
     excess = sum(taken) - size
@@ -96,7 +96,7 @@ def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     if parts == 1:
         return [counts]
     half = (parts + 1) // 2
-    seen = _seen(counts)
+    seen = seen_letters(counts)
     taken = [binomial(count, Fraction(half, parts), source) for _, count in seen]
     left = {letter: inside for (letter, _), inside in zip(seen, taken, strict=True)}
     right = {letter: count - left[letter] for letter, count in seen}
@@ -105,7 +105,8 @@ def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     )
 
 
-def _seen(counts: Counts) -> Sequence[tuple[int, int]]:
+def seen_letters(counts: Counts) -> Sequence[tuple[int, int]]:
+    """Return the letters that have records, with their counts, in the order of the letters."""
     seen, first = [], 0
     for count, letters in counts.runs:
         if count:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
-from dproo.engines.query import refuse_type
+from dproo.engines.fit import Column, check_fit
 from dproo.engines.scan import Scan
+from dproo.engines.types import pandas_kind
 
 _CHUNK = 1 << 16
-_DOUBLE = 8  # bytes
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -22,21 +23,30 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if asked.table is not None or type(data).__module__.partition(".")[0] != "numpy":
         return None
-    _check(data, asked.read if asked.alphabets[0].columns or asked.person else ())
-    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(_cells(data), asked))
+    found = _columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
+    return Scan(
+        engine="cells",
+        columns=found[: len(asked.axes)],
+        warnings=check_fit(found, asked.axes),
+        _asked=asked,
+        _read=lambda: count_records(_cells(data), asked),
+    )
 
 
-def _check(array: Any, columns: Sequence[str]) -> None:
-    """Refuse an array by its type: its number of dimensions and of columns, its cells' type."""
+def _columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns of an array: its number of dimensions and of columns must fit."""
     if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
         shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
         raise ValueError(f"data must {shape}.")
-    is_day = array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]"
-    is_double = array.dtype.kind == "f" and array.dtype.itemsize <= _DOUBLE
-    if not (is_day or is_double or array.dtype.kind in "OUTbiu"):
-        refuse_type(columns[0] if columns else "data", str(array.dtype))
+    kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
+    if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
+        kind = sql.DATE
+    name = str(array.dtype)
+    return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
 
 
 def _cells(array: Any) -> Iterator[object]:
+    if array.dtype.kind == "M":
+        array = array.astype("M8[D]")  # the day: of a finer unit NumPy makes integers
     for start in range(0, len(array), _CHUNK):
         yield from array[start : start + _CHUNK].tolist()

@@ -6,35 +6,41 @@ functions on text refuse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Letters
+from dproo.alphabet.axis import Axis, Letters
+from dproo.engines import query as sql
 from dproo.engines.cleaning import repaired
 from dproo.engines.tally import Tally
 
 _CHUNK = 1 << 20
+_CHARACTER = 4  # bytes
 _NUMBER = 64  # bytes; no number is written with as many
 _EPOCH = date(1970, 1, 1).toordinal()
-_DAY = 24 * 60 * 60 * 1000
+_DAYS = {unit: 24 * 60 * 60 * 1000**i for i, unit in enumerate(("s", "ms", "us", "ns"))}
 
 
-def is_readable(kind: Any) -> bool:
-    """Tell whether a type of Arrow holds letters."""
-    import pyarrow as pa  # noqa: PLC0415 - where there is a type of it
+def kind_of(dtype: Any) -> str | None:
+    """Return what a column of a type of Arrow holds, nothing if no letters."""
+    from pyarrow import types as t  # noqa: PLC0415 - where there is a type of it
 
-    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        return is_readable(kind.value_type)
-    return any(is_kind(kind) for is_kind in _kinds())
-
-
-def _kinds() -> Sequence[Callable[[Any], bool]]:
-    from pyarrow import types as t  # noqa: PLC0415 - as above
-
-    texts = t.is_string, t.is_large_string, t.is_string_view
-    return (*texts, t.is_integer, t.is_floating, t.is_decimal, t.is_boolean, t.is_date, t.is_null)
+    if t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
+        return kind_of(dtype.value_type)
+    if t.is_timestamp(dtype):
+        return sql.TIMESTAMP if dtype.tz is None else sql.INSTANT
+    kinds = {
+        sql.TEXT: t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype),
+        sql.INTEGER: t.is_integer(dtype),
+        sql.FLOAT: t.is_floating(dtype),
+        sql.DECIMAL: t.is_decimal(dtype),
+        sql.BOOLEAN: t.is_boolean(dtype),
+        sql.DATE: t.is_date(dtype),
+        sql.NOTHING: t.is_null(dtype),
+    }
+    return next((kind for kind, is_one in kinds.items() if is_one), None)
 
 
 def count_arrow(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally:
@@ -46,12 +52,7 @@ def _groups(columns: Sequence[Any], alphabet: Alphabet) -> Iterator[Sequence[Any
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     names = [f"c{i}" for i in range(len(columns))]
-    longest = [
-        max((len(letter.encode()) for letter in axis.places), default=0)
-        if isinstance(axis, Letters)
-        else _NUMBER
-        for axis in alphabet.axes
-    ]
+    longest = [_longest(axis) for axis in alphabet.axes]
     kinds = [column.type for column in columns]
     for start in range(0, len(columns[0]), _CHUNK):
         parts = [_grouped(column.slice(start, _CHUNK)) for column in columns]
@@ -61,6 +62,15 @@ def _groups(columns: Sequence[Any], alphabet: Alphabet) -> Iterator[Sequence[Any
             for name, kind, kept in zip(names, kinds, longest, strict=True)
         ]
         yield from zip(*cells, groups.column("count_all").to_pylist(), strict=True)
+
+
+def _longest(axis: Axis) -> int:
+    """Return how many bytes of text can make a letter; one more is kept."""
+    if axis.is_read:
+        return _CHARACTER * (axis.room + 1)
+    if not isinstance(axis, Letters):
+        return _NUMBER
+    return max(len(letter.encode()) for letter in axis.places)
 
 
 def values(column: Any) -> list[Any]:
@@ -86,7 +96,7 @@ def _grouped(column: Any) -> Any:
         pa.string_view(): pa.binary_view(),
         pa.date32(): pa.int32(),
         pa.date64(): pa.int64(),
-    }.get(kind, kind)
+    }.get(kind, pa.int64() if pa.types.is_timestamp(kind) else kind)
     viewed = pa.chunked_array([chunk.view(bare) for chunk in chunks], bare)
     return viewed.cast(pa.large_binary()) if bare == pa.binary_view() else viewed
 
@@ -101,8 +111,8 @@ def _cells(grouped: Any, kind: Any, kept: int | None) -> list[Any]:
         texts = (grouped if kept is None else pc.binary_slice(grouped, 0, kept)).to_pylist()
         return [None if text is None else repaired(text) for text in texts]
     cells: list[Any] = grouped.to_pylist()
-    if pa.types.is_date(kind):
-        day = _DAY if pa.types.is_date64(kind) else 1
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        day = 1 if pa.types.is_date32(kind) else _DAYS[getattr(kind, "unit", "ms")]
         return [None if cell is None else _date(cell // day) for cell in cells]
     return cells
 

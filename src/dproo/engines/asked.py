@@ -11,6 +11,7 @@ from dproo.alphabet.axis import Axis
 from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
+from dproo.engines.layout import PLAIN, Layout
 
 
 def fresh_salt() -> str:
@@ -28,6 +29,7 @@ class Asked:
         table: the table of a database, or of a DuckDB file.
         engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
         master: the cluster that Spark runs on.
+        layout: how text files are laid out.
         person: the column that names whom a record is about, where few of a person's records
             are to be counted.
         kept: how many.
@@ -43,6 +45,7 @@ class Asked:
     table: str | tuple[str, ...] | None = None
     engine: str | None = None
     master: str | None = None
+    layout: Layout = PLAIN
     person: str | None = None
     kept: int = 1
     salt: str = field(default_factory=fresh_salt, repr=False)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 _ESCAPED = re.compile("[\ud800-\udfff]")
 _LONGEST_SEQUENCE = 4
 _BLANKS = b" \t\r"
+_STRUCTURE = re.compile(rb'["\[\]{},\n\r]')
+_IN_TEXT = re.compile(rb'["\\\n\r]')
 _NEVER_JSON = b"\x01"  # neither within a string nor outside one
 
 
@@ -97,3 +99,56 @@ def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:
             begun = begun.lstrip(_BLANKS)
             yield line_break + lines + last_break + begun
             length, is_marked = len(begun), False
+
+
+def array_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield the items of a JSON array as JSON lines, each on one line whatever is in it.
+
+    Only strings and brackets are looked at: an item that is no JSON is a line that is none.
+
+    >>> b"".join(array_lines([b'[{"a": "x,]"},\n {"a":\n', b'[1, 2]}, 3]\n']))
+    b'{"a": "x,]"}\n  {"a": [1, 2]}\n 3\n \n'
+    """
+    splitting = _Splitting()
+    for block in blocks:
+        yield splitting.lines(block)
+    yield b"\n"
+
+
+class _Splitting:
+    """Where in an array the last block ended."""
+
+    def __init__(self) -> None:
+        self.depth, self.is_text, self.is_escaped = 0, False, False
+
+    def lines(self, block: bytes) -> bytes:
+        """Return a block with its items on lines."""
+        shown = bytearray()
+        start, at = 0, int(self.is_escaped and block[:1] not in {b"\n", b"\r"})
+        self.is_escaped = self.is_escaped and not block
+        while mark := (_IN_TEXT if self.is_text else _STRUCTURE).search(block, at):
+            place, at = mark.start(), mark.end()
+            instead = self._instead(mark[0])
+            if instead is not None:
+                shown += block[start:place] + instead
+                start = at
+            if self.is_text and mark[0] == b"\\":
+                self.is_escaped = at == len(block)
+                at += block[at : at + 1] not in {b"\n", b"\r", b""}
+        return bytes(shown + block[start:])
+
+    def _instead(self, sign: bytes) -> bytes | None:
+        """Return what stands for a sign on the lines, nothing for itself."""
+        if sign in {b"\n", b"\r"}:
+            return b" "
+        if sign == b'"':
+            self.is_text = not self.is_text
+        if self.is_text:
+            return None
+        if sign in {b"[", b"{"}:
+            self.depth += 1
+            return b"" if self.depth == 1 else None
+        if sign in {b"]", b"}"}:
+            self.depth -= 1
+            return None if self.depth else b"\n"
+        return b"\n" if sign == b"," and self.depth == 1 else None

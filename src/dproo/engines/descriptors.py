@@ -58,6 +58,64 @@ class Opened:
             yield block
             place += len(block)
 
+    def start(self) -> bytes:
+        """Return the first bytes, by which formats are told."""
+        return os.pread(self._descriptor, 16, 0)
+
+
+class Incoming:
+    """Standard input, which can be read only once.
+
+    Attributes:
+        path: how it is called, for messages.
+        name: a name that means it.
+        is_moved: whether it has become another file, which it cannot.
+
+    Raises:
+        ValueError: it is a terminal, or closed.
+    """
+
+    path = "-"
+    is_moved = False
+
+    def __init__(self) -> None:
+        try:
+            self._descriptor = os.dup(0)
+        except OSError:
+            raise ValueError("standard input must be open for the data '-'.") from None
+        weakref.finalize(self, os.close, self._descriptor)
+        if os.isatty(self._descriptor):
+            raise ValueError("standard input must be a file or a pipe for the data '-'.")
+        self.name = named(self._descriptor)
+        self._held: list[bytes] = []
+
+    def start(self) -> bytes:
+        """Return the first bytes, by which formats are told."""
+        while sum(map(len, self._held)) < 16 and (block := os.read(self._descriptor, BLOCK)):
+            self._held.append(block)
+        return b"".join(self._held)[:16]
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the content; what was looked at before the first record is kept for it."""
+        place = 0
+        while True:
+            if place == len(self._held):
+                block = os.read(self._descriptor, BLOCK)
+                if not block:
+                    return
+                if not self._is_kept:
+                    yield block
+                    continue
+                self._held.append(block)
+            yield self._held[place]
+            place += 1
+
+    _is_kept = True
+
+    def let_go(self) -> None:
+        """Keep nothing of what follows: it is read for the last time."""
+        self._is_kept = False
+
 
 def named(descriptor: int) -> str:
     """Return a name of what an open descriptor means."""

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
+from dproo.engines.read_query import Reader
 
 if TYPE_CHECKING:
     import duckdb
 
 MEMORY = "384MB"
+
+_VALUE = re.compile("'((?:[^']|'')*)'")
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
@@ -28,6 +31,15 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",  # nothing is ever written to disk
 }
 
+_KINDS = {
+    "FLOAT": sql.FLOAT,
+    "DOUBLE": sql.FLOAT,
+    "BOOLEAN": sql.BOOLEAN,
+    "DATE": sql.DATE,
+    "TIMESTAMP WITH TIME ZONE": sql.INSTANT,
+    '"NULL"': sql.NOTHING,
+}
+
 _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
 # The optimizer knows least and greatest values of a file without NaN, and drops comparisons
@@ -36,6 +48,10 @@ _FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
 _JSON_TEXT = "json_extract_string({}, '$')"
 _IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
 _TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
+_DAY = (
+    "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
+    " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
+)
 DIALECT = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
@@ -45,6 +61,8 @@ DIALECT = sql.Dialect(
         sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.TIMESTAMP: _DAY,
+        sql.INSTANT: _DAY.replace("{}", "TRY(make_timestamp(epoch_us({})))"),
         sql.JSON: (
             f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
             f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
@@ -72,6 +90,14 @@ DIALECT = sql.Dialect(
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     bigint="TRY_CAST({} AS BIGINT)",
+    reader=Reader(
+        trimmed="trim({}, ' ')",
+        is_like="regexp_matches({}, {pattern})",
+        replaced="regexp_replace({}, {pattern}, '')",
+        double="TRY_CAST({} AS DOUBLE)",
+        bigint="TRY_CAST({} AS BIGINT)",
+    ),
+    is_string="json_type({}) = 'VARCHAR'",
     missing={
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
@@ -116,25 +142,20 @@ def by_bytes(cell: str) -> str:
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
 
 
-def kind_of(column: str, name: str) -> str:
-    """Return the kind of a column by the name of its type in DuckDB.
-
-    Raises:
-        ValueError: the type holds no letters.
-    """
+def duckdb_kind(name: str) -> str | None:
+    """Return what a column holds by the name of its type in DuckDB, nothing if no letters."""
     if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
         return sql.INTEGER
     if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
         return sql.TEXT
     if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
         return sql.DECIMAL
-    kinds = {
-        "FLOAT": sql.FLOAT,
-        "DOUBLE": sql.FLOAT,
-        "BOOLEAN": sql.BOOLEAN,
-        "DATE": sql.DATE,
-        '"NULL"': sql.NOTHING,
-    }
-    if name not in kinds:
-        sql.refuse_type(column, name)
-    return kinds[name]
+    if re.fullmatch("TIMESTAMP(_S|_MS|_NS)?", name):
+        return sql.TIMESTAMP
+    return _KINDS.get(name)
+
+
+def enumerated(name: str) -> tuple[str, ...]:
+    """Return the values of an enumeration by the name of its type; none of another type."""
+    values = _VALUE.findall(name) if name.startswith("ENUM(") else ()
+    return tuple(value.replace("''", "'") for value in values)

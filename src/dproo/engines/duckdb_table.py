@@ -22,8 +22,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
     if asked.table is None or not is_duckdb:
         return None
-    name = table_name(asked.table)
-    relation = attempt(lambda: data.sql(f"FROM {name}"))
+    return frames.open_scan(relation_of(data, asked.table), replace(asked, table=None))
+
+
+def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
+    """Return a table of a connection as a relation of it.
+
+    Raises:
+        ValueError: the table is not there.
+    """
+    name = table_name(table)
+    relation = attempt(lambda: connection.sql(f"FROM {name}"))
     if relation is None:
-        raise ValueError(refusal("table", "be a table of the connection", asked.table))
-    return frames.open_scan(relation, replace(asked, table=None))
+        raise ValueError(refusal("table", "be a table of the connection", table))
+    return relation

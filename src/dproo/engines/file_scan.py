@@ -7,19 +7,23 @@ different ones to keep in memory, it maps every record to its letter one by one.
 from __future__ import annotations
 
 import os
+import re
+import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Letters
+from dproo.alphabet.axis import Bins, Letters
+from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
 from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
-from dproo.engines.cleaning import short_lines, short_runs, valid_text
-from dproo.engines.descriptors import BLOCK, Opened, Pipe
+from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
+from dproo.engines.descriptors import BLOCK, Incoming, Pipe
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
 from dproo.engines.files import (
+    ARRAY,
     CSV,
     DUCKDB,
     FILES,
@@ -29,9 +33,10 @@ from dproo.engines.files import (
     find_files,
     open_files,
 )
-from dproo.engines.open_letters import named_counts
+from dproo.engines.fit import check_fit
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+from dproo.engines.text_files import TextFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,6 +45,7 @@ if TYPE_CHECKING:
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
+_DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _SHORT = 1 << 12  # bytes of a cell that are always kept
 
 
@@ -51,15 +57,58 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
-    found = open_files(find_files(data), columns=asked.read, table=asked.table)
-    return Scan(engine="files", _asked=asked, _read=lambda: count_files(found, asked))
+    found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
+    return Scan(
+        engine="files",
+        columns=found.columns[: len(asked.axes)],
+        warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
+        _asked=asked,
+        _read=lambda: count_files(found, asked),
+    )
+
+
+def _doubts(files: Files, asked: Asked) -> Iterator[str]:
+    """Yield what a header cannot tell, and what may make cells that are letters be outside."""
+    if files.format in {JSON, ARRAY}:
+        yield (
+            "JSON has no header: a column that no record has counts as 'other'."
+            " Compare its name with the file."
+        )
+    if files.format == CSV:
+        yield from _doubts_about_text(files, asked)
+    is_said = asked.layout.encoding is not None or all(file.is_marked for file in files.texts)
+    letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
+    if files.format == CSV and not is_said and not "".join(letters).isascii():
+        yield (
+            "letters beyond ASCII are found only if the file is UTF-8."
+            " Confirm it: --encoding utf-8; or name another: --encoding latin-1."
+        )
+
+
+def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
+    for column, axis in zip(files.columns, asked.axes, strict=False):
+        if axis.reading.kind != EXACT:
+            continue
+        name = reprlib.repr(column.name)
+        if isinstance(axis, Letters) and all(_DAY.fullmatch(text) for text in axis.places):
+            kind = DATE if all(len(text) == DAYS[DATE] for text in axis.places) else MONTH
+            yield (
+                f"dates in column {name} are found only if they are written as the letters are."
+                f" Add --as {kind}, or --as {kind}:DD.MM.YYYY for dates in another form."
+            )
+        if isinstance(axis, Bins) and b";" in files.marks:
+            yield (
+                f"numbers with a decimal comma in column {name} are in no bin."
+                " Add --decimal ',' for them, or --as number if there are none."
+            )
 
 
 def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB."""
     import duckdb
 
-    is_grouped, is_piped = True, files.format == CSV
+    is_grouped = not files.is_once
+    is_piped = files.format in {CSV, ARRAY} or not all(file.is_plain for file in files.texts)
     while True:
         try:
             return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
@@ -70,7 +119,7 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
         except duckdb.InvalidInputException:
             # A line that does not fit into the reader's buffer. Lines that do are read alike
             # both ways, so that this line decides nothing about them.
-            if is_piped or files.format != JSON:
+            if is_piped or files.format != JSON:  # which only a file as it is can be
                 raise
             is_piped = True
 
@@ -107,7 +156,7 @@ def _scan(
             nothing = [None] * len(asked.axes)
             rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
     if asked.open_axis is not None:
-        return named_counts(rows, asked.open_axis)
+        return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
 
 
@@ -118,7 +167,9 @@ def _read(
     if pipe is None:
         return engine.execute(query).fetchall()
     rows: list[tuple[Any, ...]] = []
-    for file in files.opened:
+    for file in files.texts:
+        if isinstance(file.opened, Incoming):
+            file.opened.let_go()
         with pipe.filled(_cleaned(file, files, asked)):
             rows += engine.execute(query).fetchall()
     return rows
@@ -128,18 +179,16 @@ def _read_people(
     engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
 ) -> list[tuple[Any, ...]]:
     """Return the counts of the records that are kept of each person."""
-    found = people.ranked(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
+    named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
+    ranked = people.ranked(named, asked)
     if pipe is not None:
         # A person may have records in several files: what is kept of each is remembered.
-        kept = people.kept_by_group(found, asked)
+        kept = people.kept_by_group(ranked, asked)
         engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
         _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
-        found = "people"
-    cells = ", ".join(people.cells_sql(asked))
-    relation = f"(SELECT {cells}, records FROM {people.kept_by_group(found, asked)})"  # noqa: S608
-    return engine.execute(
-        _query(relation, people.kept_kinds(asked), asked, is_grouped=True)
-    ).fetchall()
+        ranked = "people"
+    query = people.statement(people.kept_by_group(ranked, asked), asked)
+    return engine.execute(query).fetchall()
 
 
 def _query(
@@ -157,10 +206,9 @@ def _query(
         )
     columns = [f"c{i}" for i in range(len(asked.axes))]
     keys = ", ".join(columns)
-    count = "count(*)" if asked.person is None else "CAST(sum(records) AS BIGINT)"
     if len(asked.alphabets) == 1:
         if is_grouped:
-            relation = f"(SELECT {keys}, {count} AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
+            relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
         query = sql.statement(relation, kinds=kinds, axes=asked.axes, dialect=DIALECT)
     else:
         marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
@@ -168,7 +216,7 @@ def _query(
             marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
             groups = sets.clause(columns, asked.sets)
             relation = (
-                f"(SELECT {marked}, {keys}, {count} AS records"  # noqa: S608
+                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
                 f" FROM {relation} GROUP BY {groups})"
             )
         query = sql.statement_of_sets(
@@ -186,7 +234,7 @@ def _query(
 def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
     longest = _LONGEST_CSV
-    if files.format == JSON:
+    if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
     source = files.relation
     if files.format != DUCKDB:
@@ -202,9 +250,10 @@ def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
             engine.execute(letters, [list(axis.places)])
 
 
-def _cleaned(file: Opened, files: Files, asked: Asked) -> Iterator[bytes]:
-    if files.format == JSON:
-        return short_lines(file.blocks(), longest=_LONGEST_JSON)
+def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
+    if files.format in {JSON, ARRAY}:
+        blocks = file.blocks() if files.format == JSON else array_lines(file.blocks())
+        return short_lines(_parts(blocks), longest=_LONGEST_JSON)
     letters = [
         letter.encode()
         for axis in asked.axes
@@ -212,4 +261,11 @@ def _cleaned(file: Opened, files: Files, asked: Asked) -> Iterator[bytes]:
         for letter in axis.places
     ]
     kept = max(map(len, letters), default=0) + _SHORT
-    return valid_text(short_runs(file.blocks(), marks=files.marks, kept=kept))
+    return valid_text(short_runs(_parts(file.blocks()), marks=files.marks, kept=kept))
+
+
+def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes in blocks that are not longer than one of a file."""
+    for block in blocks:
+        for start in range(0, len(block), BLOCK):
+            yield block[start : start + BLOCK]

@@ -1,11 +1,10 @@
-"""Files for the embedded DuckDB: CSV, TSV, Parquet, JSON lines, and DuckDB's own.
+"""Files for the embedded DuckDB: CSV, TSV, Parquet, JSON, and DuckDB's own.
 
 They are opened once, and looked at by their headers and schemas alone.
 """
 
 from __future__ import annotations
 
-import csv
 import glob
 import os
 from collections.abc import Sequence
@@ -17,15 +16,19 @@ from typing import TYPE_CHECKING
 from dproo.core.arguments import one_of, refusal
 from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
-from dproo.engines.descriptors import Opened
-from dproo.engines.duckdb_dialect import by_bytes, engine_for, kind_of, literal
+from dproo.engines.descriptors import Incoming, Opened
+from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, engine_for, enumerated, literal
+from dproo.engines.fit import Column
+from dproo.engines.layout import PLAIN, Layout
+from dproo.engines.text_files import TextFile, refuse_column, suffix_of
 
 if TYPE_CHECKING:
     import duckdb
 
     _Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
 
-CSV, JSON, PARQUET, DUCKDB = "csv", "json", "parquet", "duckdb"
+CSV, JSON, ARRAY, PARQUET, DUCKDB = "csv", "json", "array", "parquet", "duckdb"
+STDIN = "-"
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _FORMATS = {
@@ -34,6 +37,7 @@ _FORMATS = {
     ".pq": PARQUET,
     ".jsonl": JSON,
     ".ndjson": JSON,
+    ".json": ARRAY,
     ".duckdb": DUCKDB,
     ".ddb": DUCKDB,
 }
@@ -49,33 +53,47 @@ class Files:
     """Files of one format, their columns looked up; no record was read.
 
     Attributes:
-        format: one of ``csv``, ``json``, ``parquet``, ``duckdb``.
+        format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
         opened: the files.
         relation: the table expression that reads them, ``<files>`` in place of their names
             and ``<longest line>`` in place of the longest line that surely is read.
         cells: the expression of each column to count.
-        kinds: the kind of each of those columns.
+        columns: those columns, as the header or the schema tells of them.
+        texts: the files, where they are text.
         marks: the bytes that separate records and cells of a CSV file.
         started: the engine that looked the columns up, for the first scan to use and close:
             to start another takes as long as to count some 10^7 records.
     """
 
     format: str
-    opened: tuple[Opened, ...]
+    opened: tuple[Opened | Incoming, ...]
     relation: str
     cells: tuple[str, ...]
-    kinds: tuple[str, ...]
+    columns: tuple[Column, ...]
+    texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     started: list[_Started] = field(default_factory=list, compare=False, repr=False)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column to count."""
+        return tuple(column.kind or sql.NOTHING for column in self.columns)
 
-def find_files(data: str | os.PathLike[str]) -> list[Opened]:
-    """Open a file, or all files that a pattern matches.
+    @property
+    def is_once(self) -> bool:
+        """Whether the data can be read only once."""
+        return any(isinstance(file, Incoming) for file in self.opened)
+
+
+def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
+    """Open a file, or all files that a pattern matches; ``-`` is standard input.
 
     Raises:
         ValueError: there are none, or one is no local file that can be read.
     """
     path = os.fspath(data)
+    if path == STDIN:
+        return [Incoming()]
     if os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
         return [Opened(str(Path(path).absolute()))]
     matches = sorted(p for p in glob.glob(path, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
@@ -85,42 +103,74 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened]:
 
 
 def open_files(
-    opened: Sequence[Opened], *, columns: Sequence[str], table: str | tuple[str, ...] | None
+    opened: Sequence[Opened | Incoming],
+    *,
+    columns: Sequence[str] | None,
+    table: str | tuple[str, ...] | None,
+    layout: Layout = PLAIN,
 ) -> Files:
     """Look up the columns of files by their headers or schemas alone.
 
+    Args:
+        opened: the files.
+        columns: the columns to count, or nothing for all of them.
+        table: the table of a DuckDB file.
+        layout: how text files are laid out.
+
     Raises:
         ValueError: a format is not known, a file is not readable, files differ in their
-            columns, a column is not there, or its type holds no letters.
+            columns, or a column is not there.
     """
-    suffixes = {Path(file.path).suffix.lower() for file in opened}
-    formats = {
-        _FORMATS[one_of("the end of the file's name", suffix, _FORMATS)] for suffix in suffixes
-    }
+    suffixes = {".csv" if isinstance(file, Incoming) else suffix_of(file.path) for file in opened}
+    formats = {_format(suffix, layout) for suffix in suffixes}
     if len(formats) > 1 or len(suffixes & set(_DELIMITERS)) > 1:
         raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
-    if not columns:
-        raise ValueError("column must be given for a file.")
+    if columns is not None and not columns:
+        raise ValueError(
+            "column must be given for a file. List the columns: dproo codebook draft DATA."
+        )
     (file_format,) = formats
     if (table is None) == (file_format == DUCKDB):
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
     if file_format == CSV:
-        return _open_csv(opened, columns, _DELIMITERS[suffixes.pop()])
-    if file_format == JSON:
-        return _open_json(opened, columns)
+        delimiter = layout.delimiter or _DELIMITERS.get(suffixes.pop(), ",")
+        return _open_csv(opened, columns, delimiter, layout)
+    if layout.delimiter is not None:
+        raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
+    if file_format in {JSON, ARRAY}:
+        return _open_json(opened, columns, file_format, layout)
     return _open_typed(opened, columns, table)
 
 
-def _open_csv(opened: Sequence[Opened], columns: Sequence[str], delimiter: str) -> Files:
-    headers = [_header(file, delimiter) for file in opened]
+def _format(suffix: str, layout: Layout) -> str:
+    """Return the format of files whose names end so; of any other text by its delimiter."""
+    if suffix not in _FORMATS and layout.delimiter is not None:
+        return CSV
+    try:
+        return _FORMATS[one_of("the end of the file's name", suffix, _FORMATS)]
+    except ValueError as error:
+        raise ValueError(f"{error} For other text files add --delimiter.") from None
+
+
+def _open_csv(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    delimiter: str,
+    layout: Layout,
+) -> Files:
+    texts = tuple(TextFile.of(file, layout) for file in opened)
+    headers = [list(layout.names) or file.header(delimiter, layout.quote) for file in texts]
     header = headers[0]
     if any(other != header for other in headers):
         raise ValueError("data must be files with the same header, got different ones.")
-    _check_columns(columns, header)
+    for column in columns or ():
+        refuse_column(column, header, delimiter=delimiter)
+    columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
-        f"read_csv([{FILES}], columns={{{names}}}, auto_detect=false, header=true,"
-        f" delim={literal(delimiter)}, quote='\"', escape='\"', null_padding=true,"
+        f"read_csv([{FILES}], columns={{{names}}}, auto_detect=false,"
+        f" header={'false' if layout.names else 'true'}, delim={literal(delimiter)},"
+        f" quote={literal(layout.quote)}, escape={literal(layout.quote)}, null_padding=true,"
         f" strict_mode=false, parallel=false, max_line_size={LONGEST_LINE},"
         " store_rejects=true, rejects_limit=0)"
     )
@@ -129,23 +179,30 @@ def _open_csv(opened: Sequence[Opened], columns: Sequence[str], delimiter: str) 
         opened=tuple(opened),
         relation=relation,
         cells=tuple(f"c{header.index(column)}" for column in columns),
-        kinds=(sql.TEXT,) * len(columns),
-        marks=(b"\n", delimiter.encode(), b'"', b"\r"),
+        columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
+        texts=texts,
+        marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
     )
 
 
-def _header(file: Opened, delimiter: str) -> list[str]:
-    try:
-        with Path(file.name).open(encoding="utf-8-sig", errors="replace", newline="") as text:
-            header = next(csv.reader(text, delimiter=delimiter), [])
-    except (OSError, csv.Error):
-        raise ValueError(refusal("data", "be a readable file", file.path)) from None
-    if not header:
-        raise ValueError(refusal("data", "be a file with a header line", file.path))
-    return header
-
-
-def _open_json(opened: Sequence[Opened], columns: Sequence[str]) -> Files:
+def _open_json(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    file_format: str,
+    layout: Layout,
+) -> Files:
+    if columns is None:
+        raise ValueError(
+            "data must have a header or a schema, got JSON."
+            " Import a code book: dproo codebook import FILE."
+        )
+    texts = tuple(TextFile.of(file, layout) for file in opened)
+    for file in texts if file_format == ARRAY else ():
+        if not file.begins_with(b"["):
+            raise ValueError(
+                refusal("data", "be an array of objects", file.opened.path)
+                + " Give a file with an object on each line the ending .jsonl."
+            )
     relation = (
         f"read_ndjson_objects([{FILES}], ignore_errors=true, maximum_object_size={LONGEST_LINE})"
     )
@@ -154,12 +211,20 @@ def _open_json(opened: Sequence[Opened], columns: Sequence[str]) -> Files:
         f"CASE WHEN json_type(json) = 'OBJECT' THEN json_extract(json, {literal(pointer)}) END"
         for pointer in pointers
     )
-    kinds = (sql.JSON,) * len(columns)
-    return Files(format=JSON, opened=tuple(opened), relation=relation, cells=cells, kinds=kinds)
+    return Files(
+        format=file_format,
+        opened=tuple(opened),
+        relation=relation,
+        cells=cells,
+        columns=tuple(Column(name=name, kind=sql.JSON, type_name="JSON") for name in columns),
+        texts=texts,
+    )
 
 
 def _open_typed(
-    opened: Sequence[Opened], columns: Sequence[str], table: str | tuple[str, ...] | None
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    table: str | tuple[str, ...] | None,
 ) -> Files:
     """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
     if table is not None and len(opened) > 1:
@@ -175,7 +240,9 @@ def _open_typed(
     if any(schema != schemas[0] for schema in schemas):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     schema = dict(schemas[0] or ())
-    _check_columns(columns, list(schema))
+    columns = list(schema) if columns is None else columns
+    for column in columns:
+        refuse_column(column, list(schema), delimiter="")
     is_text = [schema[column] == "VARCHAR" and table is not None for column in columns]
     return Files(
         format=PARQUET if table is None else DUCKDB,
@@ -185,9 +252,15 @@ def _open_typed(
             by_bytes(sql.quoted(column)) if text else sql.quoted(column)
             for column, text in zip(columns, is_text, strict=True)
         ),
-        kinds=tuple(kind_of(column, schema[column]) for column in columns),
+        columns=tuple(_column(name, schema[name], is_listed=table is not None) for name in columns),
         started=started,
     )
+
+
+def _column(name: str, type_name: str, *, is_listed: bool) -> Column:
+    """Return a column by its type; an enumeration of a database lists its values."""
+    values = enumerated(type_name) if is_listed else ()
+    return Column(name=name, kind=duckdb_kind(type_name), type_name=type_name, values=values)
 
 
 def _check_log(path: str) -> None:
@@ -200,7 +273,7 @@ def _check_log(path: str) -> None:
 
 
 def _schemas(
-    opened: Sequence[Opened], relation: str, *, is_attached: bool
+    opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
 ) -> tuple[list[list[tuple[str, str]] | None], list[_Started]]:
     """Return the names and types of each file's columns, nothing for one that is unreadable.
 
@@ -222,9 +295,3 @@ def _schemas(
     if started is None:
         return [*schemas, None], []
     return schemas, [started]
-
-
-def _check_columns(columns: Sequence[str], names: Sequence[str]) -> None:
-    for column in columns:
-        if names.count(column) != 1:
-            raise ValueError(refusal("column", "be a column of the data, once", column))

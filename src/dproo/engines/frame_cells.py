@@ -13,6 +13,9 @@ from dproo.alphabet.cell import (
     NUMBER_FOREIGN,
     NUMBER_TEXT,
 )
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
+from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, YEAR
+from dproo.engines import frame_reading
 
 
 def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any, str | float]:
@@ -27,35 +30,46 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
     import narwhals as nw
 
     if isinstance(axis, Bins):
-        number, is_number = _number(column, dtype)
+        number, is_number = _read_number(column, dtype, axis)
         low, high = axis.edges[0], axis.edges[-1]
         is_letter = is_number & number.is_between(low, high, closed="left")
         # A plain number: some engines read a long one as a decimal, and round the edges to it.
         outside = min(2 * low - 1, -1.0) if axis.is_open else low
-        return (
-            _by_halving(number, axis.edges, axis.edges[:-1]),
-            is_letter.fill_null(value=False),
-            outside,
-        )
-    text = text_of(column, dtype)
+        return _bin_key(number, axis.edges, axis.keys), is_letter.fill_null(value=False), outside
+    text = read_text(column, dtype, axis)
     if isinstance(axis, IntegerRange):
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
         integer = nw.when(is_integer).then(text).otherwise(nw.lit("0")).cast(nw.Int64)
         is_letter = is_integer & integer.is_between(axis.start, axis.stop - 1)
+    elif isinstance(axis, OpenText):
+        is_letter = text.str.len_chars() <= LONGEST_OPEN
     else:
         assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
         is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
     return text, is_letter.fill_null(value=False), ""
 
 
-def place_of(column: Any, dtype: Any, axis: Bins) -> Any:
-    """Return the place of the bin that a cell is in, as text, empty outside all of them."""
+def named_key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> Any:
+    """Return a cell's key as text, that of a bin its place, empty where it is no letter."""
     import narwhals as nw
 
-    number, is_number = _number(column, dtype)
-    is_letter = is_number & number.is_between(axis.edges[0], axis.edges[-1], closed="left")
-    place = _by_halving(number, axis.edges, list(map(str, range(axis.listed))))
-    return nw.when(is_letter.fill_null(value=False)).then(place).otherwise(nw.lit(""))
+    if isinstance(axis, Bins):
+        number, is_number = _read_number(column, dtype, axis)
+        is_letter = is_number & number.is_between(axis.edges[0], axis.edges[-1], closed="left")
+        key = _bin_key(number, axis.edges, list(map(str, range(axis.listed))))
+    else:
+        key, is_letter, _ = key_of(column, dtype, axis, is_known)
+    return nw.when(is_letter.fill_null(value=False)).then(key).otherwise(nw.lit(""))
+
+
+def read_text(column: Any, dtype: Any, axis: Axis) -> Any:
+    """Return the text that a cell is compared by, empty where it has none; never null."""
+    import narwhals as nw
+
+    text = text_of(column, dtype)
+    kind = axis.reading.kind
+    is_written = dtype == nw.String or kind != EXACT
+    return frame_reading.read(text, axis) if axis.is_read and is_written else text
 
 
 def text_of(column: Any, dtype: Any) -> Any:
@@ -88,6 +102,24 @@ def text_of(column: Any, dtype: Any) -> Any:
     return nw.when(column.is_null()).then(nothing).otherwise(nothing)
 
 
+def _read_number(column: Any, dtype: Any, axis: Bins) -> tuple[Any, Any]:
+    """Return the number that a cell is compared by, and whether it has one."""
+    import narwhals as nw
+
+    kind = axis.reading.kind
+    if kind == NUMBER and dtype == nw.String:
+        number, is_number = frame_reading.number(text_of(column, dtype), axis)
+    elif kind in {INTEGER, YEAR}:
+        text = read_text(column, dtype, axis)
+        is_number = text != ""
+        number = nw.when(is_number).then(text).otherwise(nw.lit("0")).cast(nw.Float64)
+    else:
+        number, is_number = _number(column, dtype)
+    for missing in axis.missing:
+        is_number = is_number & (number != missing)
+    return number, is_number
+
+
 def _number(column: Any, dtype: Any) -> tuple[Any, Any]:
     """Return the double nearest to a cell, and whether the cell is a number."""
     import narwhals as nw
@@ -113,13 +145,13 @@ def _is_like(text: Any, pattern: str, foreign: str) -> Any:
     return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
-def _by_halving(number: Any, edges: Sequence[float], values: Sequence[float | str]) -> Any:
-    """Return the value of the bin that a number is in, the first one's below all of them."""
+def _bin_key(number: Any, edges: Sequence[float], keys: Sequence[float | str]) -> Any:
+    """Return the key of the bin that a number is in, by halving."""
     import narwhals as nw
 
-    if len(values) == 1:
-        return nw.lit(values[0])
-    middle = len(values) // 2
-    below = _by_halving(number, edges[: middle + 1], values[:middle])
-    above = _by_halving(number, edges[middle:], values[middle:])
+    if len(keys) <= 1:
+        return nw.lit(keys[0])
+    middle = len(keys) // 2
+    below = _bin_key(number, edges[: middle + 1], keys[:middle])
+    above = _bin_key(number, edges[middle:], keys[middle:])
     return nw.when(number < edges[middle]).then(below).otherwise(above)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dproo.alphabet.axis import Axis, Bins, Letters
 from dproo.engines import sets, spark_groups
 from dproo.engines.asked import Asked
-from dproo.engines.frame_cells import key_of, text_of
+from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark
 from dproo.engines.tally import Tally
 
@@ -66,7 +66,7 @@ def _keyed(
     for i, (column, axis) in enumerate(zip(columns, axes, strict=True)):
         cell, is_known = nw.col(column), None
         if is_spark(frame) and isinstance(axis, Letters):
-            frame, is_known = spark_groups.joined(frame, text_of(cell, kinds[column]), axis)
+            frame, is_known = spark_groups.joined(frame, read_text(cell, kinds[column], axis), axis)
         # Every cell outside has a key of its own, which no letter has.
         key, is_letter, outside = key_of(cell, kinds[column], replace(axis, is_open=True), is_known)
         keys[f"key{i}"] = nw.when(is_letter).then(key).otherwise(nw.lit(outside))

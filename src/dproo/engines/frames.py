@@ -22,7 +22,8 @@ from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells, count_people
-from dproo.engines.frame_cells import key_of, text_of
+from dproo.engines.fit import Column, check_fit
+from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
@@ -38,7 +39,7 @@ from dproo.engines.people_frames import (
 from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
-from dproo.engines.types import check_types, schema_of
+from dproo.engines.types import enumerated, kind_in, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -63,8 +64,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         check_people(frame)
     return Scan(
         engine="frames",
+        columns=tuple(found[: len(asked.axes)]),
+        warnings=check_fit(found, asked.axes),
         _asked=asked,
-        _read=lambda: count_frame(frame, columns=found, asked=asked),
+        _read=lambda: count_frame(frame, columns=[column.name for column in found], asked=asked),
     )
 
 
@@ -87,8 +90,12 @@ def _whole(data: Any) -> Any:
     return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
 
 
-def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
+def check_frame(frame: Frame, columns: Sequence[str] | None) -> list[Column]:
     """Return the columns to count, an only one by itself; nothing is read.
+
+    Args:
+        frame: the frame.
+        columns: their names, or nothing for all of them.
 
     Raises:
         ValueError: a column is not there.
@@ -96,14 +103,20 @@ def check_frame(frame: Frame, columns: Sequence[str]) -> list[str]:
     schema = attempt(lambda: schema_of(frame))
     if not schema:
         raise ValueError("data must have a readable schema with columns of different names.")
-    if not columns and len(schema) > 1:
+    if columns is not None and not columns and len(schema) > 1:
         raise ValueError("column must be given for a table.")
-    for column in columns:
+    for column in columns or ():
         if column not in schema:
             raise ValueError(refusal("column", "be a column of the data", column))
-    columns = columns or list(schema)
-    check_types(frame, schema, columns)
-    return list(columns)
+    return [
+        Column(
+            name=column,
+            kind=kind_in(frame, schema[column]),
+            type_name=str(schema[column]),
+            values=enumerated(frame, schema[column]),
+        )
+        for column in columns or schema
+    ]
 
 
 def count_frame(
@@ -205,7 +218,9 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
     for column, axis in zip(columns, alphabet.axes, strict=True):
         cell, is_known = nw.col(column), None
         if by_spark and isinstance(axis, Letters):
-            frame, is_known = spark_groups.joined(frame, text_of(cell, schema[column]), axis)
+            frame, is_known = spark_groups.joined(
+                frame, read_text(cell, schema[column], axis), axis
+            )
         keys.append(key_of(cell, schema[column], axis, is_known))
     names = [f"key{i}" for i in range(len(keys))]
     closed = [
@@ -239,7 +254,7 @@ def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
     import narwhals as nw
 
     schema, native = frame.collect_schema(), schema_of(frame)
-    unknown = nw.Unknown, nw.Categorical, nw.Enum
+    unknown = nw.Unknown, nw.Categorical, nw.Enum, nw.Datetime
     return all(
         schema[column] not in unknown
         and (is_arrow(native[column]) or str(native[column]) in {"bool", "int64", "float64"})

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import LONGEST, Axis, Bins, Letters
+from dproo.alphabet.axis import Axis, Bins
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -54,4 +54,4 @@ def _groups_exactly(frame: Frame, axes: dict[str, Axis]) -> bool:
 
 
 def _longest(axis: Axis) -> int:
-    return max(map(len, axis.places)) if isinstance(axis, Letters) else LONGEST
+    return axis.room if axis.is_read else axis.longest

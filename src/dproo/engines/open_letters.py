@@ -53,13 +53,14 @@ def statement(relation: str, *, kind: str, axis: Axis, dialect: sql.Dialect, min
         dialect: the engine's.
         minimum: the fewest records of a text that comes back by itself.
     """
-    text = f"left({sql.value_of(0, kind, axis, dialect)}, {LONGEST_OPEN + 1})"
-    short = f"CASE WHEN length(t) <= {LONGEST_OPEN} THEN t END"
-    groups = (
-        f"SELECT {short} AS g, sum(records) AS number FROM"  # noqa: S608
-        f" (SELECT {text} AS t, records FROM {relation} AS cells) AS texts GROUP BY {short}"
-    )
-    letter = f"CASE WHEN number >= {minimum} THEN g END"
+    keyed = sql.keyed(relation, ["records"], kinds=[kind], axes=[axis], dialect=dialect)
+    return counted(keyed, minimum=minimum)
+
+
+def counted(relation: str, *, minimum: int) -> str:
+    """Return the query of a relation of the key ``k0``, a short text or null, and ``records``."""
+    groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
+    letter = f"CASE WHEN number >= {minimum} THEN k0 END"
     return (
         f"SELECT {letter}, CAST(sum(number) AS BIGINT) FROM ({groups}) AS grouped"  # noqa: S608
         f" GROUP BY {letter}"

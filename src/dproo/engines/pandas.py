@@ -12,14 +12,24 @@ from dproo.engines.tally import Tally
 
 
 def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
-    """Count columns that hold objects, categories or Arrow; nothing if none of them does."""
+    """Count columns of objects, categories, timestamps or Arrow; nothing if none is one."""
+    columns = [_days(column) for column in columns]
     if any(_is_of_objects(column.dtype) for column in columns):
-        cells = [values(column) for column in columns]
+        cells = [_values(column) for column in columns]
         rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
         return count_cells(rows, alphabet=alphabet)
     if any(is_arrow(column.dtype) for column in columns):
         return arrow.count_arrow([_chunked(column) for column in columns], alphabet=alphabet)
     return None
+
+
+def _days(column: Any) -> Any:
+    """Return a column of timestamps as categories of the days in UTC, any other as it is."""
+    if is_arrow(column.dtype) or column.dtype.kind != "M":
+        return column
+    moments = column if column.dt.tz is None else column.dt.tz_convert("UTC")
+    days = moments.dt.tz_localize(None).dt.normalize().astype("category")
+    return days.cat.rename_categories([day.date() for day in days.cat.categories])
 
 
 def is_arrow(dtype: Any) -> bool:
@@ -41,9 +51,13 @@ def _chunked(column: Any) -> Any:
 
 
 def values(column: Any) -> list[Any]:
-    """Return all cells of a column as Python values."""
+    """Return all cells of a column as Python values, of timestamps the days."""
+    return _values(_days(column))
+
+
+def _values(column: Any) -> list[Any]:
     if type(column.dtype).__name__ == "CategoricalDtype":
-        categories = [*values(column.cat.categories.to_series()), None]
+        categories = [*_values(column.cat.categories.to_series()), None]
         return [categories[code] for code in column.cat.codes]  # none is the last, -1
     if is_arrow(column.dtype):
         return arrow.values(_chunked(column))

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import md5
 from heapq import heappush, heappushpop
-from itertools import pairwise
 from typing import Any
 
-from dproo.alphabet.axis import LONGEST, Axis, Bins, Letters
+from dproo.alphabet.axis import Axis, Bins
 from dproo.alphabet.cell import plain, text_of
 from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
+from dproo.engines import open_letters
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 
@@ -32,15 +32,6 @@ RANK = 12
 """Digits of a rank, in hexadecimal; as many as DuckDB keeps in place."""
 
 SEPARATOR = 31  # a control character that is made for it
-
-Kept = tuple[str, tuple[str, ...]]
-
-
-def longest(axis: Axis) -> int:
-    """Return how many characters of a cell decide which letter it is."""
-    if isinstance(axis, OpenText):
-        return LONGEST_OPEN + 1
-    return max(map(len, axis.places)) + 1 if isinstance(axis, Letters) else LONGEST + 1
 
 
 def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
@@ -58,28 +49,28 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
 
 
 def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
-    """Yield the records that are kept, and behind each the number one.
+    """Yield the cells of the records that are kept, and behind each record's the number one.
 
     Args:
         rows: the cells of a record, that of the person last.
         asked: the letters, and how many records of a person are kept.
     """
-    people: dict[str, list[tuple[int, Kept]]] = {}
-    for *cells, cell in rows:
-        keys = tuple(map(_key, asked.axes, cells))
+    people: dict[str, list[tuple[int, int, list[Any]]]] = {}
+    for place, (*cells, cell) in enumerate(rows):
         person = person_of(cell)
         if person is None:
-            yield (*map(_cell, asked.axes, keys), 1)
+            yield (*cells, 1)
             continue
+        keys = tuple(map(_key, asked.axes, cells))
         rank = rank_of(asked.salt, person, keys)
         kept = people.setdefault(person, [])
-        entry = -int(rank, 16), (rank, keys)  # the largest rank is the first to go
+        entry = -int(rank, 16), place, cells  # the largest rank is the first to go
         if len(kept) < asked.kept:
             heappush(kept, entry)
         else:
             heappushpop(kept, entry)
     for kept in people.values():
-        yield from ((*map(_cell, asked.axes, keys), 1) for _, (_, keys) in kept)
+        yield from ((*cells, 1) for _, _, cells in kept)
 
 
 def person_of(cell: object) -> str | None:
@@ -100,27 +91,24 @@ def person_of(cell: object) -> str | None:
 
 
 def _key(axis: Axis, cell: object) -> str:
+    """Return the letter of a cell as it is hashed; every cell outside is the empty text."""
     try:
-        if isinstance(axis, Bins):
-            place = axis.place(cell)
-            return "" if place is None else str(place)
-        return (text_of(cell) or "")[: longest(axis)]
+        if isinstance(axis, OpenText):
+            text = text_of(cell) or ""
+            return text if len(text) <= LONGEST_OPEN else ""
+        place = axis.place(cell)
+        if place is None:
+            return ""
+        return str(place) if isinstance(axis, Bins) else str(text_of(axis.letter(place)))
     except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
         return ""
-
-
-def _cell(axis: Axis, key: str) -> object:
-    """Return a cell that is the letter of a key."""
-    if key and isinstance(axis, Bins):
-        return axis.edges[int(key)]
-    return key or None
 
 
 # SQL
 
 
-def ranked(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
-    """Return the relation of all records with person ``p``, keys ``k0, k1, ...`` and rank ``h``.
+def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
+    """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
     Args:
         relation: a table expression with the cells ``c0, c1, ...``, that of the person last,
@@ -129,15 +117,19 @@ def ranked(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Di
         asked: the letters.
         dialect: the engine's.
     """
-    columns = range(len(asked.axes))
-    keys = ", ".join(f"{_key_sql(i, kinds[i], asked.axes[i], dialect)} AS k{i}" for i in columns)
-    names = ", ".join(key_names(asked))
-    person = person_sql(len(asked.axes), kinds[-1], dialect)
-    rank = f"left(md5(concat_ws(chr({SEPARATOR}), '{asked.salt}', p, {names})), {RANK})"
-    return (
-        f"(SELECT p, {names}, {rank} AS h, records FROM"  # noqa: S608
-        f" (SELECT {person} AS p, {keys}, records FROM {relation} AS cells) AS named)"
+    who = len(asked.axes)
+    keyed = sql.keyed(
+        relation, [f"c{who}", "records"], kinds=kinds, axes=asked.axes, dialect=dialect
     )
+    keys = ", ".join(f"{_key_sql(i, axis)} AS k{i}" for i, axis in enumerate(asked.axes))
+    return f"(SELECT {person_sql(who, kinds[-1], dialect)} AS p, {keys}, records FROM {keyed})"  # noqa: S608
+
+
+def ranked(relation: str, asked: Asked) -> str:
+    """Return a relation of :func:`named` with the rank ``h`` of each record."""
+    names = ", ".join(key_names(asked))
+    rank = f"left(md5(concat_ws(chr({SEPARATOR}), '{asked.salt}', p, {names})), {RANK})"
+    return f"(SELECT p, {names}, {rank} AS h, records FROM {relation} AS named)"  # noqa: S608
 
 
 def key_names(asked: Asked) -> list[str]:
@@ -153,40 +145,45 @@ def person_sql(column: int, kind: str, dialect: sql.Dialect) -> str:
     return f"CASE WHEN NOT {missing} THEN coalesce(left({text}, {LONGEST_PERSON}), '') END"
 
 
-def _key_sql(column: int, kind: str, axis: Axis, dialect: sql.Dialect) -> str:
-    value = sql.value_of(column, kind, axis, dialect)
+def _key_sql(column: int, axis: Axis) -> str:
+    """Return a key as it is hashed: text, that of a bin its place."""
+    key = f"k{column}"
+    if isinstance(axis, Bins):
+        places = enumerate(map(sql.double, axis.keys))
+        whens = " ".join(f"WHEN {number} THEN '{place}'" for place, number in places)
+        key = f"CASE {key} {whens} END"
+    return f"coalesce({key}, '')"
+
+
+def letters_sql(asked: Asked, *, name: str = "k") -> list[str]:
+    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed."""
+    return [f"{_letter_sql(i, axis)} AS {name}{i}" for i, axis in enumerate(asked.axes)]
+
+
+def _letter_sql(column: int, axis: Axis) -> str:
     if not isinstance(axis, Bins):
-        return f"coalesce(left({value}, {longest(axis)}), '')"
-    edges = [sql.edge(edge) for edge in axis.edges]
-    places = enumerate(pairwise(edges))
-    whens = " ".join(f"WHEN ({value}) < {high} THEN '{place}'" for place, (_, high) in places)
-    return f"coalesce(CASE WHEN ({value}) < {edges[0]} THEN '' {whens} END, '')"
-
-
-def cells_sql(asked: Asked) -> list[str]:
-    """Return the cells that are the letters of the keys."""
-    return [f"{_cell_sql(i, axis)} AS c{i}" for i, axis in enumerate(asked.axes)]
-
-
-def _cell_sql(column: int, axis: Axis) -> str:
-    if not isinstance(axis, Bins):
-        return f"k{column}"
-    whens = " ".join(
-        f"WHEN '{place}' THEN {sql.edge(low)}" for place, low in enumerate(axis.edges[:-1])
-    )
+        return f"nullif(k{column}, '')"
+    places = enumerate(map(sql.double, axis.keys))
+    whens = " ".join(f"WHEN '{place}' THEN {number}" for place, number in places)
     return f"CASE k{column} {whens} END"
 
 
-def kept_kinds(asked: Asked) -> list[str]:
-    """Return the kinds of those cells."""
-    return [sql.FLOAT if isinstance(axis, Bins) else sql.TEXT for axis in asked.axes]
+def statement(relation: str, asked: Asked) -> str:
+    """Return the query that counts the records of a relation that are kept."""
+    letters = ", ".join(letters_sql(asked))
+    kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
+    if asked.open_axis is not None:
+        return open_letters.counted(kept, minimum=asked.open_axis.minimum)
+    if len(asked.alphabets) == 1:
+        return sql.counted(kept, axes=asked.axes)
+    return sql.counted_by_sets(kept, grouped_by=asked.sets, axes=asked.axes)
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:
     """Return the records that are kept of a relation of :func:`ranked`, by their place."""
     names = ", ".join(key_names(asked))
     return (
-        f"(SELECT {', '.join(cells_sql(asked))}, records FROM"  # noqa: S608
+        f"(SELECT {names}, records FROM"  # noqa: S608
         f" (SELECT p, {names}, records, row_number() OVER (PARTITION BY p ORDER BY h) AS place"
         f" FROM {relation} AS ranked) AS placed WHERE p IS NULL OR place <= {asked.kept})"
     )

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from dproo.alphabet.axis import Axis, Bins
-from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
-from dproo.engines import arrow, open_letters, pandas, people
+from dproo.alphabet.axis import Axis, Bins, Letters
+from dproo.alphabet.open_text import OpenText
+from dproo.engines import arrow, pandas, people, spark_groups
 from dproo.engines.asked import Asked
-from dproo.engines.duckdb_dialect import DIALECT, kind_of
-from dproo.engines.frame_cells import place_of, text_of
+from dproo.engines.frame_cells import named_key_of, read_text, text_of
 from dproo.engines.frame_columns import is_spark, renamed
-from dproo.engines.types import by_duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +52,8 @@ def kept_frame(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Fram
         asked: the letters, and how many records of a person are kept.
     """
     names = [f"c{i}" for i in range(len(asked.axes))]
-    return (_by_spark if is_spark(frame) else _by_duckdb)(frame, columns, asked), names
+    by_engine = _by_spark if is_spark(frame) else _by_duckdb
+    return by_engine(_named(frame, columns, asked), asked), names
 
 
 def rows_of(frame: Frame, columns: Sequence[str]) -> Iterable[tuple[Any, ...]]:
@@ -77,21 +76,8 @@ def groups_of(frame: Frame, column: str, axis: OpenText) -> Iterable[tuple[Any, 
     """Return the texts that enough records have, and their numbers, by DuckDB or Spark."""
     import narwhals as nw
 
-    if not is_spark(frame):
-        native: Any = frame.to_native()
-        kind = str(native.types[native.columns.index(column)])
-        cell = by_duckdb(column, kind, axis)
-        query = open_letters.statement(
-            f"(SELECT {cell} AS c0, 1 AS records FROM {_SOURCE})",  # noqa: S608
-            kind=kind_of(column, kind),
-            axis=axis,
-            dialect=DIALECT,
-            minimum=axis.minimum,
-        )
-        return cast("list[tuple[Any, ...]]", native.query(_SOURCE, query).fetchall())
     frame, (name,) = renamed(frame, [column], [axis])
-    text = text_of(nw.col(name), frame.collect_schema()[name])
-    text = nw.when(text.str.len_chars() <= LONGEST_OPEN).then(text).otherwise(nw.lit(""))
+    text = named_key_of(nw.col(name), frame.collect_schema()[name], axis, None)
     groups = frame.select(text=text).group_by("text").agg(nw.len().alias("number"))
     letter = nw.when(nw.col("number") >= axis.minimum).then(nw.col("text")).otherwise(nw.lit(""))
     found: Any = groups.select(letter=letter, number="number")
@@ -99,52 +85,24 @@ def groups_of(frame: Frame, column: str, axis: OpenText) -> Iterable[tuple[Any, 
     return cast("Iterable[tuple[Any, ...]]", found.collect().iter_rows())
 
 
-def _by_duckdb(frame: Frame, columns: Sequence[str], asked: Asked) -> Frame:
+def _named(frame: Frame, columns: Sequence[str], asked: Asked) -> Any:
+    """Return the native frame of the person ``p`` and the keys ``k0, k1, ...`` of each record."""
     import narwhals as nw
 
-    native: Any = frame.to_native()
-    types = [str(native.types[native.columns.index(column)]) for column in columns]
-    axes: list[Axis | None] = [*asked.axes, None]
-    cells = ", ".join(
-        f"{by_duckdb(column, kind, axis)} AS c{i}"
-        for i, (column, kind, axis) in enumerate(zip(columns, types, axes, strict=True))
-    )
-    kinds = [kind_of(column, kind) for column, kind in zip(columns, types, strict=True)]
-    source = f"(SELECT {cells}, 1 AS records FROM {_SOURCE})"  # noqa: S608
-    ranked = people.ranked(source, kinds=kinds, asked=asked, dialect=DIALECT)
-    kept = people.kept_by_group(ranked, asked)
-    shown = ", ".join(people.cells_sql(asked))
-    single = f"SELECT {shown}, unnest(range(records)) AS i FROM {kept}"  # noqa: S608
-    native = native.query(_SOURCE, f"SELECT * EXCLUDE (i) FROM ({single})")  # noqa: S608
-    return cast("Frame", nw.from_native(native))
-
-
-def _by_spark(frame: Frame, columns: Sequence[str], asked: Asked) -> Frame:
-    import narwhals as nw
-    from pyspark.sql import Window  # noqa: PLC0415 - an extra
-    from pyspark.sql import functions as spark  # noqa: PLC0415 - an extra
-
-    frame, names = renamed(frame, columns, asked.axes)
+    frame, names = renamed(frame, columns, [*asked.axes, None])
     schema = frame.collect_schema()
     *counted, person = names
-    keys = {
-        f"k{i}": _key(nw.col(name), schema[name], axis)
-        for i, (name, axis) in enumerate(zip(counted, asked.axes, strict=True))
-    }
-    native: Any = frame.select(p=_person(nw.col(person), schema[person]), **keys).to_native()
-    name = spark.concat_ws(chr(people.SEPARATOR), spark.lit(asked.salt), "p", *keys)
-    native = native.withColumn("h", spark.substring(spark.md5(name), 1, people.RANK))
-    # Records without a person are apart from each other, so that no task has all of them.
-    apart = spark.when(spark.col("p").isNull(), spark.col("h"))
-    place = spark.row_number().over(Window.partitionBy("p", apart).orderBy("h"))
-    native = native.withColumn("place", place)
-    native = native.where(spark.col("p").isNull() | (spark.col("place") <= asked.kept))
-    cells = [_cell(f"k{i}", axis).alias(f"c{i}") for i, axis in enumerate(asked.axes)]
-    return cast("Frame", nw.from_native(native.select(*cells)))
+    keys = {}
+    for i, (name, axis) in enumerate(zip(counted, asked.axes, strict=True)):
+        cell, is_known = nw.col(name), None
+        if is_spark(frame) and isinstance(axis, Letters):
+            frame, is_known = spark_groups.joined(frame, read_text(cell, schema[name], axis), axis)
+        keys[f"k{i}"] = named_key_of(cell, schema[name], axis, is_known)
+    return frame.select(p=_person(nw.col(person), schema[person]), **keys).to_native()
 
 
 def _person(cell: Any, dtype: Any) -> Any:
-    """Return whom a cell of Spark names, null if it is missing."""
+    """Return whom a cell names, null if it is missing."""
     import narwhals as nw
 
     text = text_of(cell, dtype)
@@ -156,10 +114,32 @@ def _person(cell: Any, dtype: Any) -> Any:
     return nw.when(~is_missing).then(text.str.head(people.LONGEST_PERSON))
 
 
-def _key(cell: Any, dtype: Any, axis: Axis) -> Any:
-    if isinstance(axis, Bins):
-        return place_of(cell, dtype, axis)
-    return text_of(cell, dtype).str.head(people.longest(axis))
+def _by_duckdb(native: Any, asked: Asked) -> Frame:
+    import narwhals as nw
+
+    source = f"(SELECT *, 1 AS records FROM {_SOURCE})"  # noqa: S608
+    kept = people.kept_by_group(people.ranked(source, asked), asked)
+    cells = ", ".join(people.letters_sql(asked, name="c"))
+    single = f"SELECT {cells}, unnest(range(records)) AS i FROM {kept}"  # noqa: S608
+    native = native.query(_SOURCE, f"SELECT * EXCLUDE (i) FROM ({single})")  # noqa: S608
+    return cast("Frame", nw.from_native(native))
+
+
+def _by_spark(native: Any, asked: Asked) -> Frame:
+    import narwhals as nw
+    from pyspark.sql import Window  # noqa: PLC0415 - an extra
+    from pyspark.sql import functions as spark  # noqa: PLC0415 - an extra
+
+    keys = people.key_names(asked)
+    name = spark.concat_ws(chr(people.SEPARATOR), spark.lit(asked.salt), "p", *keys)
+    native = native.withColumn("h", spark.substring(spark.md5(name), 1, people.RANK))
+    # Records without a person are apart from each other, so that no task has all of them.
+    apart = spark.when(spark.col("p").isNull(), spark.col("h"))
+    place = spark.row_number().over(Window.partitionBy("p", apart).orderBy("h"))
+    native = native.withColumn("place", place)
+    native = native.where(spark.col("p").isNull() | (spark.col("place") <= asked.kept))
+    cells = [_cell(f"k{i}", axis).alias(f"c{i}") for i, axis in enumerate(asked.axes)]
+    return cast("Frame", nw.from_native(native.select(*cells)))
 
 
 def _cell(key: str, axis: Axis) -> Any:
@@ -167,6 +147,8 @@ def _cell(key: str, axis: Axis) -> Any:
 
     if not isinstance(axis, Bins):
         return spark.col(key)
-    edges = spark.array(*map(spark.lit, axis.edges))
-    place = spark.when(spark.col(key) != "", spark.col(key).cast("int") + 1)
-    return spark.element_at(edges, place)
+    numbers = spark.array(*map(spark.lit, axis.keys))
+    is_letter = spark.col(key) != ""
+    # Spark takes an element of an array of numbers to be a number, even where its place is null.
+    place = spark.when(is_letter, spark.col(key).cast("int") + 1).otherwise(1)
+    return spark.when(is_letter, spark.element_at(numbers, place))

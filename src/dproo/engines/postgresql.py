@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dproo.alphabet.axis import Letters
-from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
+from dproo.engines.fit import Column, check_fit
+from dproo.engines.postgresql_dialect import CELLS, KINDS, POSTGRESQL
 from dproo.engines.postgresql_session import Session
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
-_KINDS = {
-    **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char"), sql.TEXT),
-    **dict.fromkeys(("float4", "float8"), sql.FLOAT),
-    "numeric": sql.DECIMAL,
-    "bool": sql.BOOLEAN,
-    "date": sql.DATE,
-}
-# Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
-_CELLS = {"oid": "CAST({} AS BIGINT)"} | {
-    name: "CAST({} AS TEXT)" for name, kind in _KINDS.items() if kind == sql.TEXT
-}
+Found = TypeVar("Found")
+
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
     " ON n.oid = c.relnamespace WHERE c.oid = %s AND c.relkind = ANY('{r,p,v,m,f}')"
@@ -42,42 +33,13 @@ _COLUMNS = """
         SELECT attname, typbasetype FROM typed JOIN pg_type USING (oid) WHERE typtype = 'd'
     )
     SELECT attname, typname, CASE WHEN typtype = 'e' OR typname = 'citext' THEN 'text'
-        WHEN nspname = 'pg_catalog' THEN typname END
-    FROM typed JOIN pg_type USING (oid) JOIN pg_namespace ON pg_namespace.oid = typnamespace
+        WHEN nspname = 'pg_catalog' THEN typname END,
+        ARRAY(SELECT CAST(enumlabel AS text) FROM pg_enum WHERE enumtypid = oid_of
+            ORDER BY enumsortorder)
+    FROM (SELECT attname, oid, oid AS oid_of FROM typed) AS t JOIN pg_type USING (oid)
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
     WHERE typtype <> 'd'
 """
-
-# The collation "C" compares bytes, whatever the column or the database says.
-_AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
-_AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
-POSTGRESQL = sql.Dialect(
-    texts={
-        sql.TEXT: _AS_TEXT,
-        sql.INTEGER: _AS_TEXT,
-        sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
-        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
-        sql.DATE: (
-            "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
-            " THEN to_char({}, 'YYYY-MM-DD') END"
-        ),
-        sql.NOTHING: "CAST(NULL AS TEXT)",
-    },
-    numbers={
-        sql.TEXT: f"CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END",
-        sql.INTEGER: _AS_DOUBLE,
-        # A numeric beyond the doubles would be an error; it is beyond every bin too.
-        sql.DECIMAL: f"CASE WHEN {{}} BETWEEN -1e300 AND 1e300 THEN {_AS_DOUBLE} END",
-        sql.FLOAT: _AS_DOUBLE,
-        sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
-    },
-    is_letter="{} = ANY(%(letters{column})s)",
-    is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
-    bigint="CAST({} AS BIGINT)",
-    missing={sql.FLOAT: "({} IS NULL OR {} = 'NaN')", sql.TEXT: "({} IS NULL OR {} = '')"},
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +50,15 @@ class Table:
         session: the session that reads it.
         query: the query that counts it.
         letters: the parameters of the query.
+        columns: the columns to count.
+        warnings: which of their letters can never occur.
     """
 
     session: Session
     query: str = field(repr=False)
     letters: dict[str, list[str]] = field(repr=False)
+    columns: tuple[Column, ...]
+    warnings: tuple[str, ...]
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -101,14 +67,20 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: the table cannot be read, or a column is not there or holds no letters.
     """
-    is_table = asked.table is not None and _is_connection(data)
+    is_table = asked.table is not None and is_connection(data)
     if not (is_table or postgresql_url.is_url(data)):
         return None
     found = open_table(data, asked)
-    return Scan(engine="postgresql", _asked=asked, _read=lambda: count_table(found, asked))
+    return Scan(
+        engine="postgresql",
+        columns=found.columns,
+        warnings=found.warnings,
+        _asked=asked,
+        _read=lambda: count_table(found, asked),
+    )
 
 
-def _is_connection(data: object) -> bool:
+def is_connection(data: object) -> bool:
     """Tell whether this is of psycopg; the library is not loaded for it."""
     return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
 
@@ -128,34 +100,74 @@ def open_table(database: Any, asked: Asked) -> Table:
     parts = sql.table_parts(asked.table)
     if not asked.columns:
         raise ValueError("column must be given for a table.")
+
+    def look(cursor: Any, opened: Session) -> Table:
+        name, types = _looked_up(cursor, opened, parts, asked.read)
+        columns = tuple(column for column, _ in types)
+        warnings = check_fit(columns, asked.axes)
+        query = _query(name, types, asked)
+        letters = _letters(asked)
+        # It is planned and begun, so that rights and locks are asked for, and reads nothing.
+        # All characters of the letters in one: that the database has them can be told too.
+        characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
+        cursor.execute(f"{query} LIMIT 0", characters)
+        return Table(
+            session=opened,
+            query=query,
+            letters=letters,
+            columns=columns[: len(asked.axes)],
+            warnings=warnings,
+        )
+
+    return _within(database, look)
+
+
+def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
+    """Return the columns of a table or view, by the catalog alone.
+
+    Raises:
+        ValueError: the database cannot be reached, or the table is not there.
+    """
+    parts = sql.table_parts(table)
+
+    def look(cursor: Any, opened: Session) -> tuple[Column, ...]:
+        return tuple(column for column, _ in _looked_up(cursor, opened, parts, None)[1])
+
+    return _within(database, look, is_over=True)
+
+
+def _within(
+    database: Any, look: Callable[[Any, Session], Found], *, is_over: bool = False
+) -> Found:
+    """Look into a database; what it refuses is told in our own words."""
     opened = Session.of(database)
     found, failure = None, ""
     try:
         with opened.cursor() as cursor:
-            # The only query that sees the role's own search_path.
-            cursor.execute(
-                "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
-            )
-            ((oid,),) = cursor.fetchall()
-            opened.pin(cursor)
-            name = _qualified(cursor, oid, parts)
-            query = _query(name, _types(cursor, oid, asked.read), asked)
-            letters = _letters(asked)
-            # It is planned and begun, so that rights and locks are asked for, and reads nothing.
-            # All characters of the letters in one: that the database has them can be told too.
-            characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-            cursor.execute(f"{query} LIMIT 0", characters)
-            found = Table(session=opened, query=query, letters=letters)
+            found = look(cursor, opened)
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
         failure = postgresql_session.sentence(error)
     finally:
-        if found is None:  # an interrupt too lets go of the lock
+        if found is None or is_over:  # an interrupt too lets go of the lock
             opened.close()
     if found is None:
         raise ValueError(failure)
     return found
+
+
+def _looked_up(
+    cursor: Any, opened: Session, parts: tuple[str, ...], columns: Sequence[str] | None
+) -> tuple[str, list[tuple[Column, str]]]:
+    """Return the full name of a table, and its columns with the types they are made of."""
+    # The only query that sees the role's own search_path.
+    cursor.execute(
+        "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
+    )
+    ((oid,),) = cursor.fetchall()
+    opened.pin(cursor)
+    return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
 
 
 def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
@@ -190,32 +202,34 @@ def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
     )
 
 
-def _types(cursor: Any, oid: int, columns: Sequence[str]) -> dict[str, str]:
-    """Return the type of each of these columns."""
+def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[Column, str]]:
+    """Return each of these columns, or all, and the type it is made of."""
     cursor.execute(_COLUMNS, [oid])
-    types = {column: (type_name, base) for column, type_name, base in cursor.fetchall()}
-    for column in columns:
+    types = {column: found for column, *found in cursor.fetchall()}
+    for column in columns or ():
         if column not in types:
             raise ValueError(refusal("column", "be a column of the data", column))
-        type_name, base = types[column]
-        if base not in _KINDS:
-            sql.refuse_type(column, type_name)
-    return {column: types[column][1] for column in columns}
+    return [
+        (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
+        for name in (types if columns is None else columns)
+        for named, base, values in [types[name]]
+    ]
 
 
-def _query(name: str, types: dict[str, str], asked: Asked) -> str:
+def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
     cells = ", ".join(
-        _CELLS.get(base, "{}").replace("{}", sql.quoted(column)) + f" AS c{i}"
-        for i, (column, base) in enumerate(types.items())
+        CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
+        for i, (column, base) in enumerate(types)
     )
     relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
-    kinds = [_KINDS[base] for base in types.values()]
+    kinds = [KINDS[base] for _, base in types]
     # The names may hold the sign of a parameter; no other part of the query does.
     source = "{relation}"
     if asked.person is not None:
-        ranked = people.ranked(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
-        source, kinds = people.kept_by_window(ranked, asked), people.kept_kinds(asked)
-    if asked.open_axis is not None:
+        named = people.named(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
+        kept = people.kept_by_window(people.ranked(named, asked), asked)
+        query = people.statement(kept, asked)
+    elif asked.open_axis is not None:
         query = open_letters.statement(
             source,
             kind=kinds[0],

@@ -123,26 +123,36 @@ def sentence(error: BaseException) -> str:
     return _SENTENCES.get(code, _ELSE)
 
 
-def _connect(url: str) -> Any:
-    """Return a new connection that begins read-only transactions."""
+def connect(url: str, *, name: str = "data") -> Any:
+    """Return a new connection; ``name`` is what a refusal calls the URL.
+
+    Raises:
+        ValueError: there is none, for a reason that does not repeat the URL.
+    """
     psycopg = postgresql_url.driver()
-    settings = postgresql_url.parsed(url)
+    settings = postgresql_url.parsed(url, name=name)
     if "connect_timeout" not in settings and "PGCONNECT_TIMEOUT" not in os.environ:
         settings["connect_timeout"] = str(postgresql_url.CONNECT_TIMEOUT)
     connection, failure = None, _ELSE
     try:
         connection = psycopg.connect(**settings)
-        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-        connection.read_only = True
         connection.prepare_threshold = None
     except Exception as error:  # noqa: BLE001 - it holds the password
-        failure = _unconnected(error, settings)
+        failure = _unconnected(error, settings, name)
     if connection is None:
         raise ValueError(failure)
     return connection
 
 
-def _unconnected(error: Exception, settings: dict[str, str]) -> str:
+def _connect(url: str) -> Any:
+    """Return a new connection that begins read-only transactions."""
+    connection = connect(url)
+    connection.isolation_level = postgresql_url.driver().IsolationLevel.READ_COMMITTED
+    connection.read_only = True
+    return connection
+
+
+def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
     """Return why there is no connection; a server answers a ping whoever asks."""
     psycopg = postgresql_url.driver()
     ping = psycopg.pq.Ping.NO_RESPONSE
@@ -156,7 +166,7 @@ def _unconnected(error: Exception, settings: dict[str, str]) -> str:
     if ping == psycopg.pq.Ping.REJECT:
         return "the server takes no connections at the moment. Try again later."
     if ping == psycopg.pq.Ping.NO_ATTEMPT:
-        return "data must be a URL with settings that psycopg knows, such as sslmode=require."
+        return f"{name} must be a URL with settings that psycopg knows, such as sslmode=require."
     if getattr(getattr(error, "pgconn", None), "needs_password", False):
         return (
             "the server asks for a password and none was found. Keep it in a password file"

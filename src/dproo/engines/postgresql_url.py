@@ -39,8 +39,12 @@ def driver() -> ModuleType:
     return psycopg
 
 
-def parsed(url: str) -> dict[str, str]:
+def parsed(url: str, *, name: str = "data") -> dict[str, str]:
     """Return the settings of a URL, for the driver and not for people.
+
+    Args:
+        url: the URL.
+        name: what a refusal calls it.
 
     Raises:
         ValueError: the driver is not installed, or it cannot read the URL as it was meant.
@@ -48,14 +52,15 @@ def parsed(url: str) -> dict[str, str]:
     psycopg = driver()
     if not url.startswith(SCHEMES):
         raise ValueError(
-            "data must be a URL that starts with postgresql://, without a driver's name."
+            f"{name} must be a URL that starts with postgresql://, without a driver's name."
         )
     # The driver ends user and password at the first @, and never looks for one behind a slash:
     # what is left of a password would be taken for a host, a port or a database.
     before, at, after = url.partition("://")[2].partition("@")
     if at and ("/" in before or "@" in after):
         raise ValueError(
-            "data must be a URL with / and @ written as %2F and %40 in user, password and options."
+            f"{name} must be a URL with / and @ written as %2F and %40 in user, password and"
+            " options."
         )
     try:
         found = psycopg.conninfo.conninfo_to_dict(url)
@@ -63,13 +68,13 @@ def parsed(url: str) -> dict[str, str]:
         found = None
     if found is None:
         raise ValueError(
-            "data must be a URL that psycopg can read: postgresql://user@host:port/database."
+            f"{name} must be a URL that psycopg can read: postgresql://user@host:port/database."
             " Write characters other than letters and digits as %XX."
         )
-    settings = {name: str(value) for name, value in found.items()}
+    settings = {key: str(value) for key, value in found.items()}
     if re.fullmatch("[0-9,]*", settings.get("port", "")) is None:
         raise ValueError(
-            "data must be a URL with a number as its port."
+            f"{name} must be a URL with a number as its port."
             " Write / in a password as %2F, or keep the password in a password file."
         )
     return settings

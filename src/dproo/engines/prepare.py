@@ -23,6 +23,7 @@ from dproo.engines import (
     spark,
 )
 from dproo.engines.asked import Asked
+from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.scan import Scan
 
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
@@ -46,6 +47,7 @@ def count(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
 ) -> Counts:
@@ -61,6 +63,7 @@ def count(
         table=table,
         engine=engine,
         master=master,
+        layout=layout,
         person=person,
         kept=kept,
     )
@@ -75,6 +78,7 @@ def prepare(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
 ) -> Scan:
@@ -91,13 +95,15 @@ def prepare(
             names with a dot in double quotes; or a tuple of names as they are.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        layout: how text files are laid out.
         person: the column that names whom a record is about: of each person only some records
             are counted.
         kept: how many.
 
     Raises:
         TypeError: no engine knows this kind of data.
-        ValueError: an argument is wrong, a file or column is not there.
+        ValueError: an argument is wrong, a file or column is not there, or no cell of a column
+            could be a letter.
     """
     alphabet = Alphabet.of(alphabet)
     if alphabet.columns and column is not None:
@@ -109,6 +115,7 @@ def prepare(
         table=table,
         engine=engine,
         master=master,
+        layout=layout,
         person=person,
         kept=kept,
     )
@@ -123,6 +130,7 @@ def prepare_several(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
 ) -> Scan:
@@ -139,6 +147,7 @@ def prepare_several(
         table: as for :func:`prepare`.
         engine: as for :func:`prepare`.
         master: as for :func:`prepare`.
+        layout: as for :func:`prepare`.
         person: as for :func:`prepare`.
         kept: as for :func:`prepare`.
 
@@ -171,6 +180,7 @@ def prepare_several(
         table=table,
         engine=engine,
         master=master,
+        layout=layout,
         person=person,
         kept=kept,
     )

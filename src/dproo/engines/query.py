@@ -10,24 +10,22 @@ import re
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NoReturn
 
+from dproo.alphabet import reading
 from dproo.alphabet.axis import Axis, Bins, IntegerRange
 from dproo.alphabet.cell import EXACT_FLOAT
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
+from dproo.engines.read_query import Reader
 
-TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE, JSON, NOTHING = (
-    "text",
-    "integer",
-    "decimal",
-    "float",
-    "boolean",
-    "date",
-    "json",
-    "nothing",
+TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE = (
+    *("text", "integer", "decimal", "float", "boolean", "date"),
 )
+TIMESTAMP, INSTANT = "timestamp", "timestamp with time zone"
+JSON, ANY, NOTHING = "json", "any", "nothing"
+"""What the cells of a column are; those of ``json`` and ``any`` each have a type of their own."""
 
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
@@ -43,6 +41,8 @@ class Dialect:
         is_letter: whether a text is one of the letters of column ``{column}``.
         is_integer: whether a text is an integer of at most 18 digits.
         bigint: such a text as an integer.
+        reader: how it reads text that is not compared as it stands.
+        is_string: whether a cell of JSON is text.
         missing: whether a cell is missing, where that is more than being null, by its kind.
     """
 
@@ -51,6 +51,8 @@ class Dialect:
     is_letter: str
     is_integer: str
     bigint: str
+    reader: Reader
+    is_string: str = ""
     missing: dict[str, str]
 
 
@@ -99,13 +101,14 @@ def table_name(table: str | tuple[str, ...] | None) -> str:
     return ".".join(map(quoted, table_parts(table)))
 
 
-def refuse_type(column: str, type_name: str) -> NoReturn:
+def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     """Refuse a column whose type holds no letters, before anything is charged.
 
     Args:
         column: its name, as the caller gave it.
         type_name: what the engine calls its type. Only the first word is told: an engine's
             name of an enumeration, or of a struct, goes on with what is in it.
+        remedy: what to do about it; by default to cast it.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -114,7 +117,8 @@ def refuse_type(column: str, type_name: str) -> NoReturn:
     word = re.match(r"\w*", type_name)
     raise ValueError(
         f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
-        f" got type {word[0] if word else ''}. Cast it to one of these first."
+        f" got type {word[0] if word else ''}."
+        f" {remedy or 'Cast it to one of these first.'}"
     )
 
 
@@ -140,15 +144,19 @@ def statement(
         axes: the letters of each column.
         dialect: the engine's.
     """
+    return counted(keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect), axes=axes)
+
+
+def counted(relation: str, *, axes: Sequence[Axis]) -> str:
+    """Return the query of a relation of keys ``k0, k1, ...``, as :func:`keyed` makes it."""
     columns = range(len(axes))
-    keyed = _keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect)
     closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
     is_inside = " AND ".join(closed) or "TRUE"
     groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
     names = ", ".join(f"g{i}" for i in columns)
     return (
         f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
-        f" (SELECT {groups}, records FROM {keyed}) AS grouped GROUP BY {names}"
+        f" (SELECT {groups}, records FROM {relation}) AS grouped GROUP BY {names}"
     )
 
 
@@ -173,14 +181,25 @@ def statement_of_sets(
         axes: the letters of each column.
         dialect: the engine's.
     """
-    keyed = _keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    relation = keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    return counted_by_sets(relation, grouped_by=grouped_by, marks=marks, axes=axes)
+
+
+def counted_by_sets(
+    relation: str,
+    *,
+    grouped_by: Sequence[Sequence[int]],
+    marks: Sequence[str] = (),
+    axes: Sequence[Axis],
+) -> str:
+    """Return the query for several sets of columns of a relation of keys."""
     names = [f"k{i}" for i in range(len(axes))]
     groups = ", ".join([*marks, *names]) if marks else sets.clause(names, grouped_by)
     selected = ", ".join([*(marks or sets.marks(names)), *names])
-    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {keyed} GROUP BY {groups}"  # noqa: S608
+    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
 
 
-def _keyed(
+def keyed(
     relation: str,
     carried: Sequence[str],
     *,
@@ -190,32 +209,66 @@ def _keyed(
 ) -> str:
     """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
     columns = range(len(axes))
-    values = ", ".join(f"{value_of(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
+    texts = ", ".join(f"{_text(i, kinds[i], axes[i], dialect)} AS t{i}" for i in columns)
+    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
     keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
     others = ", ".join(carried)
     return (
         f"(SELECT {keys}, {others} FROM (SELECT {values}, {others}"  # noqa: S608
-        f" FROM {relation} AS cells) AS valued) AS keyed"
+        f" FROM (SELECT {texts}, {others} FROM {relation} AS cells) AS texts) AS valued) AS keyed"
     )
 
 
-def value_of(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
-    """Return what a cell is compared by: its canonical text, or its number for bins."""
-    templates = dialect.numbers if isinstance(axis, Bins) else dialect.texts
-    return templates[kind].replace("{}", f"c{column}")
+def _is_text(kind: str, axis: Axis) -> bool:
+    """Tell whether a cell is compared by its text, and not by its number."""
+    if not isinstance(axis, Bins):
+        return True
+    return axis.reading.kind in {reading.INTEGER, reading.YEAR} or (
+        axis.reading.kind == reading.NUMBER and kind == TEXT
+    )
 
 
-def edge(number: float) -> str:
-    """Return the edge of a bin."""
+def _text(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return the canonical text of a cell, or its number for bins."""
+    cell = f"c{column}"
+    if _is_text(kind, axis):
+        return dialect.texts[kind].replace("{}", cell)
+    number = dialect.numbers[kind].replace("{}", cell)
+    if kind == JSON and axis.reading.kind == reading.NUMBER:
+        text = dialect.reader.number(f"({dialect.texts[kind].replace('{}', cell)})", axis)
+        return f"CASE WHEN {dialect.is_string.replace('{}', cell)} THEN {text} ELSE {number} END"
+    return number
+
+
+def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return what a cell is compared by: the text that is read, or its number for bins."""
+    text = f"t{column}"
+    if isinstance(axis, Bins):
+        value = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
+        return _without(value, axis.missing)
+    is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
+    return dialect.reader.text(text, axis) if axis.is_read and is_written else text
+
+
+def _without(number: str, missing: Sequence[float]) -> str:
+    """Return a number, or nothing if it stands for a missing one."""
+    if not missing:
+        return number
+    numbers = ", ".join(map(double, missing))
+    return f"CASE WHEN {number} NOT IN ({numbers}) THEN {number} END"
+
+
+def double(number: float) -> str:
+    """Return a number as SQL."""
     return f"CAST('{number!r}' AS DOUBLE PRECISION)"
 
 
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
-        edges = list(map(edge, axis.edges))
-        bins = pairwise(edges)
-        whens = " ".join(f"WHEN {value} < {high} THEN {low}" for low, high in bins)
+        edges = list(map(double, axis.edges))
+        bins = zip(edges[1:], map(double, axis.keys), strict=True)
+        whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
     if isinstance(axis, IntegerRange):
         bigint = dialect.bigint.replace("{}", value)
@@ -223,4 +276,6 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
         is_integer = dialect.is_integer.replace("{}", value)
         return f"CASE WHEN {is_integer} THEN CASE WHEN {is_letter} THEN {value} END END"
     is_letter = dialect.is_letter.replace("{}", value).replace("{column}", str(column))
+    if isinstance(axis, OpenText):
+        is_letter = f"length({value}) <= {LONGEST_OPEN}"
     return f"CASE WHEN {is_letter} THEN {value} END"

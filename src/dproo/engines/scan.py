@@ -9,6 +9,7 @@ from dproo.core.counts import Counts
 from dproo.core.randomness import RandomSource
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
+from dproo.engines.fit import Column
 from dproo.engines.tally import Tally
 from dproo.exceptions import ReleaseError
 
@@ -21,9 +22,13 @@ class Scan:
 
     Attributes:
         engine: which engine will count, as in ``"files"``; public.
+        columns: the columns to count, as header and schema tell of them; none without those.
+        warnings: what may make cells be outside that should be letters, from the same.
     """
 
     engine: str
+    columns: tuple[Column, ...] = ()
+    warnings: tuple[str, ...] = ()
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
 

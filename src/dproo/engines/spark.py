@@ -18,6 +18,7 @@ from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.engines import frames
 from dproo.engines.asked import Asked
+from dproo.engines.fit import check_fit
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -43,13 +44,16 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         session = stack.enter_context(session_for(asked.master))
         frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
         found = frames.check_frame(frame, asked.read)
+        warnings = check_fit(found, asked.axes)
         held = stack.pop_all()
 
     def read() -> tuple[Tally | Counts, ...]:
         with held:
-            return frames.count_frame(frame, columns=found, asked=asked)
+            names = [column.name for column in found]
+            return frames.count_frame(frame, columns=names, asked=asked)
 
-    return Scan(engine="spark", _asked=asked, _read=read)
+    counted = tuple(found[: len(asked.axes)])
+    return Scan(engine="spark", columns=counted, warnings=warnings, _asked=asked, _read=read)
 
 
 @contextmanager

@@ -7,14 +7,15 @@ make every record ``other``, in silence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Axis, Bins
 from dproo.engines import arrow
-from dproo.engines.duckdb_dialect import by_bytes, kind_of
-from dproo.engines.query import quoted, refuse_type
+from dproo.engines import query as sql
+from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind
+from dproo.engines.query import quoted
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -23,9 +24,30 @@ if TYPE_CHECKING:
 
 _DOUBLE = 8  # bytes
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
-_SPARK = re.compile(
-    r"(string|char|varchar)\b.*|(tiny|small|big)?int|float|double|boolean|date|decimal\(.*\)|void"
-)
+_NUMPY = {
+    "O": sql.ANY,
+    "b": sql.BOOLEAN,
+    "i": sql.INTEGER,
+    "u": sql.INTEGER,
+    "f": sql.FLOAT,
+    "M": sql.TIMESTAMP,
+}
+_PLAIN = {
+    **dict.fromkeys(("String", "Categorical", "Enum"), sql.TEXT),
+    "Boolean": sql.BOOLEAN,
+    "Date": sql.DATE,
+    "Null": sql.NOTHING,
+    "Object": sql.ANY,
+}
+_SPARK = {
+    r"(string|char|varchar)\b.*": sql.TEXT,
+    r"(tiny|small|big)?int": sql.INTEGER,
+    r"float|double": sql.FLOAT,
+    r"decimal\(.*\)": sql.DECIMAL,
+    "boolean": sql.BOOLEAN,
+    "date": sql.DATE,
+    "void": sql.NOTHING,
+}
 
 
 def schema_of(frame: Frame) -> dict[str, Any]:
@@ -58,60 +80,84 @@ def schema_of(frame: Frame) -> dict[str, Any]:
     return dict(zip(names, types, strict=True))
 
 
-def check_types(frame: Frame, schema: dict[str, Any], columns: Sequence[str]) -> None:
-    """Refuse columns whose type holds no letters.
-
-    Raises:
-        ValueError: there is one.
-    """
+def kind_in(frame: Frame, dtype: Any) -> str | None:
+    """Return what a column of a frame holds, by the library's own type of it, else nothing."""
     kind = frame.implementation
-    is_readable: Callable[[Any], bool] = _is_plain
+    if kind.is_duckdb():
+        return duckdb_kind(str(dtype))
     if kind.is_pandas_like() or kind.is_dask():
-        is_readable = _is_readable_by_pandas
-    elif kind.is_pyarrow():
-        is_readable = arrow.is_readable
-    elif kind.is_pyspark() or kind.is_pyspark_connect():
-        is_readable = _is_readable_by_spark
-    elif kind.is_ibis():
-        is_readable = _is_readable_by_ibis
-    for column in columns:
-        if kind.is_duckdb():
-            kind_of(column, str(schema[column]))
-        elif not is_readable(schema[column]):
-            refuse_type(column, str(schema[column]))
+        return pandas_kind(dtype)
+    if kind.is_pyarrow():
+        return arrow.kind_of(dtype)
+    if kind.is_pyspark() or kind.is_pyspark_connect():
+        return _spark_kind(str(dtype))
+    return _ibis_kind(dtype) if kind.is_ibis() else _plain_kind(dtype)
 
 
-def _is_plain(dtype: Any) -> bool:
+def enumerated(frame: Frame, dtype: Any) -> tuple[str, ...]:
+    """Return the values that the schema itself lists: those of an enumeration of Polars.
+
+    A category of pandas lists what occurs in the data, and is not looked at.
+    """
+    is_listed = frame.implementation.is_polars() and dtype.base_type().__name__ == "Enum"
+    return tuple(dtype.categories) if is_listed else ()
+
+
+def _plain_kind(dtype: Any) -> str | None:
     """Tell it of a type of Polars, or of narwhals, which has the same names."""
-    names = {"String", "Categorical", "Enum", "Boolean", "Date", "Null", "Object"}
-    is_number = dtype.is_integer() or dtype.is_float() or dtype.is_decimal()
-    return bool(is_number or dtype.base_type().__name__ in names)
+    if dtype.is_integer():
+        return sql.INTEGER
+    if dtype.is_float():
+        return sql.FLOAT
+    if dtype.is_decimal():
+        return sql.DECIMAL
+    name = dtype.base_type().__name__
+    if name == "Datetime":
+        return sql.INSTANT if dtype.time_zone else sql.TIMESTAMP
+    return _PLAIN.get(name)
 
 
-def _is_readable_by_pandas(dtype: Any) -> bool:
+def pandas_kind(dtype: Any) -> str | None:
+    """Tell it of a type of pandas, or of NumPy."""
     name = type(dtype).__name__
     if name == "ArrowDtype":
-        return arrow.is_readable(dtype.pyarrow_dtype)
+        return arrow.kind_of(dtype.pyarrow_dtype)
     if name == "CategoricalDtype":
-        return dtype.categories is None or _is_readable_by_pandas(dtype.categories.dtype)
+        return sql.ANY if dtype.categories is None else pandas_kind(dtype.categories.dtype)
+    if name == "DatetimeTZDtype":
+        return sql.INSTANT
     if type(dtype).__module__.partition(".")[0] == "numpy":
-        return dtype.kind in "Obiu" or (dtype.kind == "f" and dtype.itemsize <= _DOUBLE)
-    return name == "StringDtype" or bool(_NULLABLE.fullmatch(dtype.name))
+        is_wide = dtype.kind == "f" and dtype.itemsize > _DOUBLE
+        return None if is_wide else _NUMPY.get(dtype.kind)
+    if name == "StringDtype":
+        return sql.TEXT
+    return _NUMPY.get(dtype.kind) if _NULLABLE.fullmatch(dtype.name) else None
 
 
-def _is_readable_by_spark(name: str) -> bool:
-    return bool(_SPARK.fullmatch(name))
+def _spark_kind(name: str) -> str | None:
+    return next((kind for words, kind in _SPARK.items() if re.fullmatch(words, name)), None)
 
 
-def _is_readable_by_ibis(dtype: Any) -> bool:
-    is_number = dtype.is_integer() or dtype.is_floating() or dtype.is_decimal()
-    is_word = dtype.is_string() or dtype.is_boolean() or dtype.is_date() or dtype.is_null()
-    return bool(is_number or is_word)
+def _ibis_kind(dtype: Any) -> str | None:
+    kinds = {
+        sql.INTEGER: dtype.is_integer(),
+        sql.FLOAT: dtype.is_floating(),
+        sql.DECIMAL: dtype.is_decimal(),
+        sql.TEXT: dtype.is_string(),
+        sql.BOOLEAN: dtype.is_boolean(),
+        sql.DATE: dtype.is_date(),
+        sql.NOTHING: dtype.is_null(),
+    }
+    return next((kind for kind, is_one in kinds.items() if is_one), None)
 
 
 def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
     """Return a column as narwhals knows it: an enumeration as text, a long integer too."""
     cell = quoted(column)
+    if duckdb_kind(str(type_name)) == sql.INSTANT:
+        return f"TRY_CAST(TRY(make_timestamp(epoch_us({cell}))) AS DATE)"
+    if duckdb_kind(str(type_name)) == sql.TIMESTAMP:
+        return f"TRY_CAST({cell} AS DATE)"
     if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
         return f"CAST({cell} AS DOUBLE)"
     is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
@@ -125,7 +171,11 @@ def by_polars(frame: Any, names: Sequence[str]) -> Any:
     schema = frame.collect_schema()
     texts = pl.Categorical, pl.Enum, pl.Null
     kinds = {name: pl.String for name in names if schema[name].base_type() in texts}
-    dates = pl.col(name for name in names if schema[name] == pl.Date)
+    moments = [name for name in names if schema[name].base_type() == pl.Datetime]
+    zoned = [name for name in moments if schema[name].time_zone]
+    frame = frame.with_columns(pl.col(*zoned).dt.convert_time_zone("UTC")) if zoned else frame
+    frame = frame.with_columns(pl.col(*moments).dt.date()) if moments else frame
+    dates = pl.col(name for name in names if schema[name] == pl.Date or name in moments)
     # It panics where a date beyond the calendar becomes text.
     is_date = dates.is_between(date.min, date.max)
     return frame.cast(kinds).with_columns(pl.when(is_date).then(dates))

@@ -16,7 +16,7 @@ from dproo.alphabet import Alphabet, Record
 from dproo.core.arguments import one_of, refusal
 from dproo.core.exact import Number, float_upper, parse_epsilon
 from dproo.exceptions import ReleaseError
-from dproo.mechanisms import ADD_REMOVE, DEFAULT, REPLACE, SAMPLERS, Mechanism
+from dproo.mechanisms import ADD_REMOVE, PLAIN, REPLACE, SAMPLERS, Mechanism
 
 _RELATIONS = {
     "ChangeOneDistance": REPLACE,
@@ -32,7 +32,7 @@ def make_sampler(
     input_metric: Any,
     alphabet: Any,
     epsilon: Number,
-    sampler: str = DEFAULT,
+    sampler: str = PLAIN,
 ) -> Any:
     """Return a sampler as an OpenDP measurement of pure epsilon-DP.
 

@@ -6,9 +6,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of
-from dproo.exceptions import CorruptLedgerError
-from dproo.ledger.chain import DECLARED, NO_EVENT, RECORDED, RESERVED, RESTORED, Event
+from dproo.core.amounts import budget_of, charge_of, delta_budget_of, in_epsilon
+from dproo.core.notebook import table
+from dproo.exceptions import CorruptLedgerError, RuleRefused
+from dproo.ledger.chain import (
+    APPROVED,
+    ASKED,
+    DECLARED,
+    DENIED,
+    NO_EVENT,
+    RECORDED,
+    REQUESTED,
+    RESERVED,
+    RESTORED,
+    Event,
+)
+from dproo.ledger.limits import Limits
 from dproo.mechanisms import Relation
 
 
@@ -25,6 +38,7 @@ class Line:
         request: the public parameters of the release.
         delta: what it cost besides, in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
+        receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
     """
 
     entry: int
@@ -34,6 +48,7 @@ class Line:
     request: dict[str, Any]
     delta: int = 0
     is_restored: bool = False
+    receipt: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +62,7 @@ class Account:
         budget: the total.
         lines: the charges, oldest first.
         delta: the total in atto-delta; 0 for a budget of pure epsilon.
+        limits: the rules that were declared with it.
     """
 
     dataset: str
@@ -55,6 +71,7 @@ class Account:
     budget: int
     lines: tuple[Line, ...] = ()
     delta: int = 0
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def spent(self) -> int:
@@ -70,6 +87,16 @@ class Account:
     def delta_left(self) -> int:
         """What delta may still be charged."""
         return max(0, self.delta - sum(line.delta for line in self.lines))
+
+
+def budgets(accounts: Iterable[Account]) -> str:
+    """Return the accounts as a table for a notebook."""
+    heads = ("dataset", "epsilon left", "of", "charges", "neighbours")
+    rows = []
+    for one in accounts:
+        left, of = in_epsilon(one.left), in_epsilon(one.budget)
+        rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
+    return table("Privacy budgets", rows, heads=heads)
 
 
 def require_chain(events: Iterable[Event]) -> None:
@@ -113,6 +140,8 @@ class _Replay:
     lines: dict[str, dict[int, Line]] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
     delta_left: dict[str, int] = field(default_factory=dict)
+    open: dict[int, Event] = field(default_factory=dict)
+    granted: dict[int, Event] = field(default_factory=dict)
 
     def apply(self, event: Event) -> bool:
         """Take one event in and return whether it keeps the rules."""
@@ -121,6 +150,9 @@ class _Replay:
             RESERVED: self._reserved,
             RECORDED: self._recorded,
             RESTORED: self._restored,
+            REQUESTED: self._requested,
+            APPROVED: self._decided,
+            DENIED: self._decided,
         }
         return rules[event.kind](event, **event.fields)
 
@@ -134,6 +166,7 @@ class _Replay:
         records_per_person: int,
         delta: str = "0",
         id: str = "",  # noqa: A002 - the name of the field
+        limits: dict[str, Any] | None = None,
     ) -> bool:
         del at, id
         name = event.dataset
@@ -144,6 +177,7 @@ class _Replay:
             records_per_person=records_per_person,
             budget=event.nano,
             delta=delta_budget_of(delta),
+            limits=Limits(**limits or {}),
         )
         self.lines[name] = {}
         self.left[name], self.delta_left[name] = event.nano, delta_budget_of(delta)
@@ -158,12 +192,55 @@ class _Replay:
         request: dict[str, Any],
         delta: str = "0",
         id: str = "",  # noqa: A002 - as above
+        grant: int | None = None,
     ) -> bool:
         del id
+        if not self._is_allowed(event, at=at, request=request, grant=grant):
+            return False
         self._charge(event, at, request=request)
         is_charged = event.entry == event.seq and event.nano == charge_of(epsilon)
         delta_left = self.delta_left[event.dataset] if delta != "0" else 0
         return is_charged and min(self.left[event.dataset], delta_left) >= 0
+
+    def _is_allowed(
+        self, event: Event, *, at: str, request: dict[str, Any], grant: int | None
+    ) -> bool:
+        """Return whether a charge keeps the declared rules, by the word of a second person too."""
+        limits = self.accounts[event.dataset].limits
+        today = [one.charge for one in self.lines[event.dataset].values() if one.at[:10] == at[:10]]
+        try:
+            limits.require(
+                event.dataset, charge=event.nano, request=request, at=at, spent_today=sum(today)
+            )
+        except RuleRefused:
+            return False
+        if grant is None:
+            return not limits.needs_approval(event.nano)
+        asked = self.granted.pop(grant)
+        same = [one.fields.get(name) for one in (asked, event) for name in ASKED]
+        return asked.dataset == event.dataset and same[: len(ASKED)] == same[len(ASKED) :]
+
+    def _requested(
+        self,
+        event: Event,
+        *,
+        at: str,
+        epsilon: str,
+        request: dict[str, Any],
+        id: str,  # noqa: A002 - as above
+        delta: str = "0",
+    ) -> bool:
+        del at, request, id, delta
+        self.open[event.seq] = event
+        is_asked = event.entry == event.seq and event.nano == charge_of(epsilon)
+        return is_asked and event.dataset in self.accounts
+
+    def _decided(self, event: Event, *, at: str, by: str) -> bool:
+        del at, by
+        asked = self.open.pop(event.entry)
+        if event.kind == APPROVED:
+            self.granted[asked.seq] = asked
+        return asked.dataset == event.dataset and event.nano == 0
 
     def _restored(self, event: Event, *, at: str, head: str, delta: str = "0") -> bool:
         """Charge what was lost, whether or not it fits: it was released."""
@@ -180,10 +257,9 @@ class _Replay:
         self.delta_left[event.dataset] -= atto
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> bool:
-        del receipt
         lines = self.lines[event.dataset]
         line = lines[event.entry]
-        lines[event.entry] = replace(line, is_recorded=True)
+        lines[event.entry] = replace(line, is_recorded=True, receipt=receipt)
         return not line.is_recorded and not line.is_restored and event.nano == 0
 
 

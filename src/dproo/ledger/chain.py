@@ -5,25 +5,48 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 import secrets
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from dproo.core.amounts import delta_charge_of
 from dproo.core.arguments import refusal
 from dproo.exceptions import UnknownDatasetError, UnknownEntryError
 
 DECLARED, RESERVED, RECORDED, RESTORED = "declared", "reserved", "recorded", "restored"
+REQUESTED, APPROVED, DENIED = "requested", "approved", "denied"
 NO_EVENT = "0" * 64
 """The hash before the first event."""
 
 CHARGED = "kind IN ('reserved', 'restored')"
 """The SQL condition of an event that charges."""
 
-_COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+ASKED = ("delta", "epsilon", "request")
+"""The fields of a body that fix which release it is about."""
+
+COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?')
+
+
+class Rows(Protocol):
+    """The answer to a query."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, if there is one."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows."""
+
+
+class Connection(Protocol):
+    """A ledger inside a transaction; the table ``event`` is read by SQL of our own."""
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = ..., /) -> Rows:
+        """Run a query whose parameters are written as question marks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +55,11 @@ class Event:
 
     Attributes:
         seq: its number, from 1 without gaps.
-        kind: ``"declared"``, ``"reserved"``, ``"recorded"`` or ``"restored"``.
+        kind: ``"declared"``, ``"reserved"``, ``"recorded"`` or ``"restored"``; or, about the
+            word of a second person, ``"requested"``, ``"approved"`` or ``"denied"``.
         dataset: the declared name.
-        entry: the ``seq`` of the reservation it belongs to, or 0.
-        nano: the budget or the charge, in nano-epsilon; 0 for a record.
+        entry: the ``seq`` of the reservation or request it belongs to, or 0.
+        nano: the budget or the charge, in nano-epsilon; 0 for a record or a decision.
         body: everything else, as canonical JSON.
         hash: SHA-256 of the previous event's hash and of all fields above.
     """
@@ -62,8 +86,9 @@ class Event:
 
     @property
     def is_canonical(self) -> bool:
-        """Whether the body is the one text of its content."""
-        return self.body == _json(self.fields)
+        """Whether the body is the one text of its content, but for the digits of floats."""
+        text = _json(self.fields)
+        return self.body == text or _TOKEN.sub(_shortest, self.body) == text
 
     def link(self, previous: str) -> str:
         """Return the hash this event must have after an event of hash ``previous``.
@@ -96,49 +121,62 @@ def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _shortest(token: re.Match[str]) -> str:
+    """Return a float as Python writes it, and any other token as it is."""
+    text = token[0]
+    is_float = text[0] != '"' and not text.lstrip("-").isdigit()
+    return repr(float(text)) if is_float else text
+
+
 def now() -> str:
     """Return the time as events keep it: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def fresh_id(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return a field by which an event differs from every event of another copy.
+def fresh_id() -> str:
+    """Return a text by which an event differs from every other, also from those of a copy."""
+    return secrets.token_hex(16)
 
-    The id of the first event is what the ledger is known by. A ledger that was made before there
-    were any goes on without.
+
+def _has_ids(connection: Connection) -> bool:
+    """Return whether the events of a ledger have ids; the first one is what it is known by.
+
+    A ledger that was made before there were any goes on without.
     """
     first = next(events(connection, where="seq = 1"), None)
-    return {"id": secrets.token_hex(16)} if first is None or "id" in first.fields else {}
+    return first is None or "id" in first.fields
 
 
 def events(
-    connection: sqlite3.Connection, *, where: str = "1", of: tuple[Any, ...] = ()
+    connection: Connection, *, where: str = "1 = 1", of: tuple[Any, ...] = ()
 ) -> Iterator[Event]:
     """Yield the events in order, or those that meet an SQL condition of our own."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
-    names = _COLUMNS.split(", ")
+    rows = connection.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
+    names = COLUMNS.split(", ")
     for row in rows:
         yield Event(**dict(zip(names, row, strict=True)))
 
 
-def head(connection: sqlite3.Connection) -> tuple[int, str]:
+def head(connection: Connection) -> tuple[int, str]:
     """Return number and hash of the last event."""
     row = connection.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
     return row or (0, NO_EVENT)
 
 
 def append(
-    connection: sqlite3.Connection,
+    connection: Connection,
     kind: str,
     *,
     dataset: str,
     nano: int,
-    body: object,
+    body: dict[str, Any],
     entry: int | None = None,
 ) -> Event:
     """Write the next event; without an ``entry`` it starts its own."""
     last, previous = head(connection)
     seq = last + 1
+    if "id" in body and not _has_ids(connection):
+        body = {name: value for name, value in body.items() if name != "id"}
     fields = {
         "seq": seq,
         "kind": kind,
@@ -149,13 +187,13 @@ def append(
     }
     event = Event(**fields, hash=Event(**fields, hash="").link(previous))  # type: ignore[arg-type]
     connection.execute(
-        f"INSERT INTO event ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
+        f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
         tuple(asdict(event).values()),
     )
     return event
 
 
-def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
+def declaration(connection: Connection, dataset: object) -> Event:
     """Return the event that gave ``dataset`` its budget."""
     declared = {event.dataset: event for event in events(connection, where="kind = 'declared'")}
     if isinstance(dataset, str) and dataset in declared:
@@ -165,7 +203,7 @@ def declaration(connection: sqlite3.Connection, dataset: object) -> Event:
     raise UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
 
 
-def spent(connection: sqlite3.Connection, dataset: str) -> int:
+def spent(connection: Connection, dataset: str) -> int:
     """Return the sum of all charges of ``dataset``."""
     (total,) = connection.execute(
         f"SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?",  # noqa: S608 - as above
@@ -175,7 +213,7 @@ def spent(connection: sqlite3.Connection, dataset: str) -> int:
 
 
 def pair(
-    connection: sqlite3.Connection, number: int, *, reservation: str | None = None
+    connection: Connection, number: int, *, reservation: str | None = None
 ) -> tuple[Event, Event | None]:
     """Return a reservation and, if there is one, its record.
 
@@ -184,7 +222,9 @@ def pair(
         number: the entry.
         reservation: the hash that the reservation must have, if it is known.
     """
-    found = list(events(connection, where="entry = ? AND entry > 0", of=(number,)))
+    found = list(
+        events(connection, where="entry = ? AND kind IN ('reserved', 'recorded')", of=(number,))
+    )
     if not found or reservation not in {None, found[0].hash}:
         raise UnknownEntryError(
             refusal("entry", "be the number of a charge in this ledger", number)
@@ -206,3 +246,8 @@ def receipt_of(reserved: Event, recorded: Event) -> dict[str, Any]:
             "head": recorded.hash,
         },
     }
+
+
+def sent_before(connection: Connection, fresh: str) -> Event | None:
+    """Return the event that was committed although the answer was lost."""
+    return next(events(connection, where="id = ?", of=(fresh,)), None)

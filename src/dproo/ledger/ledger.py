@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,21 @@ from dproo.core.arguments import refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
 from dproo.exceptions import (
     AlreadyRecordedError,
-    BudgetRefused,
+    ApprovalNeeded,
     CorruptLedgerError,
     DatasetTakenError,
     NotRecordedError,
 )
-from dproo.ledger.accounts import Account, Verification, accounts_of, require_chain
+from dproo.ledger.accounts import Account, Verification, accounts_of, budgets, require_chain
 from dproo.ledger.chain import (
-    CHARGED,
     DECLARED,
     NO_EVENT,
     RECORDED,
+    REQUESTED,
     RESERVED,
-    append,
+    Connection,
+    Event,
+    canonical,
     declaration,
     events,
     fresh_id,
@@ -34,24 +35,21 @@ from dproo.ledger.chain import (
     now,
     pair,
     receipt_of,
-    spent,
+    sent_before,
 )
-from dproo.ledger.memory import Memory, named_witness, tell
+from dproo.ledger.charging import is_approved, limits_of, request_for, require_affordable
+from dproo.ledger.limits import Limits
+from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
     relation_of,
-    require_delta,
     require_name,
     require_public,
     require_relation,
 )
-from dproo.ledger.sqlite import create, transaction
 from dproo.mechanisms import Relation
 
-PATIENCE = 30
-"""Seconds to wait for other processes."""
-
-_MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
+MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +69,13 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True)
-class Ledger:
-    """The budgets of several datasets, durable, in one file.
+@dataclass(frozen=True, init=False)
+class Ledger(Book):
+    """The budgets of several datasets, durable, in one file or database.
 
     Args:
-        path: a file that :meth:`create` made.
+        path: a file that :meth:`create` made, or the URL of a PostgreSQL database in which
+            ``dproo ledger install`` has made a ledger.
         timeout: seconds to wait for other processes.
         witness: a file, best on another disk, that notes every event besides the user's own
             memory; by default ``DPROO_WITNESS``.
@@ -95,23 +94,8 @@ class Ledger:
     (True, 600000000)
     """
 
-    path: Path
-    timeout: float = field(default=PATIENCE, kw_only=True)
-    witness: Path | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())
-        object.__setattr__(self, "witness", named_witness(self.witness))
-        with self._reading():
-            pass
-
-    @classmethod
-    def create(
-        cls, path: str | Path, *, timeout: float = PATIENCE, witness: Path | None = None
-    ) -> Ledger:
-        """Create an empty ledger, or open an existing one."""
-        create(Path(path).absolute(), timeout=timeout)
-        return cls(Path(path), timeout=timeout, witness=witness)
+    def _repr_html_(self) -> str:
+        return budgets(self.show())
 
     def declare(
         self,
@@ -121,6 +105,7 @@ class Ledger:
         neighbours: Relation,
         records_per_person: int = 1,
         delta: Number = 0,
+        limits: Limits | None = None,
     ) -> None:
         """Declare the budget of a dataset; it cannot be changed later.
 
@@ -130,6 +115,7 @@ class Ledger:
             neighbours: ``"replace"`` or ``"add-remove"``.
             records_per_person: the most records that one protected person may own.
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
+            limits: rules that every release must keep besides.
 
         Raises:
             DatasetTakenError: the name, or one that differs only in case, already has a budget.
@@ -137,14 +123,25 @@ class Ledger:
         require_name(dataset)
         nano, _ = budget_of(budget), delta_budget_of(delta)
         relation = relation_of(neighbours, records_per_person)
-        body = {"at": now(), "budget": str(rational("budget", budget)), **relation}
+        fresh = fresh_id()
+        body = {"at": now(), "budget": str(rational("budget", budget)), "id": fresh, **relation}
         body |= delta_field(delta)
-        with self._writing() as connection:
+        if limits is not None and limits.declared:
+            if limits.approval_above is not None and isinstance(self.path, Path):
+                raise ValueError(
+                    "approval_above needs a ledger in PostgreSQL: a file has one owner."
+                )
+            body["limits"] = limits.declared
+
+        def append(connection: Connection, *, is_again: bool) -> None:
+            if is_again and sent_before(connection, fresh):
+                return
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            body |= fresh_id(connection)
-            append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+            self._store.append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+
+        self._write(append)
 
     def reserve(
         self,
@@ -170,24 +167,46 @@ class Ledger:
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
+            RuleRefused: a rule that was declared with the budget forbids it, or wants the word of
+                a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
         charge = charge_of(epsilon)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
-        body = {"at": now(), "epsilon": str(parse_epsilon(epsilon)), "request": request}
+        fresh = fresh_id()
+        exact = str(parse_epsilon(epsilon))
+        body = {"at": now(), "epsilon": exact, "id": fresh, "request": request}
         body |= delta_field(delta)
-        with self._writing() as connection:
+
+        def append(connection: Connection, *, is_again: bool) -> Event:
+            if is_again and (sent := sent_before(connection, fresh)):
+                return sent
             declared = declaration(connection, dataset)
             require_relation(declared, relation)
-            charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
-            require_delta(declared, delta_charge_of(delta), charged)
-            left = declared.nano - spent(connection, dataset)
-            if charge > left:
-                raise BudgetRefused(dataset, asked=charge, left=max(0, left))
-            body |= fresh_id(connection)
-            event = append(connection, RESERVED, dataset=dataset, nano=charge, body=body)
+            require_affordable(
+                connection,
+                declared,
+                charge=charge,
+                atto=delta_charge_of(delta),
+                request=request,
+                now=partial(self._store.now, connection),
+                limits=self.limits,
+            )
+            write = partial(self._store.append, connection, dataset=dataset, nano=charge)
+            if not limits_of(declared).needs_approval(charge):
+                return write(RESERVED, body=body)
+            asked = request_for(connection, dataset, body)
+            if asked is None:
+                return write(REQUESTED, body=body)
+            if not is_approved(connection, asked):
+                return asked
+            return write(RESERVED, body=body | {"grant": asked.seq})
+
+        event = self._write(append)
+        if event.kind == REQUESTED:
+            raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,30 +223,35 @@ class Ledger:
             AlreadyRecordedError: the entry was used before.
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
-        with self._writing() as connection:
+        body = {"receipt": kept}
+
+        def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
             reserved, recorded = pair(connection, entry.number, reservation=entry.hash)
             neighbours = declaration(connection, reserved.dataset).fields["neighbours"]
             require_public("receipt", kept, neighbours)
-            if recorded is not None:
+            if recorded is None:
+                recorded = self._store.append(
+                    connection,
+                    RECORDED,
+                    dataset=entry.dataset,
+                    entry=entry.number,
+                    nano=0,
+                    body=body,
+                )
+            elif not (is_again and recorded.body == canonical(body)):
                 raise AlreadyRecordedError(
                     f"entry must not be recorded yet, got {entry.number}. "
                     "One charge pays for one release."
                 )
-            recorded = append(
-                connection,
-                RECORDED,
-                dataset=entry.dataset,
-                entry=entry.number,
-                nano=0,
-                body={"receipt": kept},
-            )
-        return receipt_of(reserved, recorded)
+            return receipt_of(reserved, recorded)
+
+        return self._write(append)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
         with self._reading() as connection:
             reserved, recorded = pair(
-                connection, whole("entry", number, at_least=1, at_most=_MOST_EVENTS)
+                connection, whole("entry", number, at_least=1, at_most=MOST_EVENTS)
             )
         if recorded is None:
             raise NotRecordedError(
@@ -262,10 +286,7 @@ class Ledger:
             LedgerError: the file is not what this software wrote.
         """
         with self._reading() as connection:
-            if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-                raise CorruptLedgerError(
-                    f"the ledger {self.path} is corrupt: its pages are damaged."
-                )
+            self._store.require_intact(connection)
             chain = list(events(connection))
         require_chain(chain)
         if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
@@ -275,19 +296,3 @@ class Ledger:
             )
         last = chain[-1].hash if chain else NO_EVENT
         return Verification(events=len(chain), head=last, accounts=accounts_of(chain))
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with transaction(self.path, timeout=self.timeout, write=False) as connection:
-            Memory(connection=connection, chosen=self.witness).require_all(self.path)
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with transaction(self.path, timeout=self.timeout, write=True) as connection:
-            memory = Memory(connection=connection, chosen=self.witness)
-            memory.require_all(self.path)
-            memory.require_writable()
-            yield connection
-            news = memory.news()
-        tell(news, timeout=self.timeout)

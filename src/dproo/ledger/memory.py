@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,8 @@ from dproo.exceptions import (
     RolledBackError,
     UnusableWitnessError,
 )
-from dproo.ledger.chain import events
+from dproo.ledger.address import Address
+from dproo.ledger.chain import Connection, events
 from dproo.ledger.witness import Note, Witness
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -49,12 +49,18 @@ class Memory:
         chosen: the witness that the user named.
     """
 
-    connection: sqlite3.Connection
+    connection: Connection
     chosen: Path | None
 
     @property
     def ledger(self) -> str:
         """The identity: the hash of the first event, which holds a random number."""
+        known: str = self.__dict__.get("_ledger", "")
+        if not known:  # else it is what it was: the first event never changes
+            known = self.__dict__["_ledger"] = self._identity()
+        return known
+
+    def _identity(self) -> str:
         first = next(events(self.connection, where="seq = 1"), None)
         if first is None:
             return ""
@@ -91,12 +97,18 @@ class Memory:
         return [note for digest, note in noted.items() if digest not in held]
 
     def _holds(self, note: Note | None) -> bool:
-        if note is None:
+        if note is None or note.hash in self._held:
             return True
         found = events(self.connection, where="seq = ?", of=(note.seq,))
-        return any(event.hash == note.hash for event in found)
+        self._held.update(event.hash for event in found)
+        return note.hash in self._held
 
-    def require_all(self, path: Path) -> None:
+    @cached_property
+    def _held(self) -> set[str]:
+        """Hashes that were found in the ledger, where no event is ever changed."""
+        return set()
+
+    def require_all(self, path: Address) -> None:
         """Raise unless the ledger holds every event that was noted."""
         if lost := self.lost():
             raise RolledBackError(

@@ -9,10 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from dproo.core.amounts import ATTO
-from dproo.ledger.chain import RESTORED, append, events, now
-from dproo.ledger.ledger import PATIENCE
-from dproo.ledger.memory import Memory, named_witness, tell
-from dproo.ledger.sqlite import transaction
+from dproo.ledger.address import Database, address_of
+from dproo.ledger.chain import RESTORED, Connection, events, now
+from dproo.ledger.memory import Memory, News, named_witness, tell
+from dproo.ledger.opening import PATIENCE, store_of
 from dproo.ledger.witness import Note
 
 
@@ -34,14 +34,14 @@ class Loss:
 
 
 def accept_restore(
-    path: str | Path, *, timeout: float = PATIENCE, witness: str | Path | None = None
+    path: str | Path | Database, *, timeout: float = PATIENCE, witness: str | Path | None = None
 ) -> list[Loss]:
     """Charge again what an old copy of a ledger lacks, so that it can be used.
 
     Guarantee: no budget has more left than before the loss, as far as a witness noted it.
 
     Args:
-        path: the ledger's file.
+        path: the ledger, as in :class:`Ledger`.
         timeout: seconds to wait for other processes.
         witness: as in :class:`Ledger`.
 
@@ -51,13 +51,16 @@ def accept_restore(
     Raises:
         ValueError: the ledger lacks nothing.
     """
-    path = Path(path).absolute()
-    with transaction(path, timeout=timeout, write=True) as connection:
+    address = address_of(path)
+    store = store_of(address, timeout=timeout)
+
+    def restore(connection: Connection, *, is_again: bool) -> tuple[list[Loss], list[News]]:
+        del is_again  # what a crash cut off is completed, whichever it was
         memory = Memory(connection=connection, chosen=named_witness(witness))
         memory.require_writable()
         lost = memory.lost()
         if not lost:
-            raise ValueError(f"the ledger {path} lacks nothing; there is no restore to accept.")
+            raise ValueError(f"the ledger {address} lacks nothing; there is no restore to accept.")
         declared = [event.dataset for event in events(connection, where="kind = 'declared'")]
         found = _losses(lost, declared)
         newest = lost[-1].hash
@@ -68,7 +71,7 @@ def accept_restore(
                 body = {"at": now(), "head": newest}
                 if loss.delta:
                     body["delta"] = str(Fraction(min(loss.delta, ATTO - 1), ATTO))
-                append(
+                store.append(
                     connection,
                     RESTORED,
                     dataset=loss.dataset,
@@ -76,7 +79,9 @@ def accept_restore(
                     nano=loss.charge,
                     body=body,
                 )
-        news = memory.news()
+        return found, memory.news()
+
+    found, news = store.write(restore)
     tell(news, timeout=timeout)
     return found
 

@@ -13,12 +13,13 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from dproo.core.arguments import WITHHELD, may_hold_secret
-from dproo.core.user_folders import named_file, user_folder
 from dproo.exceptions import (
     BusyLedgerError,
     ChargedError,
@@ -31,11 +32,13 @@ from dproo.exceptions import (
     ReadOnlyLedgerError,
     UnusableLedgerError,
 )
+from dproo.ledger import chain
 from dproo.ledger.place import make_folder, require_file, require_folder
+from dproo.ledger.store import Action, Result
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY = 1, 2, 3
-"""Software that knows no delta, or no identity and no restore, refuses a ledger with one."""
+FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY, FORMAT_WITH_LIMITS = 1, 2, 3, 4
+"""Software that knows no delta, no identity and restore, or no rules refuses a ledger with them."""
 
 SCHEMA = (
     (
@@ -85,18 +88,41 @@ _SENTENCES: dict[int, tuple[type[LedgerError], str]] = {
 _CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
 
 
-def default_path() -> Path:
-    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
+@dataclass(frozen=True)
+class SqliteStore:
+    """A ledger in a file."""
 
-    Raises:
-        ValueError: the variable is relative, or there is neither it nor a home.
-    """
-    if chosen := named_file("DPROO_LEDGER"):
-        return chosen
-    folder = user_folder("XDG_DATA_HOME", ".local", "share")
-    if folder is None:
-        raise ValueError("ledger must be given: this user has no home folder to keep one in.")
-    return folder / "dproo" / "ledger.sqlite3"
+    address: Path
+    timeout: float = field(kw_only=True)
+
+    def create(self) -> None:
+        """Make the file, unless it is there."""
+        create(self.address, timeout=self.timeout)
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Begin a transaction that sees one state of the ledger."""
+        return transaction(self.address, timeout=self.timeout, write=False)
+
+    def write(self, action: Action[Result]) -> Result:
+        """Run ``action`` under SQLite's write lock, and commit."""
+        with transaction(self.address, timeout=self.timeout, write=True) as connection:
+            return action(connection, is_again=False)
+
+    def now(self, connection: sqlite3.Connection) -> str:
+        """Return the time of this machine."""
+        del connection
+        return chain.now()
+
+    def append(self, connection: sqlite3.Connection, kind: str, **fields: Any) -> chain.Event:
+        """Write the next event."""
+        return chain.append(connection, kind, **fields)
+
+    def require_intact(self, connection: sqlite3.Connection) -> None:
+        """Raise if SQLite finds a page that is damaged."""
+        if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            raise CorruptLedgerError(
+                f"the ledger {self.address} is corrupt: its pages are damaged."
+            )
 
 
 def create(path: Path, *, timeout: float) -> None:
@@ -192,9 +218,9 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise NotALedgerError(f"the ledger {path} is not a ledger.")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in {FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY}:
+    if version not in range(FORMAT, FORMAT_WITH_LIMITS + 1):
         raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_IDENTITY}, got "
+            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_LIMITS}, got "
             f"{version}. A later version of dproo can read it."
         )
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
@@ -208,10 +234,13 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
 
 def _format_needed(connection: sqlite3.Connection) -> int:
     """Return the format that what a ledger holds asks for."""
-    identities, deltas = connection.execute(
-        "SELECT count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
+    limits, identities, deltas = connection.execute(
+        "SELECT count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"limits\":')), "
+        "count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
         "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) FROM event"
     ).fetchone()
+    if limits:
+        return FORMAT_WITH_LIMITS
     if identities:
         return FORMAT_WITH_IDENTITY
     return FORMAT_WITH_DELTA if deltas else FORMAT

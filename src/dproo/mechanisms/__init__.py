@@ -6,7 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Final, Literal, overload
 
 from dproo.core.arguments import one_of
-from dproo.core.exact import Number
+from dproo.core.exact import Number, parse_epsilon
 from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.balanced import BalancedRevealOrObscure
 from dproo.mechanisms.base import (
@@ -25,6 +25,7 @@ from dproo.mechanisms.baselines import (
     ExponentialSampler,
     LaplaceSampler,
 )
+from dproo.mechanisms.choice import choose
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.randomized_response import SubsampledRandomizedResponse
@@ -43,10 +44,10 @@ SAMPLERS: dict[str, type[Mechanism]] = {
 }
 
 AUTO: Final = "auto"
-"""The name that lets a release choose its sampler by public parameters."""
+"""The default: the sampler with the least proven worst case at public parameters."""
 
-DEFAULT = LetterSpecificRevealOrObscure.name
-"""The sampler where none is named."""
+PLAIN: Final = LetterSpecificRevealOrObscure.name
+"""The sampler of groups and rows, and the yardstick of plans: certified for every relation."""
 
 BASELINES: dict[str, type[Baseline]] = {
     sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
@@ -56,7 +57,7 @@ BASELINES: dict[str, type[Baseline]] = {
 
 @overload
 def mechanism(
-    name: Literal["roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"],
+    name: Literal["auto", "roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"],
     *,
     k: int,
     epsilon: Number | None = None,
@@ -81,7 +82,8 @@ def mechanism(
 
     Args:
         name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"``, ``"bal-roo"`` or
-            ``"subrr"``; ``"laplace"`` or ``"exponential"``, which no release accepts.
+            ``"subrr"``; ``"auto"`` for the one with the least proven worst case;
+            ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
         options: ``n`` (required under replace neighbours), ``neighbours``, and the sampler's
@@ -89,11 +91,15 @@ def mechanism(
 
     >>> mechanism("ls-roo", epsilon="0.1", n=1000, k=9).name
     'ls-roo'
+    >>> mechanism("auto", epsilon="0.1", n=1000, k=9).name
+    'bal-roo'
 
     Raises:
         TypeError: an argument is missing, or the sampler has no such option.
         ValueError: an argument is out of its range.
     """
+    if name == AUTO:
+        name = _chosen(k=k, epsilon=epsilon, **options)
     samplers = SAMPLERS | BASELINES
     sampler = samplers[one_of("sampler", name, samplers)]
     known = {field.name: field.default for field in fields(sampler)}
@@ -109,6 +115,15 @@ def mechanism(
     return sampler(k=k, **options)  # type: ignore[arg-type]
 
 
+def _chosen(*, k: int, epsilon: Number | None, **options: object) -> str:
+    """Return what ``"auto"`` takes; a plain sampler refuses what is wrong."""
+    if set(options) - {"n", "neighbours"}:
+        raise TypeError(f"auto has no option {min(set(options) - {'n', 'neighbours'})!r}.")
+    plain = mechanism(PLAIN, k=k, epsilon=epsilon, **options)
+    n = plain.n if plain.neighbours == REPLACE else None
+    return choose(epsilon=parse_epsilon(epsilon), k=k, n=n, neighbours=plain.neighbours).sampler
+
+
 __all__ = [
     "ADD_REMOVE",
     "AUTO",
@@ -116,6 +131,7 @@ __all__ = [
     "BOTH",
     "CLIP",
     "EUCLIDEAN",
+    "PLAIN",
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
@@ -132,6 +148,7 @@ __all__ = [
     "SubsampledRandomizedResponse",
     "Transition",
     "alpha_of",
+    "choose",
     "epsilon_of",
     "mechanism",
 ]

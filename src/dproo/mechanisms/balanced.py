@@ -32,7 +32,8 @@ SURPLUSES = tuple(2**doublings for doublings in range(12))
 """Over ``1 / (growth - 1)``; the first that leaves ``RATE`` is taken."""
 
 ATTEMPTS = 6
-ENTRIES_MAX = 1 << 17
+ENTRIES_MAX = 1 << 16
+_SOON, _LARGE = 1 << 13, 4
 
 _MARGIN = 1 + Fraction(1, 2**40)
 _SLOPE_STEPS = 16
@@ -60,7 +61,6 @@ class BalancedRevealOrObscure(Mechanism):
     name = "bal-roo"
     relations = (REPLACE, ADD_REMOVE)
     basis = "proven bound"
-    is_planned = False
 
     def weights(self, counts: Counts) -> Runs:
         """Return the balanced count of every letter."""
@@ -166,6 +166,11 @@ class BalancedRevealOrObscure(Mechanism):
     def worst_alpha(self) -> Fraction:
         """A bound on the distance from any dataset."""
         return self.plain.worst_alpha if self.plain else self.bounds.largest_distance
+
+    @classmethod
+    def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:
+        """Whether tables are short enough to make several, and there is something to gain."""
+        return epsilon < _LARGE and _longest(exp_lower(epsilon), k) <= _SOON
 
     @property
     def neighbour_distance(self) -> Fraction:

@@ -143,7 +143,8 @@ class _Gifts:
     def level(self, own: int) -> int:
         """Return the highest level at which all letters but one, of count ``own``, fit.
 
-        The sum rises with the level: false position, with a bisection in between.
+        The sum rises with the level. A false position is followed by a point just beyond
+        where the root should be, so that both ends come near; where they do not, by a middle.
         """
         table = self.table
         limit = table.surplus * table.slope.denominator
@@ -156,14 +157,23 @@ class _Gifts:
         if above <= 0:
             return high
         below = excess(low)
-        halve = True
-        while high - low > 1:
-            falsely = low + (high - low) * -below // (above - below)
-            middle = min(max(isqrt(low * high) if halve else falsely, low + 1), high - 1)
-            value = excess(middle)
-            halve = not halve and 2 * abs(value) > min(above, -below)
+
+        def narrow(level: int) -> int:
+            nonlocal low, high, below, above
+            level = min(max(level, low + 1), high - 1)
+            value = excess(level)
             if value > 0:
-                high, above = middle, value
+                high, above = level, value
             else:
-                low, below = middle, value
+                low, below = level, value
+            return value
+
+        while (width := high - low) > 1:
+            rise = above - below
+            middle = low + width * -below // rise
+            beyond = 2 * (narrow(middle) * width // rise) + 1
+            if high - low > 1:
+                narrow(middle - beyond)
+            if 2 * (high - low) > max(width, 2):
+                narrow(isqrt(low * high))
         return low

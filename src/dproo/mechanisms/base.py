@@ -7,7 +7,9 @@ ratios of, and what the accuracy is computed with; there is no second implementa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -66,7 +68,7 @@ class Mechanism(ABC):
     is_closed_form: ClassVar[bool] = False
     """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
     is_planned: ClassVar[bool] = True
-    """Whether ``plan`` asks it; not where its worst case takes too long to compute."""
+    """Whether ``plan`` asks it; not where no worst case is known."""
 
     epsilon: Fraction
     n: int = 0
@@ -161,6 +163,11 @@ class Mechanism(ABC):
         """
         return cls(n=n, k=k, epsilon=epsilon).worst_alpha
 
+    @classmethod
+    def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:  # noqa: ARG003 - for subclasses
+        """Whether ``worst_alpha_at`` can be asked many times in a moment."""
+        return True
+
     @property
     def neighbour_distance(self) -> Fraction:
         """A bound on the total variation distance between the laws on two neighbours."""
@@ -213,6 +220,22 @@ class Mechanism(ABC):
         """Return one letter for each of many datasets, whose counts follow one another."""
         source = source or RandomSource()
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
+
+    def draw_from_seen(self, seen: Mapping[int, int], *, source: RandomSource) -> int:
+        """Return one letter of a dataset that is given by the counts of its letters, in order.
+
+        A law that treats all letters alike sees only how many have each count: it draws a
+        place among the letters sorted by count, and the letter that has this place is drawn.
+        """
+        if not self.is_symmetric:
+            return self.draw(Counts.sparse(seen, k=self.k), source=source)[0]
+        unseen = self.k - len(seen)
+        sizes = sorted(Counter(seen.values()).items())
+        (place,) = self.draw(Counts([(0, unseen), *sizes]), source=source)
+        if place >= unseen:
+            return sorted(seen, key=seen.__getitem__)[place - unseen]
+        letters = list(seen)
+        return place + bisect_right(range(len(letters)), place, key=lambda i: letters[i] - i)
 
     def draw_many(
         self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None

@@ -9,7 +9,8 @@ from typing import Any
 
 from dproo.core.arguments import may_hold_secret, refusal
 from dproo.engines import postgresql_url
-from dproo.ledger import default_path
+from dproo.engines.files import STDIN
+from dproo.ledger import Address, default_path
 
 
 def dataset_name(data: str) -> str:
@@ -25,6 +26,11 @@ def dataset_name(data: str) -> str:
     """
     if postgresql_url.is_url(data):
         return postgresql_url.public_name(data)
+    if data == STDIN:
+        raise ValueError(
+            "dataset must be given for data from standard input: it names the budget."
+            " Add --dataset NAME, or --no-ledger."
+        )
     # Path raises where a name is too long.
     if os.path.exists(data):  # noqa: PTH110
         return str(Path(data).resolve())
@@ -33,13 +39,25 @@ def dataset_name(data: str) -> str:
     return data
 
 
-def remedy(dataset: str, ledger: Path) -> str:
+def published(receipt: dict[str, Any]) -> dict[str, Any]:
+    """Return a receipt that names a file without the folders it is in, which are nobody's business.
+
+    >>> published({"ledger": {"dataset": "/home/ann/visits.csv", "entry": 2}})
+    {'ledger': {'dataset': 'visits.csv', 'entry': 2}}
+    """
+    charged = receipt["ledger"]
+    if charged is None or not Path(charged["dataset"]).is_absolute():
+        return receipt
+    return receipt | {"ledger": charged | {"dataset": Path(charged["dataset"]).name}}
+
+
+def remedy(dataset: str, ledger: Address) -> str:
     """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")
     return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
 
 
-def reprint(receipt: dict[str, Any], ledger: Path) -> str:
+def reprint(receipt: dict[str, Any], ledger: Address) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
     charged = receipt["ledger"]
     if charged is None:
@@ -50,8 +68,8 @@ def reprint(receipt: dict[str, Any], ledger: Path) -> str:
     )
 
 
-def _elsewhere(ledger: Path) -> str:
-    is_default = ledger.absolute() == default_path().absolute()
+def _elsewhere(ledger: Address) -> str:
+    is_default = ledger == default_path()
     return "" if is_default else f" --ledger {_argument(str(ledger), 'FILE')}"
 
 

@@ -8,22 +8,28 @@ the charge.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, TypeVar
 
 from dproo import engines
 from dproo.alphabet import Record
 from dproo.core.exact import decimal_text
+from dproo.core.notebook import table as html_table
 from dproo.core.randomness import RandomSource
-from dproo.exceptions import ReleaseError
+from dproo.engines.layout import PLAIN, Layout
+from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
+from dproo.releases.budget_name import published
 from dproo.releases.request import Drawn, Request, Stopped
+from dproo.releases.statement import Statement
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
@@ -39,8 +45,10 @@ _COUNTS_PEOPLE = {"unit": "person"}
 
 Result = TypeVar("Result")
 
+_LOG = logging.getLogger("dproo")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Release:
     """A completed release and its receipt.
 
@@ -54,8 +62,50 @@ class Release:
 
     @property
     def value(self) -> Record:
-        """The released record, or the first of several."""
+        """The released record, where there is one only."""
+        if len(self.values) != 1:
+            raise ValueError(
+                f"value is that of one record, but {len(self.values):,} were released: use .values."
+            )
         return self.values[0]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release of {self._what}: epsilon {self.receipt['epsilon_decimal']},"
+            f" {self.receipt['sampler']}, {self._charged}>"
+        )
+
+    def _repr_html_(self) -> str:
+        names = ("purpose", "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
+        told = [(name.partition("_")[0], self.receipt[name]) for name in names]
+        warned = [("warning", warning) for warning in self.receipt["warnings"]]
+        rows = [(name, text) for name, text in told if text is not None]
+        return html_table(f"Release of {self._what}", [*rows, *warned, ("budget", self._charged)])
+
+    @property
+    def _what(self) -> str:
+        return repr(self.values[0]) if len(self.values) == 1 else f"{len(self.values):,} records"
+
+    @property
+    def _charged(self) -> str:
+        charged = self.receipt["ledger"]
+        if charged is None:
+            return "not charged to any budget"
+        return f"entry {charged['entry']} of {charged['dataset']!r}"
+
+
+@contextmanager
+def _naming_text(epsilon: object) -> Iterator[None]:
+    """Add to a refusal that a float costs its binary value, and how to write what was meant."""
+    try:
+        yield
+    except BudgetRefused as refused:
+        if isinstance(epsilon, float) and Fraction(epsilon) != Fraction(repr(epsilon)):
+            refused.add_note(
+                f"A float is charged at its exact binary value, rounded up. Write {str(epsilon)!r}"
+                " as text to be charged exactly that."
+            )
+        raise
 
 
 def execute(
@@ -66,38 +116,51 @@ def execute(
     table: str | tuple[str, ...] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    layout: Layout = PLAIN,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
+    asked: object = None,
 ) -> Release:
-    """Check the data, reserve the budget, release and record; see :func:`dproo.sample`."""
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    """Check the data, reserve the budget, release and record; see :func:`dproo.sample`.
+
+    ``asked`` is epsilon as it was written, for a refusal to name.
+    """
+    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
     if request.person is not None:
         where |= {"person": request.person, "kept": request.records_per_person}
     alphabets = request.counted_alphabets
+    columns = request.columns or ((column,) if column else ())
+    stated = Statement(purpose=purpose, operator=operator, columns=columns)
     if len(alphabets) == 1:
         scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
     else:
         scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+    for warning in scan.warnings:
+        _LOG.warning("Warning: %s", warning)
     book = _open(ledger, dataset)
     if book is None:
-        return release(request, scan)
-    entry = guarded(
-        lambda: book.reserve(
-            str(dataset),
-            epsilon=request.cost,
-            delta=request.delta,
-            neighbours=request.neighbours,
-            records_per_person=request.records_per_person,
-            request=request.public_choices | ({} if request.person is None else _COUNTS_PEOPLE),
-        ),
-        kept="The charge may stand; see 'dproo ledger show'.",
-        refusals=(LedgerError, TypeError, ValueError),
-    )
+        return release(request, scan, stated)
+    unit = {} if request.person is None else _COUNTS_PEOPLE
+    with _naming_text(asked):
+        entry = guarded(
+            lambda: book.reserve(
+                str(dataset),
+                epsilon=request.cost,
+                delta=request.delta,
+                neighbours=request.neighbours,
+                records_per_person=request.records_per_person,
+                request=request.public_choices | stated.kept | unit,
+            ),
+            kept="The charge may stand; see 'dproo ledger show'.",
+            refusals=(LedgerError, TypeError, ValueError),
+        )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
-    drawn = guarded(lambda: release(request, scan), kept=kept)
+    drawn = guarded(lambda: release(request, scan, stated), kept=kept)
     kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
     receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
-    return replace(drawn, receipt=receipt)
+    return replace(drawn, receipt=published(receipt))
 
 
 def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
@@ -107,20 +170,20 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
         return None
     if dataset is None:
         raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-    return ledger if isinstance(ledger, Ledger) else Ledger(Path(ledger))
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def release(request: Request, scan: engines.Scan) -> Release:
+def release(request: Request, scan: engines.Scan, stated: Statement | None = None) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
-    return guarded(lambda: _release(request, scan))
+    return guarded(lambda: _release(request, scan, stated or Statement()))
 
 
-def _release(request: Request, scan: engines.Scan) -> Release:
+def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release:
     tables = scan.count_several()
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
     drawn = request.draw(tables, RandomSource())
-    return Release(drawn.values, _receipt(request, drawn, tables[0].n))
+    return Release(drawn.values, _receipt(request, drawn, stated, tables[0].n))
 
 
 def guarded(
@@ -159,22 +222,25 @@ def _end(error: BaseException, kept: str) -> BaseException:
     return ReleaseError(f"{sentence} {kept}".rstrip())
 
 
-def _receipt(request: Request, drawn: Drawn, n: int) -> dict[str, Any]:
+def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(request.cost),
         "epsilon_decimal": decimal_text(request.cost),
         "neighbours": request.neighbours,
         "protects": request.protects,
+        **stated.published,
         **drawn.facts,
+        "accuracy": drawn.assurance.sentence,
+        "warnings": drawn.assurance.warnings(request.cost),
         "certificate": drawn.certificate,
         "ledger": None,
         "software": _software(),
     }
     if request.neighbours == REPLACE:
         receipt["n"] = n
-    if drawn.worst_alpha is not None:
-        receipt["worst_alpha"] = float(drawn.worst_alpha)
+    if drawn.assurance.records is None and drawn.assurance.alpha is not None:
+        receipt["worst_alpha"] = float(drawn.assurance.alpha)
     return receipt
 
 

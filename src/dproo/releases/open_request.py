@@ -16,6 +16,7 @@ from dproo.core.exact import decimal_text, exp_lower, exp_upper, float_upper, fr
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import Relation
 from dproo.mechanisms.open_alphabet import OpenAlphabet
+from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 
@@ -91,16 +92,27 @@ class OpenRequest(PureRequest):
             facts={"values": list(values), **self._facts},
             certificate={
                 "holds": sampler.largest_delta <= sampler.delta,
-                "epsilon": float_upper(self.epsilon),
+                "epsilon": float_upper(self.epsilon / self.records_per_person),
                 "delta": fraction_text(sampler.largest_delta) if sampler.largest_delta else "0",
+                "covers": self.covers(),
             },
-            worst_alpha=None,
+            assurance=self._assurance(sampler),
+        )
+
+    def _assurance(self, sampler: OpenAlphabet) -> Assurance:
+        """Return from which count on a letter is shown, which no share of draws tells."""
+        several = "people" if self.counts_people else "records"
+        return Assurance(
+            alpha=None,
+            told=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"
+            f" one of fewer than {sampler.first:,} never",
         )
 
     @property
     def _facts(self) -> dict[str, Any]:
         return {
             "sampler": OPEN_SAMPLER,
+            "sampler_reason": None,
             "alphabet": OPEN,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),

@@ -59,6 +59,11 @@ class PureRequest:
         return "one record" if records == 1 else f"one person with up to {records} records"
 
     @property
+    def counts_people(self) -> bool:
+        """Whether the records that are counted are as many as the people."""
+        return self.person is not None and self.records_per_person == 1
+
+    @property
     def is_n_public(self) -> bool:
         """Whether the number of records, in each group, may be known."""
         return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
@@ -66,5 +71,25 @@ class PureRequest:
     @property
     def cost(self) -> Fraction:
         """What the release costs: a record that moves between two groups is seen in both."""
-        is_moving = self.groups is not None and self.neighbours == REPLACE
-        return self.epsilon * (2 if is_moving and not self.is_n_public else 1)
+        return self.epsilon * (2 if self._is_moving else 1)
+
+    def covers(self, *, of_a_person: bool = False) -> str:
+        """Return what the certified worst loss is the loss of.
+
+        Args:
+            of_a_person: whether it is that of all records of a person together.
+        """
+        several, kept = self.records_per_person, "" if self.person is None else "kept "
+        whom, who = ("one record", "it") if self.person is None else ("one person", "they")
+        if several > 1:
+            all_or_each = "all" if of_a_person else f"each of {several}"
+            whom = f"{all_or_each} {kept}records of a person"
+        if self.groups is None:
+            return whom
+        return f"{whom} in one group" + (
+            f"; replaced, {who} may be in two" if self._is_moving else ""
+        )
+
+    @property
+    def _is_moving(self) -> bool:
+        return self.groups is not None and self.neighbours == REPLACE and not self.is_n_public

@@ -13,6 +13,7 @@ from dproo.core.counts import Counts
 from dproo.core.exact import fraction_text
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import Mechanism, Relation
+from dproo.releases.assurance import Assurance
 
 
 class Stopped(KeyboardInterrupt):
@@ -27,14 +28,13 @@ class Drawn:
         values: the records.
         facts: what the receipt says of them besides; public or released.
         certificate: the worst loss of what they were drawn by, for the receipt.
-        worst_alpha: the largest distance between their law and the data, or a bound on it;
-            nothing where it would tell the number of records.
+        assurance: the largest distance between their law and the data, or a bound on it.
     """
 
     values: tuple[Record, ...]
     facts: dict[str, Any]
     certificate: dict[str, Any]
-    worst_alpha: Fraction | None
+    assurance: Assurance
 
     @classmethod
     def by(
@@ -43,7 +43,8 @@ class Drawn:
         values: tuple[Record, ...],
         facts: dict[str, Any],
         *,
-        is_n_public: bool,
+        covers: str,
+        assurance: Assurance,
     ) -> Drawn:
         """Return records that were drawn by these certified samplers."""
         certificates = [certify(sampler) for sampler in samplers]
@@ -55,8 +56,9 @@ class Drawn:
                 "holds": all(certificate.holds for certificate in certificates),
                 "epsilon": worst.epsilon,
                 "ratio": fraction_text(worst.ratio),
+                "covers": covers,
             },
-            worst_alpha=max(s.worst_alpha for s in samplers) if is_n_public else None,
+            assurance=assurance,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -17,15 +17,19 @@ from dproo.core.counts import Counts
 from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upper
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
+from dproo.mechanisms.choice import enough
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
 from dproo.mechanisms.network_choice import PAIR_MAX, SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
+from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 from dproo.releases.row_tables import RowTables, folded
 
 ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""
+
+_REASON = "It is the only sampler certified for the columns of a row."
 
 ROWS_MAX = 10_000
 """The most rows of one release: each pays its own share of epsilon."""
@@ -169,12 +173,12 @@ class RowRequest(PureRequest):
             values = tuple(
                 {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
             )
-        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.largest_ratio)
+        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.composed_ratio)
         return Drawn(
             values=values,
             facts={"values": list(values), **self._facts(worst)},
             certificate=self._certificate(worst),
-            worst_alpha=self._worst_alpha([sampler for sampler, _ in drawn]),
+            assurance=self._assurance([sampler for sampler, _ in drawn]),
         )
 
     def _by_group(self, counts: Counts) -> Iterator[Counts]:
@@ -201,11 +205,23 @@ class RowRequest(PureRequest):
         rows = (sampler.draw(counted.matching, source=source) for _ in range(self.size))
         return sampler, [self._shown(row, source) for row in rows]
 
-    def _worst_alpha(self, samplers: Sequence[RowSampler]) -> Fraction | None:
-        """Return the largest, unless one is unknown, as all are where ``n`` is private."""
+    def _assurance(self, samplers: Sequence[RowSampler]) -> Assurance:
+        """Return the largest worst case; where ``n`` is private, that at a public number."""
+        scope = "in each group" if self.groups else "for each row" if self.size > 1 else ""
+        records = None
+        if not self.is_n_public:
+            network = samplers[0].network
+            records = enough(min(samplers[0].shares), sum(network.cells))
+            samplers = [replace(samplers[0], n=records)]
         alphas = [sampler.worst_alpha for sampler in samplers]
         known = [alpha for alpha in alphas if alpha is not None]
-        return max(known) if len(known) == len(alphas) else None
+        return Assurance(
+            alpha=max(known) if len(known) == len(alphas) else None,
+            records=records,
+            scope=scope,
+            differ="rows differ from what the network says of the records",
+            is_of_people=self.counts_people,
+        )
 
     def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
         """Return each table's counts by its columns, cells outside where the columns say."""
@@ -216,12 +232,17 @@ class RowRequest(PureRequest):
         }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
-        """Return what all rows cost by their steps' ratios, and the choice of the network."""
-        steps = self.size * self.records_per_person * log_upper(sampler.largest_ratio)
+        """Return what all rows cost at most, and the choice of the network.
+
+        Groups differ in what their rows attain, but not in what they may.
+        """
+        ratio = sampler.largest_ratio if self.groups is None else sampler.composed_ratio
+        steps = self.size * self.records_per_person * log_upper(ratio)
         return {
-            "holds": is_at_most_exp(sampler.largest_ratio, sampler.epsilon),
+            "holds": is_at_most_exp(ratio, sampler.epsilon),
             "epsilon": float_upper(self.network_epsilon + steps),
-            "ratio": fraction_text(sampler.largest_ratio),
+            "ratio": fraction_text(ratio),
+            "covers": f"{self.covers(of_a_person=True)}, all columns together",
         }
 
     def _shown(self, row: Row, source: RandomSource) -> dict[str, Any]:
@@ -234,6 +255,7 @@ class RowRequest(PureRequest):
         names = self.codebook.columns
         return {
             "sampler": ROWS_BY,
+            "sampler_reason": None if self.sampler != AUTO else _REASON,
             "codebook_sha256": self.codebook.digest,
             "network": self.wiring,
             "epsilon_network": str(self.network_epsilon),

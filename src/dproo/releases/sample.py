@@ -13,8 +13,9 @@ from dproo.alphabet.open_text import OPEN
 from dproo.core.arguments import refusal
 from dproo.core.exact import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Relation
+from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
+from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
 from dproo.releases.open_request import OpenRequest
@@ -29,7 +30,7 @@ def sample(
     alphabet: Any = None,
     codebook: Any = None,
     epsilon: Number,
-    sampler: str = DEFAULT,
+    sampler: str = AUTO,
     column: str | None = None,
     table: str | tuple[str, ...] | None = None,
     size: int = 1,
@@ -46,8 +47,12 @@ def sample(
     within_bins: bool = False,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    purpose: str | None = None,
+    operator: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> Release:
     """Release one representative record of ``data``, a few, or whole rows, under epsilon-DP.
 
@@ -61,7 +66,8 @@ def sample(
         codebook: the public columns and their letters, in any form that
             :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
-        sampler: the name of a sampler, or ``"auto"``, which chooses by public parameters.
+        sampler: the name of a sampler, or ``"auto"``, which takes the one with the least
+            proven worst case at public parameters; the receipt says which, and why.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
         size: how many records. ``roo`` and ``subrr`` draw them jointly; the others split the
@@ -88,10 +94,15 @@ def sample(
         shares: the epsilon of every column of a row, instead of the default, which is the best
             by the worst case.
         within_bins: whether a bin of a row is shown as a number drawn inside it.
-        ledger: the ledger to charge. Without one, the release is not charged to any budget.
+        ledger: the ledger to charge. There is no default: data in memory has no name that a
+            budget could go by. Without a ledger, the release is not charged to any budget.
         dataset: the name under which the ledger keeps the budget of this data.
+        purpose: what the release is for, as the receipt and the ledger will say.
+        operator: who makes it, as the ledger will say, and only the ledger.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
+        delimiter: what separates the cells of a CSV file, by default by the file's name.
+        encoding: of a text file, by default UTF-8.
 
     >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
     >>> release.value in {"a", "b", "other"}, release.receipt["n"]
@@ -103,11 +114,12 @@ def sample(
         ReleaseError: it failed after data was touched; the charge stays.
         KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
-    if codebook is None and alphabet == OPEN:
+    book = None if codebook is None else CodeBook.of(codebook)
+    if book is None and isinstance(alphabet, str) and alphabet == OPEN:
         _refuse_beside_an_open_alphabet(
             size=size != 1,
             by=by is not None,
-            sampler=sampler not in {DEFAULT, AUTO},
+            sampler=sampler != AUTO,
             guess=guess is not None,
             network=network != AUTO,
             shares=shares is not None,
@@ -123,7 +135,7 @@ def sample(
         )
     elif delta is not None or minimum_people is not None:
         raise ValueError("alphabet must be 'open' with delta or minimum_people.")
-    elif codebook is None:
+    elif book is None:
         if network != AUTO or within_bins or shares is not None:
             raise ValueError("codebook must be given with network, shares or within_bins.")
         if by is not None and column is None:
@@ -143,7 +155,6 @@ def sample(
         column = None if groups else column  # groups name their columns
     else:
         _refuse_beside_a_codebook(alphabet=alphabet, column=column, guess=guess)
-        book = CodeBook.of(codebook)
         request = RowRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),
@@ -164,8 +175,12 @@ def sample(
         table=table,
         engine=engine,
         master=master,
+        layout=layout_of(book, delimiter=delimiter, encoding=encoding),
         ledger=ledger,
         dataset=dataset,
+        purpose=purpose,
+        operator=operator,
+        asked=epsilon,
     )
 
 

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from fractions import Fraction
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
+from dproo.core.dealing import deal, is_worth_it
 from dproo.core.randomness import RandomSource
-from dproo.core.splitting import blocks, scatter
-from dproo.mechanisms import ADD_REMOVE, AUTO, DEFAULT, REPLACE, SAMPLERS, Mechanism
+from dproo.core.splitting import blocks, scatter, seen_letters
+from dproo.mechanisms import (
+    ADD_REMOVE,
+    AUTO,
+    PLAIN,
+    REPLACE,
+    SAMPLERS,
+    Mechanism,
+    Relation,
+    choose,
+)
+from dproo.mechanisms.choice import certified, enough, takes
+from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn
 
 ADAPTIVE = "als-roo"
+_SETTLED = {
+    PLAIN: "One table serves every group.",
+    ADAPTIVE: "It is the sampler that a guess helps.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +47,7 @@ class SampleRequest(PureRequest):
     """
 
     alphabet: Alphabet
-    sampler: str = DEFAULT
+    sampler: str = AUTO
     size: int = 1
     guess: str | None = None
 
@@ -47,9 +61,13 @@ class SampleRequest(PureRequest):
             raise ValueError("by must be used with one record per group and letters of one column.")
         if self.groups is not None and self.alphabet.policy != OTHER:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
-        if self.guess is not None and "guess" not in self._options:
+        if self.guess is not None and not self._takes("guess"):
             raise ValueError(f"guess must be used with {ADAPTIVE}, got {self.chosen}.")
-        self.sampler_for(self.size if self.is_joint else 1)  # refuses what no data could make right
+        # Refuses what no data could make right.
+        if self.chosen == AUTO:
+            replace(self, sampler=PLAIN)
+        else:
+            self.sampler_for(self.size if self.is_joint else 1)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -71,19 +89,40 @@ class SampleRequest(PureRequest):
 
     @property
     def chosen(self) -> str:
-        """The sampler; ``"auto"`` adapts, but for groups, each of which would need a table."""
-        if self.sampler != AUTO:
-            return self.sampler
-        return DEFAULT if self.groups is not None else ADAPTIVE
+        """The sampler, as far as it is known before the number of records."""
+        if self.sampler == AUTO and self.groups is not None:
+            return PLAIN
+        return ADAPTIVE if self.sampler == AUTO and self.guess is not None else self.sampler
+
+    def settled(self, n: int) -> tuple[SampleRequest, str | None]:
+        """Return the choices with the sampler that ``"auto"`` takes, and why it takes it.
+
+        Args:
+            n: the number of records; where it is private, it is not looked at.
+        """
+        if self.chosen != AUTO:
+            return self, (None if self.sampler != AUTO else _SETTLED[self.chosen])
+        choice = choose(
+            epsilon=self.epsilon,
+            k=self.alphabet.k,
+            n=n if self.is_n_public else None,
+            neighbours=self._relation,
+            draws=self.size,
+            records_per_person=self.records_per_person,
+        )
+        return replace(self, sampler=choice.sampler), choice.reason
 
     @property
     def is_joint(self) -> bool:
         """Whether several records are drawn jointly rather than from disjoint blocks."""
-        return self.size == 1 or "draws" in self._options
+        return self.size == 1 or self._takes("draws")
+
+    def _takes(self, option: str) -> bool:
+        return self.chosen != AUTO and takes(SAMPLERS[self.chosen], option)
 
     @property
-    def _options(self) -> set[str]:
-        return {field.name for field in fields(SAMPLERS[self.chosen])}
+    def _relation(self) -> Relation:
+        return REPLACE if self.is_n_public else ADD_REMOVE
 
     @property
     def public_choices(self) -> dict[str, Any]:
@@ -100,9 +139,30 @@ class SampleRequest(PureRequest):
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the records, drawn by certified samplers."""
         (counts,) = tables
-        samplers, values = self._drawn(counts, source)
-        facts = {"values": list(values), **self._facts}
-        return Drawn.by(samplers, values, facts, is_n_public=self.is_n_public)
+        settled, reason = self.settled(counts.n)
+        samplers, values = settled._drawn(counts, source)  # noqa: SLF001 - of the same class
+        facts = {"values": list(values), **settled._facts, "sampler_reason": reason}  # noqa: SLF001
+        is_whole = samplers[0].records_per_person == self.records_per_person
+        return Drawn.by(
+            samplers,
+            values,
+            facts,
+            covers=self.covers(of_a_person=is_whole),
+            assurance=settled._assurance(samplers),  # noqa: SLF001
+        )
+
+    def _assurance(self, samplers: Sequence[Mechanism]) -> Assurance:
+        """Return the worst case; where the number of records is private, at a public number."""
+        scope = "in each group" if self.groups else "for each record" if self.size > 1 else ""
+        if self.is_n_public:
+            worst = max(sampler.worst_alpha for sampler in samplers)
+            return Assurance(alpha=worst, scope=scope, is_of_people=self.counts_people)
+        person = self.records_per_person
+        records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
+        law = self.sampler_for(records if self.is_joint else records // self.size, bound=True)
+        return Assurance(
+            alpha=law.worst_alpha, records=records, scope=scope, is_of_people=self.counts_people
+        )
 
     def _drawn(
         self, counts: Counts, source: RandomSource
@@ -114,6 +174,8 @@ class SampleRequest(PureRequest):
             sampler = self.sampler_for(1)
             drawn = sampler.draw_each(counts, source=source)
             return [sampler], tuple(self._labelled(self.alphabet.records(drawn)))
+        if self.groups is None and is_worth_it(seen := seen_letters(counts), self.size):
+            return self._dealt(seen, counts.n, source)
         parts = self._parts(counts, source)
         samplers = (
             {part.n: self.sampler_for(part.n) for part in parts if part.n}
@@ -128,6 +190,21 @@ class SampleRequest(PureRequest):
             for part in parts
         ]
         return list(samplers.values()) or [sampler], tuple(self._labelled(letters))
+
+    def _dealt(
+        self, seen: Sequence[tuple[int, int]], n: int, source: RandomSource
+    ) -> tuple[list[Mechanism], tuple[Record, ...]]:
+        """Return a record of each block, where the records can be dealt out one by one."""
+        is_even = self.is_n_public
+        parts = deal(seen, self.size, source, evenly=is_even)
+        each, more = divmod(n, self.size) if is_even else (1, 0)
+        samplers = [self.sampler_for(each + 1)] * more if more else []
+        samplers += [self.sampler_for(each)] * (self.size - more)
+        drawn = [
+            sampler.draw_from_seen(part, source=source)
+            for sampler, part in zip(samplers, parts, strict=True)
+        ]
+        return list(dict.fromkeys(samplers)), tuple(self.alphabet.records(drawn))
 
     def _parts(self, counts: Counts, source: RandomSource) -> list[Counts]:
         """Return the disjoint parts of the data to draw one record of each from."""
@@ -157,27 +234,21 @@ class SampleRequest(PureRequest):
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
 
-    def sampler_for(self, n: int) -> Mechanism:
-        """Return the certified sampler for a dataset, or a block, of ``n`` records."""
-        relation = REPLACE if self.is_n_public else ADD_REMOVE
-        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": relation}
-        epsilon = self.epsilon
-        if self.is_n_public:
+    def sampler_for(self, n: int, *, bound: bool = False) -> Mechanism:
+        """Return the certified sampler for a dataset, or a block, of ``n`` records.
+
+        Where ``n`` is private, it is not looked at, unless it is a public bound.
+        """
+        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self._relation}
+        if self.is_n_public or bound:
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size
         if self.guess is not None:
             options["guess"] = self.guess
-        if "records_per_person" in self._options and self.groups is None:
-            options["records_per_person"] = self.records_per_person
-        else:
-            # Whoever changes several records changes a distribution once for each. A sampler's
-            # own bound for several is for one; in several groups it would not add up.
-            epsilon /= self.records_per_person
-        return _certified(self.chosen, epsilon, tuple(options.items()))
-
-
-@lru_cache(maxsize=64)
-def _certified(sampler: str, epsilon: Fraction, options: tuple[tuple[str, Any], ...]) -> Mechanism:
-    """Return the sampler of these public parameters; several releases share its tables."""
-    return SAMPLERS[sampler](epsilon=epsilon, **dict(options))
+        kind = SAMPLERS[self.chosen]
+        if self.groups is None:
+            return certified(kind, self.epsilon, self.records_per_person, **options)
+        # A sampler's own bound for several records is for one dataset; in several groups it
+        # would not add up.
+        return certified(kind, self.epsilon / self.records_per_person, 1, **options)

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -20,8 +19,9 @@ from dproo.analysis.planner import plan
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import parse_epsilon
 from dproo.engines.files import SUFFIXES
-from dproo.ledger import Ledger
+from dproo.ledger import Address, Ledger
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
+from dproo.releases.budget_name import published
 from dproo.report import (
     BUG,
     FAILED,
@@ -31,6 +31,7 @@ from dproo.report import (
     certificate_object,
     law_object,
     plan_object,
+    recommended_object,
     table_object,
     verdict,
     versioned,
@@ -62,7 +63,7 @@ class Api:
     """
 
     folder: Folder
-    ledger: Path
+    ledger: Address
     orders: Orders = field(default_factory=Orders)
     _releasing: threading.Lock = field(default_factory=threading.Lock)
 
@@ -97,7 +98,7 @@ class Api:
         return accounts_object(Ledger(self.ledger).show())
 
     def _receipt(self, fields: Fields) -> dict[str, Any]:
-        return Ledger(self.ledger).released(fields["entry"])
+        return published(Ledger(self.ledger).released(fields["entry"]))
 
     def _order(self, fields: Fields) -> dict[str, Any]:
         order = Order.of(fields, folder=self.folder, ledger=self.ledger)
@@ -113,7 +114,8 @@ class Api:
 
 def _plan(fields: Fields) -> dict[str, Any]:
     known = _parameters(fields)
-    return plan_object(plan(**known), known)
+    answer = plan(**known)
+    return plan_object(answer, known) | {"recommended": recommended_object(answer)}
 
 
 def _curve(fields: Fields) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from dproo.analysis.distributions import SHAPES
-from dproo.mechanisms import DEFAULT, SAMPLERS
+from dproo.ledger import Address
+from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.releases.sample_request import ADAPTIVE
 from dproo.web.api import PAINTED_LETTERS_MAX, Api
@@ -31,7 +32,7 @@ _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def application(*, folder: Folder, ledger: Path, door: Door) -> ASGIApp:
+def application(*, folder: Folder, ledger: Address, door: Door) -> ASGIApp:
     """Return the page for one launch, behind its gate.
 
     What lies outside ``/api`` is the same for everybody: it is open, and knows neither the
@@ -74,7 +75,8 @@ def _room(request: Request) -> Response:
     text = render(
         request.url.path.strip("/"),
         samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
-        default=DEFAULT,
+        default=AUTO,
+        plain=PLAIN,
         adaptive=ADAPTIVE,
         guesses=list(SPREADS),
         shapes={name: words for name, (_, words) in SHAPES.items()},

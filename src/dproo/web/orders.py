@@ -18,7 +18,7 @@ from dproo.core.exact import parse_epsilon
 from dproo.engines import postgresql_url
 from dproo.engines.query import table_parts
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
-from dproo.ledger import Account, BudgetRefused, Ledger, default_path, in_epsilon
+from dproo.ledger import Account, Address, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import dataset_name, remedy
 from dproo.releases.execute import Release, execute
@@ -65,7 +65,7 @@ class Order:
     ledger: Ledger
 
     @classmethod
-    def of(cls, form: object, *, folder: Folder, ledger: Path) -> Order:
+    def of(cls, form: object, *, folder: Folder, ledger: Address) -> Order:
         """Check what the page asks for; only the public alphabet is read.
 
         Raises:
@@ -225,7 +225,7 @@ def _url(text: str) -> str:
     return text
 
 
-def _account(path: Path, dataset: str) -> tuple[Ledger, Account]:
+def _account(path: Address, dataset: str) -> tuple[Ledger, Account]:
     """Return the ledger and the budget of a dataset, or say how to declare one."""
     try:
         ledger = Ledger(path)

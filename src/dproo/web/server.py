@@ -9,6 +9,7 @@ from pathlib import Path
 import uvicorn
 
 from dproo.core.arguments import refusal, whole
+from dproo.ledger import Address
 from dproo.web.application import application
 from dproo.web.connection import Connection
 from dproo.web.door import Door
@@ -38,7 +39,7 @@ class _Server(uvicorn.Server):
         self._announce()
 
 
-def serve(*, folder: Path, ledger: Path, port: int, announce: Callable[[Door], None]) -> None:
+def serve(*, folder: Path, ledger: Address, port: int, announce: Callable[[Door], None]) -> None:
     """Serve the page until the process is interrupted.
 
     Args:

@@ -196,6 +196,7 @@ function showReceipt(receipt) {
   find("value").textContent = typeof value === "object" ? JSON.stringify(value) : String(value);
   const facts = {
     Sampler: receipt.sampler,
+    Accuracy: receipt.accuracy,
     "ε charged": receipt.epsilon_decimal,
     "Worst loss, certified": receipt.certificate.epsilon.toPrecision(6),
     Protects: `${receipt.protects}, ${receipt.neighbours}`,

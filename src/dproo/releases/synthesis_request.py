@@ -7,13 +7,11 @@ does the sampler's own epsilon; data is read by the same path as for one record.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet, Record
@@ -21,23 +19,13 @@ from dproo.analysis.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.core.arguments import whole
 from dproo.core.counts import Counts
 from dproo.core.dominating_pair import DominatingPair
-from dproo.core.exact import (
-    BITS,
-    Number,
-    decimal_text,
-    fraction_text,
-    parse_delta,
-    parse_epsilon,
-    power_upper,
-)
+from dproo.core.exact import BITS, decimal_text, fraction_text, power_upper
 from dproo.core.randomness import RandomSource
-from dproo.ledger import Ledger
-from dproo.mechanisms import AUTO, DEFAULT, REPLACE, Mechanism, Relation, RevealOrObscure
-from dproo.releases.budget_name import reprint
-from dproo.releases.execute import Release, execute, guarded
+from dproo.mechanisms import AUTO, PLAIN, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms.choice import enough
+from dproo.releases.assurance import Assurance
 from dproo.releases.request import Drawn
 from dproo.releases.sample_request import SampleRequest
-from dproo.releases.tables import require_new, write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +121,13 @@ class SynthesisRequest:
             distance=changes * sampler.neighbour_distance,
         )
 
+    @property
+    def samplers(self) -> tuple[str, ...]:
+        """Those to try; what BAL-ROO's rows cost together is proven only without a delta."""
+        if self.request.sampler != AUTO:
+            return (self.request.sampler,)
+        return (PLAIN,) if self.delta else (PLAIN, "bal-roo")
+
     def way(self, n: int) -> Way:
         """Return the best way for ``n`` records: the least worst-case distance of a row.
 
@@ -153,8 +148,20 @@ class SynthesisRequest:
             [way.sampler],
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
-            is_n_public=self.is_n_public,
+            covers=self.request.covers(
+                of_a_person=way.sampler.records_per_person == self.records_per_person
+            )
+            + ("" if way.name == JOINT else " in one row"),
+            assurance=self._assurance(way),
         )
+
+    def _assurance(self, way: Way) -> Assurance:
+        scope, of_people = "for each row", self.request.counts_people
+        if self.is_n_public:
+            return Assurance(alpha=way.alpha, scope=scope, is_of_people=of_people)
+        records = enough(way.sampler.epsilon, way.sampler.k, draws=way.sampler.draws)
+        alpha = replace(way.sampler, n=records).worst_alpha
+        return Assurance(alpha=alpha, records=records, scope=scope, is_of_people=of_people)
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
         pair = None if way.name == JOINT else self.pair(way.sampler)
@@ -162,6 +169,9 @@ class SynthesisRequest:
             "values": [[named[letter], times] for letter, times in Counter(letters).items()],
             "rows": self.rows,
             "sampler": way.sampler.name,
+            "sampler_reason": None
+            if self.request.sampler != AUTO
+            else "It has the least proven worst case of all ways to release so many rows.",
             "way": way.name,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),
@@ -177,100 +187,20 @@ class SynthesisRequest:
 
 @lru_cache(maxsize=8)
 def _best(synthesis: SynthesisRequest, n: int) -> Way:
-    request, rows = synthesis.request, synthesis.rows
-    return ways_within(
-        lambda epsilon: replace(request, epsilon=epsilon).sampler_for(n),
-        synthesis.joint.sampler_for(n),
-        synthesis.pair,
-        releases=rows,
-        epsilon=request.epsilon,
-        delta=synthesis.delta,
-    )[0]
+    request = synthesis.request
 
+    def best(name: str) -> Way:
+        return ways_within(
+            lambda epsilon: replace(request, epsilon=epsilon, sampler=name).sampler_for(n),
+            synthesis.joint.sampler_for(n),
+            synthesis.pair,
+            releases=synthesis.rows,
+            epsilon=request.epsilon,
+            delta=synthesis.delta,
+        )[0]
 
-def synthesize(
-    data: Any,
-    *,
-    alphabet: Any,
-    rows: int,
-    epsilon: Number,
-    delta: Number = 0,
-    sampler: str = DEFAULT,
-    column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    neighbours: Relation = REPLACE,
-    records_per_person: int = 1,
-    person: str | None = None,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    dataset: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-) -> Release:
-    """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
-
-    Guarantee: whatever way is chosen, all rows together are (epsilon, delta)-DP, and no single
-    row costs more than epsilon.
-    Proof: docs/proofs/dominating_pair.md
-
-    Args:
-        data: any source that :func:`dproo.sample` takes.
-        alphabet: the public letters of a column, or of several at once.
-        rows: how many records.
-        epsilon: the privacy parameter, for all rows together.
-        delta: the probability that epsilon may fail; it should be far below one over the
-            number of records. With 0 the release is pure, and less accurate.
-        sampler: draws independent rows; ``"auto"`` is the default one. Rows drawn jointly
-            always come from ROO.
-        column: the column of a file, table or frame.
-        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
-        neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
-        records_per_person: the most records that one protected person may own.
-        person: the column that names whom a record is about. One record of each person is
-            counted, or up to ``records_per_person`` under add-remove, and the release protects
-            a person, whatever they contribute.
-        ledger: the ledger to charge; with a delta, the budget must have been declared with one.
-        dataset: the name under which the ledger keeps the budget of this data.
-        out: a new file to write the rows to, ``.csv`` or ``.parquet``.
-        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
-        master: the cluster that Spark runs on, by default this machine.
-
-    >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
-    ...     delta="1e-6")
-    >>> len(rows.values), rows.receipt["way"]
-    (50, 'composed')
-
-    Raises:
-        TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
-        LedgerError: the ledger refused; no data was read.
-        ReleaseError: it failed after data was touched; the charge stays.
-    """
-    synthesis = SynthesisRequest(
-        request=SampleRequest(
-            alphabet=Alphabet.of(alphabet),
-            epsilon=parse_epsilon(epsilon),
-            sampler=DEFAULT if sampler == AUTO else sampler,
-            neighbours=neighbours,
-            records_per_person=records_per_person,
-            person=person,
-        ),
-        rows=rows,
-        delta=parse_delta(delta),
-    )
-    columns = synthesis.alphabet.columns or (column or "value",)
-    path = None if out is None else require_new(out, columns)
-    made = execute(
-        synthesis,
-        data,
-        column=column,
-        table=table,
-        engine=engine,
-        master=master,
-        ledger=ledger,
-        dataset=dataset,
-    )
-    if path is not None:
-        book = ledger.path if isinstance(ledger, Ledger) else Path(ledger or "")
-        kept = reprint(made.receipt, book)
-        guarded(lambda: write(made.values, columns, path), kept=kept)
-    return made
+    ways = list(map(best, synthesis.samplers))
+    if synthesis.is_n_public:
+        return min(ways, key=lambda way: way.alpha)
+    at = enough(request.epsilon / synthesis.rows, request.alphabet.k)
+    return min(ways, key=lambda way: replace(way.sampler, n=at).worst_alpha)

@@ -1,0 +1,76 @@
+"""``dproo check``: what a release would refuse, from header and schema alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dproo.alphabet import OTHER
+from dproo.cli.output import echo, json_option, print_json
+from dproo.cli.reading import READING_OPTIONS, letters, with_options
+from dproo.releases.check import Check, check
+
+
+@click.command("check")
+@click.argument("data")
+@click.option("--column", "columns", multiple=True, help="The column; repeat it for several.")
+@click.option(
+    "--alphabet", "alphabets", multiple=True, help="The possible values, as for dproo sample."
+)
+@click.option("--codebook", help="Or the code book of all columns.")
+@click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
+@with_options(READING_OPTIONS)
+@json_option
+def check_command(
+    data: str,
+    *,
+    columns: tuple[str, ...],
+    alphabets: tuple[str, ...],
+    codebook: str | None,
+    table: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Check DATA against its possible values before a release.
+
+    Only header and schema are looked at; no record is read and nothing is charged. Every
+    release makes the same check before its charge.
+
+    \b
+    Examples:
+      dproo check visits.csv --column diagnosis --alphabet codes.txt
+      dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
+    """
+    given: dict[str, Any] = {"codebook": codebook}
+    if codebook is None:
+        given["alphabet"], given["column"] = letters(columns, alphabets, OTHER, **reading)
+    elif columns or alphabets:
+        raise ValueError(
+            "--codebook cannot be used with --column or --alphabet: it names the columns."
+        )
+    found = check(data, table=table, delimiter=delimiter, encoding=encoding, **given)
+    if as_json:
+        print_json(_object(found))
+    elif found.holds:
+        width = max((len(column.name) for column in found.columns), default=0)
+        for column in found.columns:
+            echo(f"{column.name:<{width}}  {column.kind}")
+        echo("A release would begin.")
+    for warning in found.warnings:
+        echo(f"Warning: {warning}", err=True)
+    if not found.holds:
+        for refusal in found.refusals[:-1]:
+            echo(f"Error: {refusal}", err=True)
+        raise ValueError(found.refusals[-1])
+
+
+def _object(found: Check) -> dict[str, Any]:
+    return {
+        "holds": found.holds,
+        "columns": [{"column": column.name, "holds": column.kind} for column in found.columns],
+        "refusals": list(found.refusals),
+        "warnings": list(found.warnings),
+    }

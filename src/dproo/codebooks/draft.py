@@ -1,0 +1,137 @@
+"""A draft of a code book from header and schema: names, types, enumerations, never a value."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dproo.core.arguments import refusal
+from dproo.engines import query as sql
+from dproo.engines.describe import describe
+from dproo.engines.fit import Column
+from dproo.engines.layout import Layout
+
+PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
+TO_DO = "TODO: "
+FILL_IN = "Fill in what is marked TODO from public knowledge, never by looking at the data."
+REMOVE = "Remove the columns that are not to be released, then this key, 'draft'."
+
+_VALUES = TO_DO + "list every value that could occur"
+_TYPES: dict[str, tuple[str, dict[str, Any]]] = {
+    sql.TEXT: ("string", {"categories": _VALUES}),
+    sql.ANY: ("string", {"categories": _VALUES}),
+    sql.INTEGER: ("integer", {"constraints": {"minimum": TO_DO, "maximum": TO_DO}}),
+    sql.DECIMAL: ("number", {"bins": TO_DO + "list the edges, in increasing order"}),
+    sql.FLOAT: ("number", {"bins": TO_DO + "list the edges, in increasing order"}),
+    sql.BOOLEAN: ("boolean", {}),
+    **dict.fromkeys(
+        (sql.DATE, sql.TIMESTAMP, sql.INSTANT),
+        (
+            "yearmonth",
+            {"constraints": {"minimum": TO_DO + "YYYY-MM", "maximum": TO_DO + "YYYY-MM"}},
+        ),
+    ),
+}
+_UNTYPED = {
+    "categories": TO_DO + "list every value that could occur; or set type to integer, number or"
+    " yearmonth and give constraints or bins instead"
+}
+_LIKE_A_CELL = re.compile(r"[\W_]*|[+-]?[0-9][0-9.,:/ -]*")
+
+
+def draft_codebook(
+    data: Any,
+    *,
+    table: str | tuple[str, ...] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> dict[str, Any]:
+    """Draft a code book of a file, a table or a frame, from header and schema alone.
+
+    No record is read. What a person must fill in is marked ``TODO``, and no release takes the
+    draft until its key ``draft`` is gone.
+
+    Args:
+        data: a file with a header or a schema, a frame, a ``postgresql://`` URL, a connection.
+        table: the table of a database.
+        delimiter: what separates the cells of a CSV file, by default by the file's name.
+        encoding: of a text file, by default UTF-8.
+
+    >>> import polars
+    >>> field, = draft_codebook(polars.DataFrame({"age": [37]}))["schema"]["fields"]
+    >>> field
+    {'name': 'age', 'type': 'integer', 'constraints': {'minimum': 'TODO: ', 'maximum': 'TODO: '}}
+
+    Raises:
+        TypeError: the data have neither header nor schema.
+        ValueError: they cannot be read, or their first line is no header.
+    """
+    layout = Layout(delimiter=delimiter, encoding=encoding)
+    columns = describe(data, table=table, layout=layout)
+    is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
+    if is_text:
+        _check_header(columns)
+    known = [column for column in columns if column.kind in _TYPES]
+    left_out = [column.name for column in columns if column.kind not in _TYPES]
+    notes = [FILL_IN, REMOVE]
+    if left_out:
+        notes.append(f"Left out, because their types hold no letters: {', '.join(left_out)}.")
+    return {
+        "$schema": PROFILE,
+        "draft": notes,
+        **_resource(data, table, layout),
+        "schema": {
+            "fieldsMatch": "subset",
+            "missingValues": [""],
+            "fields": [_field(column, is_text=is_text) for column in known],
+        },
+    }
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, str | os.PathLike)
+
+
+def _field(column: Column, *, is_text: bool) -> dict[str, Any]:
+    kind, letters = _TYPES[str(column.kind)]
+    if column.values:
+        letters = {"categories": list(column.values)}
+    return {"name": column.name, "type": kind, **(_UNTYPED if is_text else letters)}
+
+
+def _resource(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:
+    """Return what a descriptor says of the data besides their columns; no folder, no address."""
+    name = "data"
+    resource: dict[str, Any] = {}
+    if table is not None:
+        name = table if isinstance(table, str) else ".".join(table)
+        resource["dialect"] = {"table": name}
+    elif _is_path(data):
+        path = Path(os.fspath(data))
+        name = path.name.partition(".")[0]
+        resource["path"] = path.name
+    if layout.encoding is not None:
+        resource["encoding"] = layout.encoding
+    if layout.delimiter is not None:
+        resource["dialect"] = {"delimiter": layout.delimiter}
+    slug = re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("-") or "data"
+    return {"name": slug, **resource}
+
+
+def _check_header(columns: Sequence[Column]) -> None:
+    """Refuse a first line that looks like a record: a draft must not hold one."""
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names) or any(_LIKE_A_CELL.fullmatch(name) for name in names):
+        raise ValueError(
+            "data must have a header line with a name for each column, once; its first line looks"
+            " like a record. Add a header line."
+        )
+    if len(names) == 1 and (sign := next((c for c in ";\t|" if c in names[0]), None)):
+        shown = "tab" if sign == "\t" else sign
+        raise ValueError(
+            refusal("delimiter", "separate the columns of the header", ",")
+            + f" Add --delimiter {shown!r}."
+        )

@@ -1,0 +1,89 @@
+"""A code book, or a draft of one, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from dproo.alphabet.codebook import CodeBook, read_descriptor
+from dproo.alphabet.field import Field
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column of a code book.
+
+    Attributes:
+        column: its name.
+        kind: its type.
+        k: how many letters it has, the one for all other cells included; nothing in a draft
+            where a person must fill them in.
+        shown: the first of its values, or what is wrong with the field.
+    """
+
+    column: str
+    kind: str
+    k: int | None
+    shown: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A code book as a table.
+
+    Attributes:
+        lines: one for each column.
+        notes: what a person must do about a draft.
+        digest: the fingerprint that stands in receipts; a draft has none.
+    """
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+    digest: str | None
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether no release takes it yet."""
+        return self.digest is None
+
+
+def overview(book: Any) -> Overview:
+    """Return the table of a code book, or of a draft, which may still lack values.
+
+    Raises:
+        ValueError: it is no code book.
+    """
+    descriptor = read_descriptor(book)
+    if not descriptor.get("draft"):
+        found = CodeBook.of(descriptor)
+        return Overview(tuple(map(_line, found.fields)), (), found.digest)
+    notes = descriptor["draft"]
+    schema = descriptor.get("schema")
+    fields = schema.get("fields") if isinstance(schema, Mapping) else None
+    if not isinstance(fields, Sequence) or not all(isinstance(f, Mapping) for f in fields):
+        raise ValueError("schema.fields must be a list of objects.")
+    is_list = isinstance(notes, list)
+    return Overview(
+        tuple(_drafted(dict(field)) for field in fields),
+        tuple(str(note) for note in notes) if is_list else ("It is a draft.",),
+        None,
+    )
+
+
+def _drafted(field: dict[str, Any]) -> Line:
+    field.pop("parents", None)
+    try:
+        (found,) = CodeBook.of({"schema": {"fields": [field]}}).fields
+    except ValueError:
+        return Line(str(field.get("name")), str(field.get("type")), None, "")
+    return _line(found)
+
+
+def _line(field: Field) -> Line:
+    first = [str(field[place]) for place in islice(range(field.axis.listed), _SHOWN)]
+    rest = ["..."] if field.axis.listed > _SHOWN else []
+    return Line(field.name, field.kind, field.size, ", ".join([*first, *rest]))

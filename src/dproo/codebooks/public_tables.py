@@ -1,0 +1,62 @@
+"""Small public tables, CSV or Excel, as rows of text: what code books are imported from."""
+
+from __future__ import annotations
+
+import csv
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from dproo.core.arguments import refusal
+from dproo.core.public_file import BYTES_MAX, read_public
+
+EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+
+
+def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """Return the rows of a public CSV or Excel file, blank ones left out.
+
+    Raises:
+        ValueError: it cannot be read, or is empty.
+    """
+    name = os.fspath(path)
+    rows = _excel_rows(name) if Path(name).suffix.lower() in EXCEL else _csv_rows(name)
+    rows = [[cell.strip() for cell in row] for row in rows]
+    rows = [row for row in rows if any(row)]
+    if len(rows) < 2:
+        raise ValueError(refusal("file", "have a header and a row below it", name))
+    return rows
+
+
+def _csv_rows(name: str) -> list[list[str]]:
+    text = read_public("file", name)
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t|", key=first.count)
+    try:
+        return list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        raise ValueError(refusal("file", "be a readable CSV file", name)) from None
+
+
+def _excel_rows(name: str) -> list[list[str]]:
+    try:
+        from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ValueError(
+            "python-calamine must be installed for this: pip install 'dproo[excel]'."
+        ) from None
+    try:
+        if Path(name).stat().st_size > BYTES_MAX:
+            raise ValueError  # noqa: TRY301 - told below
+        cells = CalamineWorkbook.from_path(name).get_sheet_by_index(0).to_python()
+    except Exception:  # noqa: BLE001 - of a library, in its own words
+        raise ValueError(refusal("file", "be a readable Excel file", name)) from None
+    return [[_text(cell) for cell in row] for row in cells]
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text; Excel keeps every number as a float."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

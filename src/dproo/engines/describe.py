@@ -1,0 +1,38 @@
+"""The columns of a source, by its header or its schema alone: names, types, enumerations."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from dproo.core.arguments import refusal
+from dproo.engines import duckdb_table, frames, postgresql, postgresql_url
+from dproo.engines.files import find_files, open_files
+from dproo.engines.fit import Column
+from dproo.engines.layout import PLAIN, Layout
+
+
+def describe(
+    data: Any, *, table: str | tuple[str, ...] | None = None, layout: Layout = PLAIN
+) -> tuple[Column, ...]:
+    """Return the columns of a file, a table or a frame; no record is read.
+
+    Raises:
+        TypeError: the data have neither header nor schema.
+        ValueError: they cannot be read, or a table is not there.
+    """
+    if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
+        return postgresql.describe_table(data, table)
+    if isinstance(data, str | os.PathLike):
+        found = open_files(find_files(data), columns=None, table=table, layout=layout)
+        for held, _ in found.started:
+            held.close()
+        return found.columns
+    data = data if table is None else duckdb_table.relation_of(data, table)
+    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    frame = None if is_plain or data is None else frames.to_frame(data)
+    if frame is None:
+        raise TypeError(
+            refusal("data", "have a header or a schema: a file, a table or a frame", type(data))
+        )
+    return tuple(frames.check_frame(frame, None))

@@ -1,0 +1,272 @@
+"""A ledger in PostgreSQL, which many people and machines share.
+
+The tables are written by functions of the database only (``schema.sql``): they hold the lock, the
+cap, the chain and the clock against whoever calls them. What Python can check, it checks before,
+under the same lock, so that a refusal reads as it does for a file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from dproo.engines import postgresql_url
+from dproo.engines.postgresql_session import connect
+from dproo.exceptions import (
+    BusyLedgerError,
+    ChargedError,
+    CorruptLedgerError,
+    FullDiskError,
+    LedgerError,
+    MissingLedgerError,
+    NewerFormatError,
+    ReadOnlyLedgerError,
+    RoleError,
+    UnreachableLedgerError,
+    UnusableLedgerError,
+)
+from dproo.ledger import tables
+from dproo.ledger.address import Database
+from dproo.ledger.calls import call_of
+from dproo.ledger.chain import COLUMNS, Event, Rows, events, head
+from dproo.ledger.store import Action, Result
+
+FORMAT = 1
+_LOCK = "SELECT format, hash FROM lock()"
+_NOW = (
+    "SELECT to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
+    '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM head'
+)
+_PAUSE = 0.05  # between attempts to reach a server that restarts
+_PATIENCE_IDLE = "60s"  # a client that hangs in a transaction gives the lock back
+
+_SETTINGS = (
+    "SET LOCAL search_path = pg_catalog, dproo, pg_temp; "
+    "SET LOCAL standard_conforming_strings = on; "
+    f"SET LOCAL idle_in_transaction_session_timeout = '{_PATIENCE_IDLE}'; "
+    "SELECT set_config('synchronous_commit', 'on', true)"
+    " WHERE current_setting('synchronous_commit') = 'off'"
+)
+_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_SETTINGS}"
+_WRITING = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_SETTINGS}"
+
+_SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
+    "25006": (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one."),
+    "42501": (
+        RoleError,
+        "may not be used so by this role: dproo_owner declares, dproo_spender releases.",
+    ),
+    "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
+    "55P03": (
+        BusyLedgerError,
+        "was held by other processes for too long. Nothing was charged; try again.",
+    ),
+}
+_MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
+_SENTENCES |= dict.fromkeys(("3F000", "42P01", "42883"), _MISSING)
+_LOST = "lost the connection. Nothing was charged; try again."
+_ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing was charged.")
+
+
+class _LostError(Exception):
+    """The connection is gone, and with it the answer."""
+
+
+@dataclass(eq=False)
+class Session:
+    """A connection inside a transaction.
+
+    Attributes:
+        connection: the driver's.
+        head: the hash of the last event, where the lock is held.
+    """
+
+    connection: Any = field(repr=False)
+    head: str = ""
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
+        """Run a query whose parameters are written as question marks."""
+        return self.connection.execute(  # type: ignore[no-any-return]
+            query.replace("?", "%s"), parameters or None
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PostgresqlStore:
+    """A ledger in a database.
+
+    Connections are kept for the next transaction, by process: a fork uses none of its parent's.
+    """
+
+    address: Database
+    timeout: float = field(kw_only=True)
+    _idle: dict[int, list[Any]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, self._idle)
+
+    def create(self) -> None:
+        """Leave the ledger to ``dproo ledger install``, which needs the rights to make roles."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Begin a transaction that sees one state of the ledger."""
+        try:
+            with self._transaction(_READING) as session:
+                (version,) = session.execute("SELECT format FROM head").fetchone()
+                self._require_format(version)
+                yield session
+                session.execute("COMMIT")
+        except _LostError:
+            raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
+
+    def write(self, action: Action[Result]) -> Result:
+        """Run ``action`` under the lock of all writers, and commit.
+
+        Where the connection is lost it is made anew, and the action runs again: under the lock it
+        is certain whether the first commit took place.
+        """
+        is_again = is_sent = False
+        end = None
+        while True:
+            try:
+                with self._transaction(_WRITING) as session:
+                    version, session.head = session.execute(_LOCK).fetchone()
+                    self._require_format(version)
+                    result = action(session, is_again=is_again)
+                    is_sent = True
+                    session.execute("COMMIT")
+                    return result
+            except (_LostError, UnreachableLedgerError) as error:
+                if isinstance(error, UnreachableLedgerError) and not is_again:
+                    raise
+                is_again, end = True, end or time.monotonic() + self.timeout
+                if time.monotonic() > end:
+                    raise self._given_up(is_sent=is_sent) from None
+            time.sleep(_PAUSE)
+
+    def now(self, connection: Session) -> str:
+        """Return the time of the server, which never goes back in the ledger."""
+        (time_there,) = connection.execute(_NOW).fetchone()
+        return str(time_there)
+
+    def append(
+        self,
+        connection: Session,
+        kind: str,
+        *,
+        dataset: str,
+        nano: int,
+        body: dict[str, Any],
+        entry: int | None = None,
+    ) -> Event:
+        """Have the database write the next event, by the function of its kind.
+
+        The time is the server's. What comes back must follow the last event.
+        """
+        function, arguments = call_of(kind, dataset=dataset, nano=nano, entry=entry, body=body)
+        places = ", ".join("?" * len(arguments))
+        query = f"SELECT {COLUMNS} FROM {function}({places})"  # noqa: S608 - names of our own
+        row = connection.execute(query, arguments).fetchone()
+        event = Event(**dict(zip(COLUMNS.split(", "), row, strict=True)))
+        asked = (kind, dataset, nano, event.link(connection.head))
+        if (event.kind, event.dataset, event.nano, event.hash) != asked or not event.is_canonical:
+            raise self._corrupt("its functions write other events than were asked for.")
+        connection.head = event.hash
+        return event
+
+    def require_intact(self, connection: Session) -> None:
+        """Raise unless the other tables are what the events make them."""
+        (last,) = connection.execute("SELECT seq, hash FROM head")
+        (count,) = connection.execute("SELECT count(*) FROM event").fetchone()
+        if (count, head(connection)) != (last[0], tuple(last)):
+            raise self._corrupt("its end is not that of its events.")
+        try:
+            is_right = tables.are_right(connection, events(connection))
+        except (KeyError, TypeError, ValueError):
+            is_right = False
+        if not is_right:
+            raise self._corrupt("its sums are not those of its events.")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Session]:
+        """Yield a session; without a commit, or after an error, all is rolled back."""
+        psycopg = postgresql_url.driver()
+        connection = failure = None
+        try:
+            connection = self._begun(begin)
+            yield Session(connection)
+        except psycopg.Error as error:
+            failure = self._failure(error)
+        finally:
+            if connection is not None:
+                self._put_back(connection)
+        if failure is not None:
+            raise failure
+
+    def _begun(self, begin: str) -> Any:
+        """Return a connection in a transaction, one that was kept if it still answers."""
+        settings = begin + f"; SET LOCAL lock_timeout = {int(self.timeout * 1000)}"
+        mine = self._idle.setdefault(os.getpid(), [])
+        with suppress(IndexError):  # none is left; another thread may have taken the last one
+            while connection := mine.pop():
+                with suppress(postgresql_url.driver().Error):
+                    connection.execute(settings)
+                    return connection
+                connection.close()
+        try:
+            connection = connect(self.address.url, name="ledger")
+        except ValueError as error:
+            raise UnreachableLedgerError(
+                f"the ledger {self.address} could not be reached: {error}"
+            ) from None
+        connection.autocommit = True  # transactions are begun and ended by statements
+        connection.execute(settings)
+        return connection
+
+    def _put_back(self, connection: Any) -> None:
+        """Keep a connection that is idle; one in a transaction rolls it back first."""
+        status = postgresql_url.driver().pq.TransactionStatus
+        with suppress(postgresql_url.driver().Error):
+            if connection.pgconn.transaction_status in {status.INTRANS, status.INERROR}:
+                connection.execute("ROLLBACK")
+            if connection.pgconn.transaction_status == status.IDLE:
+                self._idle[os.getpid()].append(connection)
+                return
+        connection.close()
+
+    def _failure(self, error: Any) -> Exception:
+        """Return what to raise for an error of the driver, whose text is not repeated."""
+        code = error.sqlstate
+        if code is None or code.startswith(("08", "57P")) or code == "25P03":
+            return _LostError()
+        kind, sentence = _SENTENCES.get(code, _ELSE)
+        return kind(f"the ledger {self.address} {sentence}")
+
+    def _given_up(self, *, is_sent: bool) -> LedgerError:
+        if is_sent:
+            return ChargedError(
+                f"the ledger {self.address} was lost in the middle of a commit, and a charge may "
+                "stand; see 'dproo ledger show'."
+            )
+        return UnreachableLedgerError(f"the ledger {self.address} {_LOST}")
+
+    def _corrupt(self, what: str) -> CorruptLedgerError:
+        return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")
+
+    def _require_format(self, version: int) -> None:
+        if version != FORMAT:
+            raise NewerFormatError(
+                f"the ledger {self.address} must have format {FORMAT}, got {version}. "
+                "A later version of dproo can read it."
+            )
+
+
+def _close(idle: dict[int, list[Any]]) -> None:
+    for connection in idle.get(os.getpid(), []):
+        connection.close()

@@ -1,0 +1,64 @@
+"""What keeps a ledger: transactions, and appending to the chain of events in one."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from dproo.ledger.address import Address
+from dproo.ledger.chain import Connection, Event
+
+Result = TypeVar("Result")
+Made_co = TypeVar("Made_co", covariant=True)
+
+
+class Action(Protocol[Made_co]):
+    """What a transaction is for."""
+
+    def __call__(self, connection: Any, /, *, is_again: bool) -> Made_co:
+        """Run inside the transaction.
+
+        Args:
+            connection: to the ledger, which nobody else writes meanwhile.
+            is_again: whether it ran before and the answer to its commit was lost; what it wrote
+                may be there.
+        """
+
+
+class Store(Protocol):
+    """A file or a database.
+
+    Guarantee: writers exclude each other, what :meth:`write` has returned from is durable, and
+    an action that raises leaves the ledger as it was.
+    """
+
+    @property
+    def address(self) -> Address:
+        """Where it is; its text may be shown."""
+
+    def create(self) -> None:
+        """Make the ledger where it is missing, if that is for this software to do."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Begin a transaction that sees one state of the ledger."""
+
+    def write(self, action: Action[Result]) -> Result:
+        """Run ``action`` under the lock of all writers, commit, and return what it returned."""
+
+    def now(self, connection: Any) -> str:
+        """Return the time as events keep it; of a database, the server's."""
+
+    def append(
+        self,
+        connection: Any,
+        kind: str,
+        *,
+        dataset: str,
+        nano: int,
+        body: dict[str, Any],
+        entry: int | None = None,
+    ) -> Event:
+        """Write the next event; without an ``entry`` it starts its own."""
+
+    def require_intact(self, connection: Any) -> None:
+        """Raise if what holds the events is damaged or was changed by other means."""

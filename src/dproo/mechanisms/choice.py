@@ -1,0 +1,150 @@
+"""What ``"auto"`` means: the sampler with the least proven worst case at public parameters.
+
+The worst case is :attr:`~dproo.Mechanism.worst_alpha`, the largest distance between a released
+record and a random one over all data; of several records it is that of each. Where the number
+of records is private, the samplers are compared at a number that epsilon and the letters
+decide. No data is looked at, so the choice reveals nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dproo.core.exact import ceil_div, exp_lower
+from dproo.core.percent import percent
+from dproo.mechanisms.balanced import BalancedRevealOrObscure
+from dproo.mechanisms.base import REPLACE, Mechanism, Relation
+from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
+from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
+from dproo.mechanisms.reveal_or_obscure import RevealOrObscure
+
+ENOUGH = 10
+"""Records per letter where their number is private, more at an epsilon below log 2."""
+
+_FUTILE = Fraction(3, 5)
+"""From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
+
+_NOTICEABLE = 1 + Fraction(1, 1000)
+"""By how much another sampler must be better than LS-ROO: roundings differ by less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A sampler that was chosen by public parameters.
+
+    Attributes:
+        sampler: its name.
+        alpha: its worst case, exact or proven, for each released record.
+        reason: why it was chosen, in one sentence.
+    """
+
+    sampler: str
+    alpha: Fraction
+    reason: str
+
+
+@lru_cache(maxsize=64)
+def choose(
+    *,
+    epsilon: Fraction,
+    k: int,
+    n: int | None = None,
+    neighbours: Relation = REPLACE,
+    draws: int = 1,
+    records_per_person: int = 1,
+) -> Choice:
+    """Return the sampler with the least proven worst case.
+
+    Args:
+        epsilon: for all released records together.
+        k: the number of letters.
+        n: the number of records; none where it is private.
+        neighbours: the relation.
+        draws: how many records are released, jointly or each from a block of its own.
+        records_per_person: the most records that one protected person may own.
+
+    >>> choose(epsilon=Fraction(1), k=15, n=4000).sampler
+    'bal-roo'
+    >>> choose(epsilon=Fraction(1), k=15, n=20).reason
+    'No sampler has a smaller proven worst case here.'
+    """
+    records = n or enough(epsilon, k, draws=draws, records_per_person=records_per_person)
+
+    def alpha_of(kind: type[Mechanism]) -> Fraction:
+        if kind.is_closed_form and n and not takes(kind, "draws"):
+            each = epsilon / records_per_person
+            return kind.worst_alpha_at(n=max(1, n // draws), k=k, epsilon=each)
+        options: dict[str, Any] = {"k": k, "neighbours": neighbours}
+        if takes(kind, "draws"):
+            options |= {"draws": draws, "n": records}
+        else:
+            options["n"] = max(1, records // draws)
+        return certified(kind, epsilon, records_per_person, **options).worst_alpha
+
+    plain = LetterSpecificRevealOrObscure
+    alphas = {plain.name: alpha_of(plain)}
+    is_tried: dict[type[Mechanism], bool] = {
+        BalancedRevealOrObscure: alphas[plain.name] < _FUTILE,
+        DataSpecificRevealOrObscure: k == 2,  # by up to a tenth; never with more letters
+        RevealOrObscure: max(draws, records_per_person) > 1,  # never with one record
+    }
+    for kind, is_worth_it in is_tried.items():
+        if is_worth_it and neighbours in kind.relations:
+            alphas[kind.name] = alpha_of(kind)
+    best = min(alphas, key=lambda name: alphas[name])
+    if alphas[plain.name] <= alphas[best] * _NOTICEABLE:
+        best = plain.name
+    return Choice(sampler=best, alpha=alphas[best], reason=_reason(best, alphas, n, records))
+
+
+def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int = 1) -> int:
+    """Return a number of records at which ROO's worst case is a tenth or less.
+
+    >>> enough(Fraction(1), 15), enough(Fraction(1, 10), 9)
+    (150, 856)
+    """
+    rate = min(exp_lower(epsilon / records_per_person) - 1, Fraction(1))
+    return ceil_div(ENOUGH * k * draws * rate.denominator, rate.numerator)
+
+
+def takes(kind: type[Mechanism], option: str) -> bool:
+    """Return whether a sampler has an option of its own."""
+    return option in {field.name for field in fields(kind)}
+
+
+def certified(
+    kind: type[Mechanism], epsilon: Fraction, records_per_person: int, **options: Any
+) -> Mechanism:
+    """Return the certified sampler that spends epsilon on all records of a person.
+
+    Whoever changes several records changes a distribution once for each, so a sampler without
+    an option for that gets an equal share of epsilon.
+    """
+    if takes(kind, "records_per_person"):
+        options["records_per_person"] = records_per_person
+    else:
+        epsilon /= records_per_person
+    return _made(kind, epsilon, tuple(options.items()))
+
+
+@lru_cache(maxsize=64)
+def _made(
+    kind: type[Mechanism], epsilon: Fraction, options: tuple[tuple[str, Any], ...]
+) -> Mechanism:
+    """Return the sampler of these public parameters; several releases share its tables."""
+    return kind(epsilon=epsilon, **dict(options))
+
+
+def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int) -> str:
+    where = "" if n else f" at {records:,} records, since their number is private"
+    rest = {name: alpha for name, alpha in alphas.items() if name != best}
+    other = min(rest, key=lambda name: rest[name], default="")
+    if not other or alphas[other] <= alphas[best] * _NOTICEABLE:
+        return "No sampler has a smaller proven worst case here."
+    return (
+        f"It has the least proven worst case: {percent(alphas[best])} of draws{where};"
+        f" {other} has {percent(alphas[other])}."
+    )

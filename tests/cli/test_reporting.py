@@ -1,0 +1,142 @@
+"""What left, when, for which purpose, by whom and how accurate: shown, and for an auditor."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import dproo
+from dproo.cli.commands import cli
+from dproo.releases.statement import Statement
+
+LETTERS = ["a", "b", "=1+1"]
+
+
+def run(*arguments, ledger):
+    return CliRunner().invoke(cli, [*arguments, "--ledger", str(ledger)])
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """A budget of a file in a private folder, with a release, a row, and one that never ended."""
+    folder = tmp_path / "home-of-ann"
+    folder.mkdir()
+    path, data = tmp_path / "ledger.sqlite3", folder / "visits.csv"
+    data.write_text("c,d\n" + "a,x\n" * 300)
+    book = dproo.Ledger.create(path)
+    book.declare(str(data), budget="9", neighbours="replace")
+    charged = {"ledger": book, "dataset": str(data)}
+    stated = {"purpose": "monthly <b>bulletin</b>", "operator": "Ann Lee"}
+    dproo.sample(data, column="c", alphabet=["a"], epsilon=1, **charged, **stated)
+    fields = [{"name": name, "type": "string", "categories": ["a", "x"]} for name in ("d", "c")]
+    dproo.sample(data, codebook={"schema": {"fields": fields}}, epsilon=1, **charged)
+    book.reserve(str(data), epsilon=1, neighbours="replace", request={"purpose": "=1+1"})
+    return path
+
+
+def test_show_answers_what_left_when_why_by_whom_and_how_accurate(ledger):
+    shown = run("ledger", "show", ledger=ledger).output
+    released, row, unfinished = shown.split("\n  entry ")[1:]
+    assert released.startswith("2  20")
+    assert "what      c: " in released
+    assert "purpose   monthly <b>bulletin</b>\n    by        Ann Lee\n" in released
+    assert "accuracy  at most 0." in released
+    assert "what      d, c: d=" in row  # in the order of the code book
+    assert "by        not stated" in row
+    assert "of rows differ from what the network says" in row
+    assert "charged, never released" in unfinished
+    assert "accuracy" not in unfinished
+    entries = json.loads(run("ledger", "show", "--json", ledger=ledger).output)
+    first, second, third = entries["datasets"][0]["entries"]
+    assert (first["purpose"], first["operator"]) == ("monthly <b>bulletin</b>", "Ann Lee")
+    assert first["columns"] == ["c"]
+    assert first["values"][0] in {"a", "other"}
+    assert len(second["codebook_sha256"]) == 64
+    assert third["values"] == []
+
+
+def test_what_may_be_published_names_no_folder_and_nobody(ledger):
+    printed = run("ledger", "print", "2", ledger=ledger).output
+    receipt = json.loads(printed)
+    assert receipt["ledger"]["dataset"] == "visits.csv"
+    assert receipt["purpose"] == "monthly <b>bulletin</b>"
+    assert receipt["column_names"] == ["c"]
+    assert "home-of-ann" not in printed
+    assert "Ann Lee" not in printed
+
+
+def test_a_release_of_python_is_as_public(ledger):
+    book = dproo.Ledger(ledger)
+    name = book.show()[0].dataset
+    receipt = dproo.sample(
+        ["a"] * 50, alphabet=["a"], epsilon=1, ledger=book, dataset=name, operator="Ann Lee"
+    ).receipt
+    assert receipt["ledger"]["dataset"] == "visits.csv"
+    assert "Ann Lee" not in json.dumps(receipt)
+    assert book.show()[0].lines[-1].request["operator"] == "Ann Lee"
+
+
+def test_the_report_is_a_table_that_a_spreadsheet_takes_for_text(ledger, tmp_path):
+    out = tmp_path / "releases.csv"
+    written = run("ledger", "report", "--out", str(out), ledger=ledger)
+    assert written.output == f"3 entries in {out}\n"
+    text = out.read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["entry"] for row in rows] == ["2", "4", "6"]
+    assert rows[0]["by"] == "Ann Lee"
+    assert rows[0]["purpose"] == "monthly <b>bulletin</b>"
+    assert rows[2]["purpose"] == "'=1+1"
+    assert rows[2]["state"] == "charged, never released"
+    assert {row["dataset"] for row in rows} == {"visits.csv"}
+    assert "home-of-ann" not in text
+    run("ledger", "report", "--out", str(tmp_path / "none.csv"), "--year", "1999", ledger=ledger)
+    assert len((tmp_path / "none.csv").read_text().splitlines()) == 1
+
+
+def test_the_report_opens_in_a_browser(ledger, tmp_path, browser):
+    out = tmp_path / "releases.html"
+    assert run("ledger", "report", "--out", str(out), ledger=ledger).exit_code == 0
+    page = browser.new_page()
+    try:
+        page.goto(out.as_uri())
+        assert page.title() == "Releases"
+        assert page.locator("caption").inner_text() == "visits.csv: epsilon 6 left of 9 (replace)"
+        assert page.locator("tr").count() == 4
+        first = page.locator("tr").nth(1).locator("td").all_inner_texts()
+        assert "monthly <b>bulletin</b>" in first
+        assert "Ann Lee" in first
+        assert page.locator("td b").count() == 0
+    finally:
+        page.close()
+
+
+def test_a_report_overwrites_nothing_and_knows_two_kinds_of_files(ledger, tmp_path):
+    taken = tmp_path / "taken.csv"
+    taken.write_text("mine")
+    for out, words in [
+        (taken, "out must be a new file in a folder that exists"),
+        (tmp_path / "no" / "x.html", "out must be a new file in a folder that exists"),
+        (tmp_path / "x.pdf", "out must end in .csv or .html"),
+    ]:
+        refused = run("ledger", "report", "--out", str(out), ledger=ledger)
+        assert words in str(refused.exception)
+    assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["purpose", "operator"])
+def test_a_statement_is_plain_text_and_refused_before_the_charge(name, ledger):
+    for wrong in ("", " ", "two\nlines", "x" * 201, "postgresql://ann:secret@host/db"):
+        with pytest.raises(ValueError, match=f"{name} must be printable text") as refused:
+            Statement(**{name: wrong})
+        assert "secret" not in str(refused.value)
+    with pytest.raises(TypeError, match=f"{name} must be text, got 3"):
+        Statement(**{name: 3})
+    book = dproo.Ledger(ledger)
+    dataset, before = book.show()[0].dataset, book.head()
+    with pytest.raises(ValueError, match=name):
+        dproo.sample(
+            ["a"], alphabet=["a"], epsilon=1, ledger=book, dataset=dataset, **{name: "two\nlines"}
+        )
+    assert book.head() == before

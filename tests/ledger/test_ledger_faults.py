@@ -1,0 +1,188 @@
+"""Servers that die, lines that are cut, many spenders at once: PostgreSQL as it really fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cutting import Cutter, Moment
+from support.databases import Server, role_of
+from support.stores import emptied, installed, url_of
+
+from dproo import exceptions, sample
+from dproo.ledger import Ledger
+
+pytestmark = pytest.mark.untraced
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
+SOAK = os.environ.get("DPROO_SOAK") == "1"
+CLIENT_KILLS, SERVER_KILLS = (800, 200) if SOAK else (15, 3)
+
+
+@pytest.fixture
+def where(ledger_database: str) -> str:
+    return emptied(ledger_database)
+
+
+@pytest.fixture
+def line(ledger: Ledger) -> Iterator[tuple[Cutter, Ledger]]:
+    """Yield a line that can be cut, and the ledger at its other end."""
+    where = url_of(ledger)
+    folder = where.partition("host=")[2].partition("&")[0]
+    with tempfile.TemporaryDirectory() as place:  # a short name, as sockets need
+        cutter = Cutter(Path(place), Path(folder))
+        yield cutter, Ledger(where.replace(folder, place))
+        cutter.close()
+
+
+def run(job: str, folder: Path, database: str, *, ledger: str = "Ledger", rounds: int) -> Any:
+    command = [sys.executable, str(WORKER), job, str(folder), ledger, str(rounds)]
+    known = {**os.environ, "LEDGER_DATABASE": database, "RACERS": "64"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=known)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+MOMENTS: list[tuple[Moment, ...]] = [
+    ("before",),
+    ("during",),
+    ("after",),
+    ("after", "before", "during"),
+]
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_a_line_cut_around_the_commit_charges_once(
+    line: tuple[Cutter, Ledger], ledger: Ledger, moments: tuple[Moment, ...]
+) -> None:
+    cutter, far = line
+    cutter.cut(*moments)
+    entry = far.reserve("patients", epsilon="0.25", **REPLACE)
+    assert not cutter.moments
+    (account,) = ledger.verify().accounts
+    assert [one.entry for one in account.lines] == [entry.number]
+    cutter.cut(*moments)
+    receipt = far.record(entry, {"values": ["flu"]})
+    assert ledger.released(entry.number) == receipt
+    cutter.cut(*moments)
+    far.declare("visits", budget=1, **REPLACE)
+    assert [event["kind"] for event in ledger.export()] == [
+        "declared",
+        "reserved",
+        "recorded",
+        "declared",
+    ]
+    with pytest.raises(exceptions.AlreadyRecordedError):
+        far.record(entry, {"values": ["flu"]})
+
+
+def test_a_release_whose_line_is_cut_at_every_commit_is_paid_and_shown_once(
+    line: tuple[Cutter, Ledger], ledger: Ledger
+) -> None:
+    cutter, far = line
+    cutter.cut(None, "after", "during", None, "after", "before")
+    data = ["flu"] * 30 + ["cold"] * 20
+    release = sample(data, alphabet=["flu", "cold"], epsilon="0.5", ledger=far, dataset="patients")
+    (account,) = ledger.verify().accounts
+    assert [one.is_recorded for one in account.lines] == [True]
+    assert ledger.released(account.lines[0].entry) == release.receipt
+
+
+def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
+    line: tuple[Cutter, Ledger], ledger: Ledger
+) -> None:
+    cutter, far = line
+    impatient = Ledger(far.path, timeout=0.2)
+    cutter.cut(*["during"] * 99)
+    with pytest.raises(exceptions.ChargedError, match="in the middle of a commit, and a charge ma"):
+        impatient.reserve("patients", epsilon="0.25", **REPLACE)
+    assert len(ledger.verify().accounts[0].lines) <= 1
+
+
+def test_a_server_that_is_away_is_one_sentence_and_its_return_is_noticed() -> None:
+    server = Server()
+    try:
+        url = role_of(installed(server.url), "team")
+        ledger = Ledger(url)
+        ledger.declare("patients", budget=1, **REPLACE)
+        server.kill()
+        with pytest.raises(exceptions.UnreachableLedgerError, match="no PostgreSQL server answ"):
+            ledger.reserve("patients", epsilon="0.25", **REPLACE)
+        server.start()
+        ledger.reserve("patients", epsilon="0.25", **REPLACE)
+        report = killed(server, url, SERVER_KILLS)
+    finally:
+        server.remove()
+    assert report["kills"] == SERVER_KILLS
+    assert report["shown"] > 0
+
+
+def killed(server: Server, url: str, kills: int) -> dict[str, int]:
+    """Kill the server under a releasing client; after each kill, hold the ledger to its word."""
+    dice = random.Random()  # noqa: S311 - it chooses moments
+    ledger = Ledger(url)
+    ledger.declare("many", budget="100000", **REPLACE)
+    report = {"kills": 0, "shown": 0}
+    client = subprocess.Popen(
+        [sys.executable, str(WORKER), "client", url, "Ledger", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert client.stdout is not None
+    tries = reads = 0
+    shown: list[list[str]] = []
+    try:
+        for _ in range(kills):
+            before = len(shown)
+            while len(shown) == before:  # at least one release between two kills
+                words = client.stdout.readline().split()
+                tries += words[0] == "try"
+                reads += words[0] == "read"
+                shown += [words[1:]] * (words[0] == "show")
+            time.sleep(dice.uniform(0, 0.05))
+            server.kill()
+            server.start()
+            report["kills"] += 1
+    finally:
+        client.terminate()
+    for words in (text.split() for text in client.stdout):
+        tries += words[0] == "try"
+        reads += words[0] == "read"
+        shown += [words[1:]] * (words[0] == "show")
+    client.wait()
+    client.stdout.close()
+    account = next(one for one in ledger.verify().accounts if one.dataset == "many")
+    assert reads <= len(account.lines) <= tries, "released without a charge, or charged twice"
+    for entry, value in shown:
+        assert ledger.released(int(entry))["values"] == [value]
+    assert len({entry for entry, _ in shown}) == len(shown), "released twice for one charge"
+    report["shown"] = len(shown)
+    return report
+
+
+def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
+    tmp_path: Path, ledger_database: str
+) -> None:
+    report = run("kill", tmp_path, ledger_database, rounds=CLIENT_KILLS)
+    assert report["kills"] == CLIENT_KILLS
+    assert not report["broken"]
+    assert report["charged"] >= report["read"] >= report["shown"] > 0
+    assert report["charged"] - report["shown"] <= CLIENT_KILLS
+
+
+def test_sixty_four_spenders_at_once_are_granted_exactly_what_fits(
+    tmp_path: Path, ledger_database: str
+) -> None:
+    rounds = 20 if SOAK else 1
+    report = run("race", tmp_path, ledger_database, rounds=rounds)
+    assert report == {"granted": [33] * rounds, "charged": [33] * rounds, "failed": 0}

@@ -1,0 +1,330 @@
+"""The rules of a budget: refused by name, on both stores, and by the database itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.databases import role_of
+from support.stores import copy_of, put_back, unguarded, url_of
+
+from dproo import exceptions, sample
+from dproo.cli.commands import run
+from dproo.ledger import Database, Ledger, Limits, approve, copy, deny, requests
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+DIGEST = "ab" * 32
+DATABASE = pytest.mark.parametrize("where", ["postgresql"], indirect=True)
+FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
+
+
+def declared(ledger: Ledger, **limits: Any) -> Ledger:
+    ledger.declare("visits", budget=10, limits=Limits(**limits), **REPLACE)
+    return ledger
+
+
+def refused(ledger: Ledger, epsilon: str = "0.25", **request: Any) -> str:
+    before = copy_of(ledger)
+    with pytest.raises(exceptions.RuleRefused) as found:
+        ledger.reserve("visits", epsilon=epsilon, request=request, **REPLACE)
+    assert copy_of(ledger) == before
+    ledger.verify()
+    assert f"the rule {found.value.rule!r} of 'visits': " in str(found.value)
+    return str(found.value).partition(": ")[2]
+
+
+def test_one_release_is_at_most_so_large(ledger: Ledger) -> None:
+    declared(ledger, per_release="0.5")
+    assert refused(ledger, "0.500000001") == (
+        "at most 0.5 is charged for a release, and this makes 0.500000001."
+    )
+    ledger.reserve("visits", epsilon="0.5", **REPLACE)
+    ledger.verify()
+
+
+def test_the_releases_of_one_day_are_at_most_so_large(ledger: Ledger) -> None:
+    declared(ledger, per_day="0.6")
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    ledger.reserve("patients", epsilon="0.5", **REPLACE)  # of another budget
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    assert refused(ledger) == "at most 0.6 is charged for a day, and this makes 0.75."
+    ledger.reserve("visits", epsilon="0.1", **REPLACE)
+    ledger.verify()
+
+
+def test_another_day_begins_anew(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    declared(ledger, per_day="0.3")
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    refused(ledger)
+    if isinstance(ledger.path, Path):
+        monkeypatch.setattr("dproo.ledger.chain.now", lambda: "2100-01-01T00:00:00+00:00")
+        monkeypatch.setattr("dproo.ledger.ledger.now", lambda: "2100-01-01T00:00:00+00:00")
+    else:
+        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
+            connection.execute("UPDATE head SET at = '2100-01-01T00:00:00Z'")
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    refused(ledger)
+
+
+def test_nothing_is_released_from_a_day_on(ledger: Ledger) -> None:
+    declared(ledger, until="2020-01-31")
+    assert refused(ledger) == "nothing is released from 2020-01-31 on."
+
+
+def test_only_some_columns_may_be_released(ledger: Ledger) -> None:
+    declared(ledger, columns=["sex", "age"])
+    sentence = "only age, sex may be released."
+    assert refused(ledger) == sentence
+    assert refused(ledger, columns=["sex", "name"]) == sentence
+    assert refused(ledger, columns=["sex"], by="ward") == sentence
+    ledger.reserve("visits", epsilon="0.25", request={"columns": ["sex"], "by": "age"}, **REPLACE)
+    ledger.verify()
+
+
+def test_a_release_names_its_columns_to_the_rule(ledger: Ledger, tmp_path: Path) -> None:
+    declared(ledger, columns=["sex"])
+    data = tmp_path / "visits.csv"
+    data.write_text("sex,ward\nF,A\nM,B\nF,A\n")
+    given: dict[str, Any] = {"alphabet": ["F", "M"], "epsilon": 1, "ledger": ledger}
+    sample(data, column="sex", dataset="visits", **given)
+    with pytest.raises(exceptions.RuleRefused, match="only sex may be released"):
+        sample(data, column="ward", dataset="visits", **given)
+    with pytest.raises(exceptions.RuleRefused, match="only sex may be released"):
+        sample(data, column="sex", by={"ward": ["A", "B"]}, dataset="visits", **given)
+
+
+def test_only_one_code_book_may_be_used(ledger: Ledger) -> None:
+    declared(ledger, codebook=DIGEST)
+    assert refused(ledger, codebook_sha256="cd" * 32) == f"the code book is {DIGEST}."
+    ledger.reserve("visits", epsilon="0.25", request={"codebook_sha256": DIGEST}, **REPLACE)
+    ledger.reserve("visits", epsilon="0.25", request={"alphabet_sha256": DIGEST}, **REPLACE)
+
+
+def test_rules_of_ones_own_hold_besides(ledger: Ledger) -> None:
+    declared(ledger, per_release="2")
+    strict = ledger.limited(Limits(per_release="0.5", per_day="0.75"))
+    strict.reserve("visits", epsilon="0.5", **REPLACE)
+    assert refused(strict, "1").startswith("at most 0.5 is charged for a release")
+    assert refused(strict, "0.5").startswith("at most 0.75 is charged for a day")
+    assert refused(ledger, "3").startswith("at most 2 is charged for a release")
+    ledger.reserve("visits", epsilon="2", **REPLACE)
+
+
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        ({"per_release": 0}, "per_release must be between 1e-9 and 1000000, got '0'."),
+        ({"per_day": "much"}, "per_day must be a decimal number, got 'much'."),
+        ({"until": "tomorrow"}, "until must be a day such as 2027-01-31, got 'tomorrow'."),
+        ({"until": "20270131"}, "until must be a day such as 2027-01-31, got '20270131'."),
+        ({"columns": []}, "columns must be names, got []."),
+        ({"codebook": "abc"}, "codebook must be a SHA-256 in hexadecimal, got 'abc'."),
+    ],
+)
+def test_a_rule_that_is_none_is_refused(limits: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError) as found:  # noqa: PT011 - the whole sentence is compared
+        Limits(**limits)
+    assert str(found.value) == sentence
+
+
+@FILE
+def test_a_file_has_no_second_person(ledger: Ledger) -> None:
+    with pytest.raises(ValueError, match="approval_above needs a ledger in PostgreSQL"):
+        declared(ledger, approval_above="1")
+
+
+def test_rules_go_with_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
+    declared(ledger, per_release="0.5", columns=["sex"])
+    file = copy(ledger, tmp_path / "copied.sqlite3")
+    assert (
+        file.show()[1].limits
+        == ledger.show()[1].limits
+        == Limits(per_release="0.5", columns=["sex"])
+    )
+
+
+def set_rule(ledger: Ledger, release_nano: str) -> None:
+    """Change what the functions of a database hold spenders to; a file has none."""
+    if isinstance(ledger.path, Database):
+        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
+            change = f"UPDATE budget SET release_nano = {release_nano} WHERE dataset = 'visits'"
+            connection.execute(change)
+
+
+def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -> None:
+    declared(ledger, per_release="0.5")
+    monkeypatch.setattr("dproo.ledger.charging.limits_of", lambda _: Limits())
+    set_rule(ledger, "NULL")
+    ledger.reserve("visits", epsilon=1, **REPLACE)
+    set_rule(ledger, "500000000")
+    with pytest.raises(exceptions.CorruptLedgerError, match="event 3 breaks the rules"):
+        ledger.verify()
+
+
+@DATABASE
+@pytest.mark.parametrize(
+    ("limits", "sentence"),
+    [
+        ({"per_release": "0.1"}, "the rule per_release"),
+        ({"per_day": "0.1"}, "the rule per_day"),
+        ({"until": "2020-01-31"}, "the rule until"),
+        ({"approval_above": "0.1"}, "the rule approval_above"),
+    ],
+)
+def test_the_database_holds_spenders_to_the_rules_by_itself(
+    ledger: Ledger, ledger_database: str, limits: dict[str, Any], sentence: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    declared(ledger, **limits)
+    before = copy_of(ledger)
+    with (
+        psycopg.connect(role_of(ledger_database, "bob")) as connection,
+        pytest.raises(psycopg.Error, match=sentence),
+    ):
+        connection.execute("SELECT dproo.reserve('visits', '1/4', NULL, repeat('ab', 16), '{}')")
+    assert copy_of(ledger) == before
+
+
+@pytest.fixture
+def two(ledger: Ledger, ledger_database: str) -> tuple[Ledger, Ledger]:
+    """A spender and an owner of a ledger whose larger releases need both."""
+    declared(ledger, approval_above="0.5")
+    bob, ann = (Ledger(role_of(ledger_database, name)) for name in ("bob", "ann"))
+    return bob, ann
+
+
+def asked(ledger: Ledger, epsilon: str = "1", **request: Any) -> int:
+    with pytest.raises(exceptions.ApprovalNeeded) as needed:
+        ledger.reserve("visits", epsilon=epsilon, request=request, **REPLACE)
+    return needed.value.number
+
+
+@DATABASE
+def test_a_larger_release_needs_a_second_person_once(two: tuple[Ledger, Ledger]) -> None:
+    bob, ann = two
+    bob.reserve("visits", epsilon="0.5", **REPLACE)  # not above
+    number = asked(bob, k=9)
+    assert asked(bob, k=9) == number  # asking again writes nothing
+    assert [(one.number, one.charge, one.request, one.state) for one in requests(ann)] == [
+        (number, 10**9, {"k": 9}, "open")
+    ]
+    approve(ann, number)
+    assert asked(bob, k=8) != number  # another release is another request
+    entry = bob.reserve("visits", epsilon="1", request={"k": 9}, **REPLACE)
+    bob.record(entry, {"values": ["flu"]})
+    assert requests(ann)[0].state == "used"
+    assert asked(bob, k=9) != number  # one word is good for one release
+    with pytest.raises(exceptions.UnknownEntryError):
+        bob.released(number)
+    for call in (approve, deny):
+        with pytest.raises(exceptions.UnknownEntryError) as found:
+            call(ann, number)
+        assert str(found.value) == f"request must be the number of an open one, got {number}."
+    assert ann.verify().accounts[1].spent == 15 * 10**8
+
+
+@DATABASE
+def test_a_release_that_was_denied_stays_so(two: tuple[Ledger, Ledger]) -> None:
+    bob, ann = two
+    number = asked(bob)
+    deny(ann, number)
+    assert refused(bob, "1") == f"request {number} was denied."
+    assert [one.state for one in requests(bob)] == ["denied"]
+
+
+@DATABASE
+def test_nobody_approves_what_they_have_asked_for(
+    two: tuple[Ledger, Ledger], ledger: Ledger
+) -> None:
+    bob, _ = two
+    number = asked(ledger)  # of somebody who is an owner as well
+    before = copy_of(ledger)
+    for one in (ledger, bob):
+        with pytest.raises(exceptions.RoleError):
+            approve(one, number)
+    assert copy_of(ledger) == before
+
+
+@DATABASE
+def test_requests_go_with_a_ledger(
+    two: tuple[Ledger, Ledger], ledger: Ledger, tmp_path: Path, ledger_database: str
+) -> None:
+    bob, ann = two
+    approve(ann, asked(bob, k=1))
+    bob.reserve("visits", epsilon="1", request={"k": 1}, **REPLACE)
+    approve(ann, asked(bob, k=2))
+    deny(ann, asked(bob, k=3))
+    asked(bob, k=4)
+    states = ["used", "approved", "denied", "open"]
+    file = copy(ledger, tmp_path / "copied.sqlite3")
+    assert [one.state for one in requests(file)] == states
+    copy_back(ledger)
+    back = copy(file, ledger_database)
+    assert [one.state for one in requests(back)] == states
+    bob.reserve("visits", epsilon="1", request={"k": 2}, **REPLACE)
+    assert asked(bob, k=1)
+    approve(ann, requests(ann)[3].number)
+    bob.reserve("visits", epsilon="1", request={"k": 4}, **REPLACE)
+    ledger.verify()
+
+
+def copy_back(ledger: Ledger) -> None:
+    """Empty a ledger in a database, to be copied into."""
+    event, head, budget, approval = copy_of(ledger)
+    del event, budget, approval
+    fresh = (*head[0][:2], 0, "0" * 64, *head[0][4:])
+    put_back(ledger, [[], [fresh], [], []])
+
+
+@DATABASE
+def test_the_commands_of_two_people(
+    two: tuple[Ledger, Ledger], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    bob, ann = two
+    numbers = asked(bob, k=9), asked(bob, k=8)
+    assert isinstance(ann.path, Database)
+    monkeypatch.setenv("DPROO_LEDGER", ann.path.url)
+    assert run(["ledger", "requests"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [f"request {one}" for one in numbers]
+    assert lines[0].endswith('visits  1  open  {"k": 9}')
+    assert run(["ledger", "approve", str(numbers[0])]) == 0
+    assert run(["ledger", "deny", str(numbers[1])]) == 0
+    assert (
+        capsys.readouterr().out == f"request {numbers[0]} approved\nrequest {numbers[1]} denied\n"
+    )
+    assert run(["ledger", "approve", "1"]) == 2
+
+
+def test_rules_are_declared_on_the_command_line(
+    where: Path | str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("DPROO_LEDGER", str(where))
+    words = [
+        "--per-release",
+        "0.5",
+        "--per-day",
+        "1",
+        "--until",
+        "2099-01-31",
+        "--columns",
+        "sex,age",
+    ]
+    assert run(["ledger", "init", "visits", "--budget", "3", *words]) == 0
+    assert ledger.show()[1].limits == Limits(
+        per_release="0.5", per_day=1, until="2099-01-31", columns=["age", "sex"]
+    )
+    capsys.readouterr()
+    data = Path(os.environ["XDG_DATA_HOME"]) / "visits.csv"
+    data.write_text("sex\nF\nM\n")
+    asking = ["sample", str(data), "--column", "sex", "--dataset", "visits", "--epsilon", "1"]
+    letters = Path(os.environ["XDG_DATA_HOME"]) / "letters.txt"
+    letters.write_text("F\nM\n")
+    assert run([*asking, "--alphabet", str(letters)]) == 3
+    assert capsys.readouterr().err == (
+        "Error: the rule 'per_release' of 'visits': at most 0.5 is charged for a release, and this "
+        "makes 1. Nothing was read or charged.\n"
+    )

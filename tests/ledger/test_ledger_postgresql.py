@@ -1,0 +1,341 @@
+"""A ledger in PostgreSQL: its installation, its JSON, its edits, its copies, its sentences."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.stores import copy_of, emptied, put_back, unguarded
+
+from dproo import exceptions
+from dproo.cli.commands import run
+from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
+from dproo.ledger.chain import canonical
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+SECRET = "S3CR3T"  # noqa: S105 - of nobody
+
+
+@pytest.fixture
+def where(ledger_database: str) -> str:
+    return emptied(ledger_database)
+
+
+@pytest.fixture
+def book(ledger: Ledger) -> Ledger:
+    """A ledger with some of everything."""
+    limits = Limits(per_day="0.25", until="2099-01-31")
+    ledger.declare(
+        "éléments 😀", budget="1/3", neighbours="add-remove", delta="1e-6", limits=limits
+    )
+    for epsilon in ("0.25", "1/3"):
+        entry = ledger.reserve("patients", epsilon=epsilon, request={"k": 9}, **REPLACE)
+        ledger.record(entry, {"values": ["flü"], "worst_alpha": 0.25})
+    ledger.reserve("éléments 😀", epsilon="0.1", delta="1e-7", neighbours="add-remove")
+    return ledger
+
+
+NUMBERS = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+
+
+def test_the_database_writes_json_as_python_does(ledger_database: str) -> None:
+    with unguarded(ledger_database) as connection:
+
+        @settings(max_examples=60)
+        @given(st.lists(VALUES, max_size=9))
+        def check(values: list[Any]) -> None:
+            text = canonical(values)
+            if "\\u0000" in text:  # no text of PostgreSQL holds it
+                return
+            query = "SELECT canonical(%s::json, 0)"
+            loose = json.dumps(values, ensure_ascii=False, indent=1)
+            assert connection.execute(query, (loose,)).fetchone() == (text,)
+
+        check()
+
+
+def test_installing_twice_changes_nothing(ledger_database: str, book: Ledger) -> None:
+    before = copy_of(book)
+    assert not install(Database(ledger_database))
+    assert copy_of(book) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ("user=bob", "RoleError", "the role needs CREATE on the database and CREATEROLE."),
+        ("host=/nowhere", "UnusableLedgerError", "could not be made: no PostgreSQL server answers"),
+        ("ascii", "UnusableLedgerError", "it needs PostgreSQL 14 or later and a database in UTF8."),
+    ],
+)
+def test_an_installation_that_fails_is_one_sentence(
+    ledger_database: str, change: str, error: str, sentence: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    url = ledger_database.replace("/ledgers?", "/postgres?")
+    if change == "ascii":
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0"
+            )
+        url = ledger_database.replace("/ledgers?", "/ascii?")
+    name = change.partition("=")[0]
+    url = re.sub(rf"{name}=[^&]*", change, url)
+    with pytest.raises(getattr(exceptions, error)) as refused:
+        install(Database(url))
+    assert sentence in str(refused.value)
+
+
+def test_a_ledger_can_be_handed_to_another_process(book: Ledger) -> None:
+    other = pickle.loads(pickle.dumps(book))  # noqa: S301 - our own
+    assert other == book
+    assert other.verify() == book.verify()
+
+
+def test_the_commands_work_with_a_database(
+    where: str,
+    ledger_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def said(*arguments: str, url: str = where, code: int = 0) -> str:
+        monkeypatch.setenv("DPROO_LEDGER", url)
+        assert run(["ledger", *arguments]) == code
+        captured = capsys.readouterr()
+        return captured.err if code else captured.out
+
+    name = str(Database(where))
+    assert said("install", url=ledger_database) == f"{name}: a ledger is there already\n"
+    told = said("init", "visits", "--budget", "1")
+    assert told == f"visits: 1 declared, replace, in {name}\n"
+    assert said("show", "--ledger", where) == "visits: 1 left of 1 (replace)\n"
+    assert said("verify").startswith("intact: 1 events")
+    file = tmp_path / "moved.sqlite3"
+    assert said("export", "--to", str(file)) == f"1 events in {file}\n"
+    emptied(where)
+    assert said("import", str(file), url=ledger_database) == f"1 events in {name}\n"
+    assert said("install", url="/file.sqlite3", code=2) == (
+        "Error: ledger must be a postgresql:// URL to be installed; 'dproo ledger init' makes a "
+        "file.\n"
+    )
+
+
+def test_a_ledger_moves_to_a_file_and_back(
+    book: Ledger, tmp_path: Path, where: str, ledger_database: str
+) -> None:
+    file = copy(book, tmp_path / "moved.sqlite3")
+    assert file.export() == book.export()
+    assert file.verify() == book.verify()
+    with pytest.raises(exceptions.NotEmptyLedgerError, match="must be empty to be copied into"):
+        copy(book, file.path)
+    file.reserve("patients", epsilon="0.01", **REPLACE)
+    with pytest.raises(exceptions.RolledBackError):  # one of the two is an old copy now
+        book.show()
+    emptied(where)
+    with pytest.raises(exceptions.RoleError):  # a spender cannot bring a history along
+        copy(file, where)
+    back = copy(file, ledger_database)
+    assert back.verify() == file.verify()
+    entry = Ledger(where).reserve("patients", epsilon="0.01", **REPLACE)
+    Ledger(where).record(entry, {"values": ["flu"]})
+    back.verify()
+
+
+def test_a_ledger_of_the_first_format_moves_to_a_database(
+    tmp_path: Path, ledger_database: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("dproo.ledger.chain._has_ids", lambda _: False)
+        old = Ledger.create(tmp_path / "old.sqlite3")
+        old.declare("patients", budget=1, **REPLACE)
+    moved = copy(old, ledger_database)
+    moved.reserve("patients", epsilon="0.5", **REPLACE)
+    assert Ledger(where).verify().events == 2
+
+
+EDITS = [
+    "UPDATE event SET nano = 1 WHERE kind = 'reserved'",
+    "UPDATE event SET nano = 10 * nano WHERE kind = 'declared'",
+    "UPDATE event SET body = replace(body, 'k', 'j') WHERE kind = 'reserved'",
+    "UPDATE event SET dataset = 'visits' WHERE seq = 3",
+    "UPDATE event SET hash = repeat('a', 64) WHERE seq = 3",
+    "UPDATE event SET seq = 99 WHERE seq = 7",
+    "DELETE FROM event WHERE seq = 3",
+    "DELETE FROM event WHERE seq = 7",
+    "UPDATE head SET seq = 6, hash = (SELECT hash FROM event WHERE seq = 6)",
+    "UPDATE head SET hash = repeat('0', 64)",
+    "UPDATE budget SET spent_nano = 0",
+    "UPDATE budget SET nano = 10 * nano",
+    "UPDATE budget SET spent_atto = 0",
+    "UPDATE budget SET atto = 10 * atto",
+    "UPDATE budget SET day_nano = 10 * day_nano",
+    "UPDATE budget SET until = NULL",
+    "INSERT INTO approval VALUES (3, 'ab', 'bob', 'approved')",
+    "DELETE FROM budget WHERE dataset = 'patients'",
+    (
+        "INSERT INTO event SELECT 8, kind, dataset, 8, nano, body, repeat('b', 64) FROM event"
+        " WHERE seq = 3"
+    ),
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_by_the_database_administrator_is_found(
+    book: Ledger, ledger_database: str, edit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # nothing is remembered
+    book.verify()
+    with unguarded(ledger_database) as connection:
+        connection.execute(edit)
+    with pytest.raises(exceptions.CorruptLedgerError):
+        book.verify()
+
+
+def test_events_are_append_only_even_for_the_administrator(
+    book: Ledger, ledger_database: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    before = copy_of(book)
+    for statement in (
+        "UPDATE dproo.event SET nano = 1",
+        "DELETE FROM dproo.event",
+        "TRUNCATE dproo.event",
+    ):
+        with (
+            psycopg.connect(ledger_database) as connection,
+            pytest.raises(psycopg.Error, match="events are never changed or deleted"),
+        ):
+            connection.execute(statement)
+    assert copy_of(book) == before
+
+
+def test_a_function_that_writes_another_event_is_found_before_the_commit(
+    book: Ledger, ledger_database: str
+) -> None:
+    before = copy_of(book)
+    with unguarded(ledger_database) as connection:
+        (text,) = connection.execute("SELECT pg_get_functiondef('append'::regproc)").fetchone()
+        connection.execute(text.replace("made.nano := append.nano;", "made.nano := 1;"))
+    try:
+        with pytest.raises(exceptions.CorruptLedgerError, match="other events than were asked"):
+            book.reserve("patients", epsilon="0.1", **REPLACE)
+    finally:
+        with unguarded(ledger_database) as connection:
+            connection.execute(text)
+    assert copy_of(book) == before
+
+
+def test_a_head_kept_elsewhere_finds_a_shortened_ledger(
+    book: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    old = copy_of(book)
+    book.reserve("patients", epsilon="0.01", **REPLACE)
+    head = book.head()
+    put_back(book, old)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
+    book.verify()
+    with pytest.raises(exceptions.CorruptLedgerError, match="lacks the event of the expected head"):
+        book.verify(expect_head=head)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ("/ledgers?", "MissingLedgerError", "is not there. 'dproo ledger install' makes it"),
+        ("user=team", "UnreachableLedgerError", "could not be reached: the server refused"),
+        ("host=", "UnreachableLedgerError", "could not be reached: no PostgreSQL server answers"),
+    ],
+)
+def test_a_database_that_holds_no_ledger_is_one_sentence(
+    where: str, change: str, error: str, sentence: str
+) -> None:
+    other = {"/ledgers?": "/postgres?", "user=team": "user=nobody", "host=": "host=/nowhere"}
+    url = where.replace(change, other[change]) + f"&password={SECRET}"
+    with pytest.raises(getattr(exceptions, error)) as refused:
+        Ledger(url)
+    assert sentence in str(refused.value)
+    assert SECRET not in str(refused.value)
+
+
+def test_no_password_is_in_what_a_ledger_shows(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"{where}&password={SECRET}"
+    monkeypatch.setenv("DPROO_LEDGER", url)
+    ledger = Ledger(default_path())
+    ledger.declare("patients", budget=1, **REPLACE)
+    entry = ledger.reserve("patients", epsilon=1, **REPLACE)
+    receipt = ledger.record(entry, {"values": ["flu"]})
+    shown = [ledger, ledger.path, str(ledger.path), receipt, ledger.export(), copy_of(ledger)]
+    assert SECRET not in repr(shown)
+    with pytest.raises(ValueError, match=r"^ledger must be a URL that starts") as refused:
+        Ledger(f"postgresql+psycopg://ann:{SECRET}@host/db")
+    assert SECRET not in str(refused.value)
+
+
+def test_a_newer_format_is_refused_by_name(ledger: Ledger, ledger_database: str) -> None:
+    with unguarded(ledger_database) as connection:
+        connection.execute("UPDATE head SET format = 2")
+    try:
+        with pytest.raises(exceptions.NewerFormatError, match=r"must have format 1, got 2\."):
+            ledger.show()
+    finally:
+        with unguarded(ledger_database) as connection:
+            connection.execute("UPDATE head SET format = 1")
+
+
+def test_a_ledger_that_others_hold_says_so_in_time(ledger: Ledger, ledger_database: str) -> None:
+    impatient = Ledger(ledger.path, timeout=0.01)
+    with unguarded(ledger_database) as connection:
+        connection.execute("SELECT lock()")
+        with pytest.raises(exceptions.BusyLedgerError, match="held by other processes for too"):
+            impatient.reserve("patients", epsilon=1, **REPLACE)
+    assert impatient.show()[0].left == 10**9
+
+
+def test_time_is_the_servers_and_never_goes_back(ledger: Ledger, ledger_database: str) -> None:
+    with unguarded(ledger_database) as connection:
+        connection.execute("UPDATE head SET at = '2100-01-01T00:00:00Z'")
+    ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    assert ledger.export()[-1]["body"]["at"] == "2100-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "sentence"),
+    [
+        ("25006", "ReadOnlyLedgerError", "cannot be written: the server is a copy of another one."),
+        ("53100", "FullDiskError", "cannot be written: no space is left on the server's disk."),
+        ("XX000", "UnusableLedgerError", "refused the query; details are withheld."),
+    ],
+)
+def test_a_failing_server_is_one_sentence(
+    ledger: Ledger, ledger_database: str, code: str, error: str, sentence: str
+) -> None:
+    """The server's own words are not repeated, whatever they are."""
+    with unguarded(ledger_database) as connection:
+        (text,) = connection.execute("SELECT pg_get_functiondef('reserve'::regproc)").fetchone()
+        spoilt = f"BEGIN RAISE EXCEPTION '{SECRET}' USING ERRCODE = '{code}'; "
+        connection.execute(text.replace("BEGIN", spoilt, 1))
+    try:
+        with pytest.raises(getattr(exceptions, error)) as refused:
+            ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    finally:
+        with unguarded(ledger_database) as connection:
+            connection.execute(text)
+    assert str(refused.value).startswith(f"the ledger {ledger.path} {sentence}")
+    assert SECRET not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert ledger.verify().events == 1

@@ -1,0 +1,156 @@
+"""How good a release is, said always, and warned of where it is not good."""
+
+import random
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+import dproo
+from dproo.cli.commands import cli
+from dproo.mechanisms import SAMPLERS
+from dproo.mechanisms.choice import enough
+
+LETTERS = ["a", "b", "c"]
+DATA = ["a"] * 600 + ["b"] * 400
+BOOK = {
+    "schema": {
+        "fields": [
+            {"name": "x", "type": "string", "categories": ["a", "b"]},
+            {"name": "y", "type": "string", "categories": ["c", "d"], "parents": ["x"]},
+        ]
+    }
+}
+ROWS = [("a", "c"), ("b", "d")] * 500
+
+
+def accuracy(data=DATA, **asked):
+    asked = {"alphabet": LETTERS, "epsilon": 1} | asked
+    return dproo.sample(data, **asked).receipt
+
+
+def test_one_record_says_what_share_of_draws_differs():
+    receipt = accuracy(sampler="ls-roo")
+    law = dproo.mechanism("ls-roo", epsilon=1, n=1000, k=4)
+    assert receipt["worst_alpha"] == float(law.worst_alpha)
+    assert receipt["accuracy"] == "at most 0.12 % of draws differ from a random record's"
+    assert receipt["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"size": 5}, "for each record, at most 0.5"),
+        ({"neighbours": "add-remove"}, "at 40 records, at most 2."),
+        ({"size": 5, "neighbours": "add-remove"}, "for each record, at 200 records, at most 2."),
+        ({"records_per_person": 3}, "at most 0.3"),
+    ],
+)
+def test_several_and_people_have_their_own_sentence(asked, words):
+    receipt = accuracy(**asked)
+    assert receipt["accuracy"].startswith(words)
+    assert receipt["accuracy"].endswith("with more, fewer do") == ("neighbours" in asked)
+
+
+def test_under_add_remove_nothing_of_it_tells_the_number_of_records():
+    few, many = (accuracy(["a"] * n, neighbours="add-remove") for n in (1, 10**5))
+    for field in ("accuracy", "warnings", "sampler", "sampler_reason", "certificate"):
+        assert few[field] == many[field]
+
+
+def test_a_group_and_a_row_have_their_own_sentence(tmp_path):
+    data = tmp_path / "wards.csv"
+    data.write_text("ward,c\n" + "A,a\n" * 300 + "B,b\n" * 200)
+    asked = {"alphabet": LETTERS, "epsilon": 1, "column": "c", "by": {"ward": ["A", "B"]}}
+    private = dproo.sample(data, **asked).receipt
+    assert private["accuracy"].startswith("in each group, at 40 records, at most 2.")
+    covered = private["certificate"]["covers"]
+    assert covered == "one record in one group; replaced, it may be in two"
+    public = dproo.sample(data, **asked, are_groups_public=True).receipt
+    assert public["accuracy"].startswith("in each group, at most 0.")
+    assert public["certificate"]["covers"] == "one record in one group"
+    row = dproo.sample(ROWS, codebook=BOOK, epsilon=1).receipt
+    assert row["accuracy"].endswith("of rows differ from what the network says of the records")
+    assert row["certificate"]["covers"] == "one record, all columns together"
+    hidden = dproo.sample(
+        ROWS, codebook=BOOK, epsilon=1, size=2, neighbours="add-remove", records_per_person=2
+    ).receipt
+    assert hidden["accuracy"].startswith("for each row, at ")
+    assert hidden["certificate"]["covers"] == "all records of a person, all columns together"
+
+
+def test_a_row_without_a_bound_says_so():
+    fields = [
+        {"name": "x", "type": "string", "categories": ["a", "b"]},
+        {"name": "y", "type": "string", "categories": ["c", "d"]},
+        {"name": "z", "type": "string", "categories": ["e", "f"], "parents": ["x", "y"]},
+    ]
+    data = [("a", "c", "e")] * 50
+    receipt = dproo.sample(data, codebook={"schema": {"fields": fields}}, epsilon=1).receipt
+    assert receipt["accuracy"].startswith("no bound is known: ")
+    assert "an unknown share of draws" in receipt["warnings"][0]
+
+
+def test_each_row_of_a_synthetic_column_has_its_sentence():
+    asked = {"alphabet": LETTERS, "rows": 5, "epsilon": 1}
+    assert dproo.synthesize(DATA, **asked).receipt["accuracy"].startswith("for each row, at most ")
+    hidden = dproo.synthesize(DATA, **asked, neighbours="add-remove", records_per_person=2)
+    assert hidden.receipt["accuracy"].startswith("for each row, at ")
+    assert hidden.receipt["certificate"]["covers"] == "each of 2 records of a person in one row"
+
+
+def test_a_person_is_covered_as_a_whole_only_by_a_sampler_that_does():
+    whole = accuracy(sampler="roo", records_per_person=3)["certificate"]
+    assert whole["covers"] == "all records of a person"
+    assert 0.9 < whole["epsilon"] <= 1
+    each = accuracy(sampler="ls-roo", records_per_person=4)["certificate"]
+    assert each["covers"] == "each of 4 records of a person"
+    assert each["epsilon"] <= 0.25
+
+
+def test_what_is_said_at_a_public_number_holds_for_more_records():
+    dice = random.Random()  # noqa: S311 - settings are public
+    for _ in range(5):
+        k, epsilon = dice.randint(2, 300), Fraction(f"{10 ** dice.uniform(-2, 1):.3g}")
+        n = enough(epsilon, k)
+        for name, kind in SAMPLERS.items():
+            if "add-remove" in kind.relations:
+                said, *later = (
+                    kind(epsilon=epsilon, k=k, n=more, neighbours="add-remove").worst_alpha
+                    for more in (n, n + 1, 3 * n, 1000 * n)
+                )
+                assert max(later) <= said, (name, k, epsilon)
+
+
+def test_poor_accuracy_and_a_large_epsilon_are_warned_of(tmp_path):
+    data = tmp_path / "x.csv"
+    data.write_text("c\n" + "a\n" * 50)
+    letters = tmp_path / "letters.txt"
+    letters.write_text("a\nb\nc\n")
+    asked = ["sample", str(data), "--column", "c", "--alphabet", str(letters), "--no-ledger"]
+
+    def told(*more):
+        return CliRunner().invoke(cli, [*asked, *more]).stderr
+
+    assert "Warning: The accuracy is poor: up to 66 % of draws" in told("--epsilon", "0.01")
+    large = told("--epsilon", "11")
+    assert large.startswith("Warning: Epsilon above 10 protects little")
+    assert large.count("Warning") == 1
+    assert "Warning" not in told("--epsilon", "10")
+    assert not told("--epsilon", "0.01", "--quiet")
+    assert not told("--epsilon", "0.01", "--json")
+
+
+def test_groups_say_what_they_cost_before_the_charge(tmp_path):
+    data = tmp_path / "x.csv"
+    data.write_text("ward,c\n" + "A,a\n" * 50)
+    letters, wards = tmp_path / "letters.txt", tmp_path / "wards.txt"
+    letters.write_text("a\nb\n")
+    wards.write_text("A\nB\n")
+    asked = ["sample", str(data), "--column", "c", "--alphabet", str(letters), "--epsilon", "2"]
+    asked += ["--by", "ward", "--groups", str(wards)]
+    refused = CliRunner().invoke(cli, [*asked, "--ledger", str(tmp_path / "none")])
+    assert refused.exit_code != 0
+    assert "Warning: With --by this costs 2 x epsilon = 4: a record" in refused.stderr
+    for once in (["--groups-public"], ["--neighbours", "add-remove"]):
+        assert "With --by" not in CliRunner().invoke(cli, [*asked, *once, "--no-ledger"]).stderr
