@@ -124,7 +124,7 @@ def test_advice_without_a_guess_is_about_the_worst_case():
     advice = recommend(n=1000, k=9, epsilon="0.1")
     assert advice.sampler == "bal-roo"
     assert advice.alpha == pytest.approx(0.0217, abs=1e-4)
-    assert advice.reasons[0].endswith("2.2 %; ls-roo has 2.9 %.")
+    assert advice.reasons[0].endswith("2.2 % of draws; ls-roo has 2.9 %.")
     assert advice.alphas["ls-roo"] == pytest.approx(0.0288, abs=1e-4)
 
 
@@ -146,10 +146,10 @@ def test_the_command_prints_a_table_and_a_recommendation():
     shown = CliRunner().invoke(cli, [*arguments, "--trials", "400"])
     assert shown.exit_code == 0, shown.output
     assert shown.output.splitlines()[0].split() == ["sampler", "alpha", "interval", "method"]
-    assert "Recommended: bal-roo, which auto takes. On the shape you guess" in shown.output
+    assert "Recommended: ls-roo, which auto takes. On the shape you guess" in shown.output
     as_json = CliRunner().invoke(cli, [*arguments, "--trials", "400", "--json"])
     fields = json.loads(as_json.output)
-    assert fields["recommended"]["sampler"] == "bal-roo"
+    assert fields["recommended"]["sampler"] == "ls-roo"
     assert {row["sampler"] for row in fields["rows"]} >= {"ls-roo", "laplace clip"}
     named = CliRunner().invoke(
         cli, ["compare", "--k", "4", "--n", "50", "--epsilon", "1", "--p", "zipf", "--trials", "80"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,8 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
                 await ask("extra", "sample", **data, epsilon="0.1", ledger="/dev/null")
                 await ask("none", "delete")
 
-    anyio.run(session)
+    with ThreadPoolExecutor(1) as apart:  # from whatever loop another test left running here
+        apart.submit(anyio.run, session).result()
     assert answers.pop("tools") == ["describe", "plan", "budget", "sample"]
     good = {name for name, (is_error, _) in answers.items() if not is_error}
     assert good == {"described", "planned", "row", "left"}

@@ -160,7 +160,10 @@ def test_a_column_that_is_not_there_is_refused_and_costs_nothing(page):
     before = page.ledger.read_bytes()
     answer = release(page, column="plague")
     assert (answer.status, answer.json["exit_code"]) == (400, 2)
-    assert answer.json["error"] == "column must be a column of the data, once, got 'plague'."
+    assert answer.json["error"] == (
+        "column must be a column of the data, once, got 'plague'."
+        " List the columns: dproo codebook draft DATA."
+    )
     assert page.ledger.read_bytes() == before
 
 

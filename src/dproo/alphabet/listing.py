@@ -20,8 +20,8 @@ def listed(letters: Any) -> Any:
     Raises:
         TypeError: it has more than one column, or none of its categories is stated.
 
-    >>> listed(Enum("Sex", {"F": "f", "M": "m"})), listed(("f", "m"))
-    (['f', 'm'], ('f', 'm'))
+    >>> listed(Enum("Sex", {"F": "f", "M": "m"})), listed(range(3))
+    (['f', 'm'], range(0, 3))
     """
     if isinstance(letters, str):  # also one of NumPy
         return str(letters)

@@ -20,7 +20,9 @@ _OUT = click.option("--out", help="A new JSON file. [default: standard output]")
 
 @click.group("codebook")
 def codebook_command() -> None:
-    """Draft, import and show code books: the public columns and their values.
+    """Draft, import and show code books.
+
+    A code book lists the public columns of a table and their possible values.
 
     \b
     From a file to a release of whole rows:

@@ -33,7 +33,7 @@ _COMMANDS = {
     ),
     "figures": ("analysis", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
     "ledger": ("budget", "Declare, show and verify privacy budgets."),
-    "mcp": ("agents", "Serve private rows to an AI agent, by the Model Context Protocol."),
+    "mcp": ("agents", "Serve private rows to an AI agent."),
     "plan": (
         "analysis",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",

@@ -33,7 +33,7 @@ def read(text: Any, axis: Axis) -> Any:
     import narwhals as nw
 
     reading = axis.reading
-    trimmed = text.str.strip_chars(" ")
+    trimmed = text.str.strip_chars_start(" ").str.strip_chars_end(" ")
     if reading.kind == EXACT:
         found = _loose_integer(trimmed)
     elif reading.kind == LOWER and isinstance(axis, Letters):
@@ -53,7 +53,7 @@ def number(text: Any, axis: Axis) -> tuple[Any, Any]:
     """Return the number that text is compared by, and whether it is one."""
     import narwhals as nw
 
-    trimmed = text.str.strip_chars(" ")
+    trimmed = text.str.strip_chars_start(" ").str.strip_chars_end(" ")
     is_number = (text.str.len_chars() <= axis.room) & _is_number(trimmed, axis.reading)
     bare = nw.when(is_number).then(_bare(trimmed, axis.reading)).otherwise(nw.lit("0"))
     return bare.cast(nw.Float64), is_number

@@ -69,7 +69,7 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Ledger(Book):
     """The budgets of several datasets, durable, in one file or database.
 

@@ -23,7 +23,7 @@ PATIENCE = 30
 """Seconds to wait for other processes."""
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Book:
     """A ledger that can be opened; :class:`Ledger` says what it is for."""
 
