@@ -16,6 +16,7 @@ from test_people import opened
 from dproo import Alphabet, Counts, engines
 from dproo.alphabet.cell import text_of
 from dproo.alphabet.open_text import OpenText
+from dproo.alphabet.reading import Reading
 from dproo.core.counts import NamedCounts
 from dproo.engines import people
 from dproo.engines.asked import Asked
@@ -154,6 +155,8 @@ def test_the_word_for_an_open_alphabet_is_no_list() -> None:
     assert axis.content == {"longest": 200}
     with pytest.raises(IndexError):
         axis.letter(0)
+    with pytest.raises(ValueError, match="reading of an open alphabet must be one of exact"):
+        axis.read_as(Reading(kind="date"))
 
 
 class _Odd:

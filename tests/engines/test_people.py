@@ -24,8 +24,10 @@ from support.sources import SOURCES
 from dproo import Alphabet, Counts, engines
 from dproo.alphabet.axis import Bins
 from dproo.alphabet.cell import number_of, text_of
+from dproo.alphabet.reading import Reading
 from dproo.engines import people
 from dproo.engines.asked import Asked
+from dproo.engines.layout import Layout
 from dproo.engines.prepare import ENGINES
 
 pytestmark = pytest.mark.untraced
@@ -262,3 +264,38 @@ def test_a_column_that_is_not_there_is_refused_before_anything_is_read(
         for data, table in (rows, None), (tmp_path / "rows.parquet", None), (connection, "rows"):
             with pytest.raises(ValueError, match="be a column of the data"):
                 engines.prepare(data, alphabet=CODES, column="cell", table=table, person="who")
+
+
+def test_a_column_that_names_nobody_by_its_type_is_refused(tmp_path: Path) -> None:
+    """It is asked for no letters: integers may name people where codes are text."""
+    at = pa.array([0, 1], pa.timestamp("us"))
+    rows = pa.table({"cell": ["a", "b"], "at": at, "nobody": pa.nulls(2), "who": [1, 2]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    for data in (rows, tmp_path / "rows.parquet"):
+        for person in ("at", "nobody"):
+            with pytest.raises(ValueError, match=f"column '{person}'.*It must name a person"):
+                engines.prepare(data, alphabet=CODES, column="cell", person=person)
+        scan = engines.prepare(data, alphabet=CODES, column="cell", person="who")
+        assert [column.name for column in scan.columns] == ["cell"]
+        assert scan.warnings == ()
+
+
+def test_records_of_json_that_may_name_nobody_are_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"who": 1, "cell": "a"}')
+    scan = engines.prepare(tmp_path / "rows.jsonl", alphabet=CODES, column="cell", person="hwo")
+    assert "every record is a person of its own" in scan.warnings[-1]
+
+
+def test_people_are_found_however_a_file_is_laid_out(tmp_path: Path) -> None:
+    text = "who;cell\n1; A\n1;a\n2;\u00c4\n;a\n"
+    (tmp_path / "rows.txt").write_text(text, encoding="latin-1")
+    axis = Alphabet.of(["a", "\u00e4"]).axes[0].read_as(Reading(kind="lower"))
+    layout = Layout(delimiter=";", encoding="latin-1")
+    counts = engines.count(
+        tmp_path / "rows.txt",
+        alphabet=Alphabet(axes=(axis,)),
+        column="cell",
+        person="who",
+        layout=layout,
+    )
+    assert list(counts) == [2, 1, 0]

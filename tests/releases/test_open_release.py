@@ -107,6 +107,9 @@ def test_the_command_line_releases_and_plans_an_open_alphabet(tmp_path: Path) ->
     done = run(*command, "--delta", "1e-6", "--no-ledger", "--json", "--person", "plane")
     assert json.loads(done.stdout)["alphabet"] == "open"
     assert run(*command, "--no-ledger").returncode == 2
+    done = run(*command, "--delta", "1e-6", "--no-ledger", "--as", "date")
+    assert done.returncode == 2
+    assert "its values are the cells as they stand" in done.stderr
     asked = "plan", "--alphabet", "open", "--epsilon", "1", "--delta", "1e-9"
     done = run(*asked, "--n", "100000")
     assert "fewer than 2 records have never appears" in done.stdout

@@ -19,6 +19,8 @@ from dproo import Counts, Ledger
 from dproo.core.exact import is_at_most_exp
 from dproo.engines import people
 from dproo.engines.asked import Asked
+from dproo.exceptions import OtherRelationError
+from dproo.ledger import Limits
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 from dproo.releases.groups import Groups
 from dproo.releases.sample_request import SampleRequest
@@ -234,3 +236,52 @@ def test_public_groups_of_people_are_refused() -> None:
             person="patient_id",
             epsilon=1,
         )
+
+
+@pytest.mark.parametrize(
+    ("options", "covers", "accuracy"),
+    [
+        ({}, "one person", "of draws differ from a random person's"),
+        (
+            {"neighbours": "add-remove"},
+            "one person",
+            "at 40 people, at most 2.7 % of draws differ from a random person's; with more, fewer do",
+        ),
+        (
+            {"neighbours": "add-remove", "records_per_person": 2, "sampler": "ls-roo"},
+            "each of 2 kept records of a person",
+            "of draws differ from a random record's; with more, fewer do",
+        ),
+        (
+            {"by": {"ward": ["A", "B"]}},
+            "one person in one group; replaced, they may be in two",
+            "of draws differ from a random person's; with more, fewer do",
+        ),
+        ({"alphabet": "open", "delta": "1e-6"}, "one person", "one of fewer than 2 never"),
+    ],
+)
+def test_certificate_and_accuracy_are_those_of_people(
+    options: dict[str, Any], covers: str, accuracy: str
+) -> None:
+    chosen = {"alphabet": LETTERS, "column": "code", "person": "patient_id", "epsilon": 1} | options
+    receipt = dproo.sample(VISITS, **chosen).receipt
+    assert receipt["certificate"]["covers"] == covers
+    assert receipt["accuracy"].endswith(accuracy)
+    assert receipt["sampler"] in {"open-roo", "ls-roo", "bal-roo", "roo"}
+
+
+def test_people_and_records_never_share_a_budget(tmp_path: Path) -> None:
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    for name, first, sentence in (
+        ("people", {"person": "patient_id"}, "person must be given as in the first release of"),
+        ("records", {}, "person must be left out as in the first release of 'records': the"),
+    ):
+        book.declare(name, budget="9", neighbours="replace", limits=Limits(columns=["code"]))
+        chosen: dict[str, Any] = {"alphabet": {"code": LETTERS}, "epsilon": 1, "ledger": book}
+        dproo.sample(VISITS, dataset=name, **chosen, **first)
+        other = {} if first else {"person": "patient_id"}
+        with pytest.raises(OtherRelationError, match=sentence) as refused:
+            dproo.sample(VISITS, dataset=name, **chosen, **other)
+        assert "patient_id" not in str(refused.value)
+        dproo.sample(VISITS, dataset=name, **chosen, **first)
+    assert [len(account.lines) for account in book.show()] == [2, 2]

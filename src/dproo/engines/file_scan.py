@@ -74,6 +74,11 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             "JSON has no header: a column that no record has counts as 'other'."
             " Compare its name with the file."
         )
+        if asked.person is not None:
+            yield (
+                "JSON has no header: if no record has the column of the person, every record is"
+                " a person of its own. Compare its name with the file."
+            )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
     is_said = asked.layout.encoding is not None or all(file.is_marked for file in files.texts)
