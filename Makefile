@@ -29,6 +29,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/held_out.py
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/rows.py
+	$(BIN)/python benchmarks/people.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/plan.py

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dproo.releases.check import Check, check
     from dproo.releases.execute import Release
     from dproo.releases.sample import sample
-    from dproo.releases.synthesis import synthesize
+    from dproo.releases.synthesize import synthesize
 
 __all__ = [
     "Accuracy",
@@ -124,7 +124,7 @@ _HOMES = {
     "releases.check": ("Check", "check"),
     "releases.execute": ("Release",),
     "releases.sample": ("sample",),
-    "releases.synthesis": ("synthesize",),
+    "releases.synthesize": ("synthesize",),
 }
 
 

@@ -78,6 +78,10 @@ AXES: dict[str, Axis] = {
         for decimal, thousands in [(".", ""), (",", "."), (",", " ")]
     },
     "integer bins": Alphabet.bins([-8, 0, 7, 8]).axes[0].read_as(Reading(kind="integer")),
+    "bins between integers": Alphabet.bins([-7.5, 0, 6.5, 99.5])
+    .axes[0]
+    .read_as(Reading(kind="integer")),
+    "bins of years": Alphabet.bins([0, 2023.5, 2025]).axes[0].read_as(Reading(kind="year")),
     "missing numbers": replace(
         Alphabet.bins([-7, 0, 7, 18, 100]).axes[0], missing=(-7.0, 7.0, 17.5, 99.0)
     ),
@@ -130,6 +134,19 @@ def test_every_engine_reads_text_alike(source, tmp_path):
         assert counted(axis, data, **options) == expected(axis, CELLS), name
 
 
+@pytest.mark.parametrize("source", [name for name in SOURCES if name != "dask"])
+def test_the_records_of_people_are_read_alike(source, tmp_path):
+    """Each record is a person's only one, so that all of them are kept."""
+    records = [{"cell": cell, "table": i} for i, cell in enumerate(CELLS)]
+    rows = pa.Table.from_pylist(records, pa.schema({"cell": pa.string(), "table": pa.int64()}))
+    for name, axis in AXES.items():
+        data, options = records, {}
+        if source not in {"cells", "numpy_objects"}:
+            data, options = SOURCES[source](rows, tmp_path)
+        found = counted(axis, data, person="table", **options)
+        assert found == expected(axis, CELLS), name
+
+
 @pytest.mark.parametrize("source", ["polars", "polars_lazy", "duckdb_relation", "csv_file"])
 def test_several_alphabets_are_read_alike(source, tmp_path):
     rows = pa.table({"table": list(range(len(CELLS))), "cell": pa.array(CELLS, pa.string())})
@@ -151,19 +168,21 @@ def test_several_alphabets_are_read_alike(source, tmp_path):
 
 def test_postgresql_reads_text_alike(postgresql):
     with psycopg.connect(postgresql, autocommit=True) as connection:
-        connection.execute("DROP TABLE IF EXISTS readings; CREATE TABLE readings (cell text)")
-        connection.cursor().executemany(
-            "INSERT INTO readings VALUES (%s)", [(cell,) for cell in CELLS]
+        connection.execute(
+            "DROP TABLE IF EXISTS readings; CREATE TABLE readings (who int, cell text)"
         )
+        connection.cursor().executemany("INSERT INTO readings VALUES (%s, %s)", enumerate(CELLS))
         for name, axis in AXES.items():
-            found = counted(axis, connection, table="readings")
-            assert found == expected(axis, CELLS), name
+            for person in (None, "who"):
+                found = counted(axis, connection, table="readings", person=person)
+                assert found == expected(axis, CELLS), name
 
 
 def test_spark_reads_text_alike(spark):
-    frame = spark.createDataFrame([(cell,) for cell in CELLS], "cell string").cache()
-    for name, axis in some_axes():
-        assert counted(axis, frame) == expected(axis, CELLS), name
+    frame = spark.createDataFrame(list(enumerate(CELLS)), "who int, cell string").cache()
+    for i, (name, axis) in enumerate(some_axes()):
+        person = "who" if i % 2 else None
+        assert counted(axis, frame, person=person) == expected(axis, CELLS), (name, person)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # its own, of the engine below it
@@ -210,6 +229,9 @@ def test_every_engine_reads_timestamps_alike(source, zone, unit, tmp_path):
         is_text = source in {"csv_file", "json_lines"}
         written = [moment and str(moment) for moment in moments] if is_text else moments
         assert found == expected(axis, written), name
+        if unit == "us" and source not in {"cells", "numpy_objects", "dask"}:
+            data, options = SOURCES[source](rows, tmp_path)
+            assert counted(axis, data, person="table", **options) == found
 
 
 def counted_cell(axis, data, source, **options):

@@ -124,6 +124,18 @@ NO_LETTER = "engines/test_layouts.py::test_a_column_that_can_hold_no_letter_is_r
 UNNAMED = "engines/test_postgresql_secrets.py::test_no_name_holds_a_secret"
 UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charge_holds_a_secret"
 
+PEOPLE = "releases/test_people_release.py::test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon[ls-roo-1]"
+PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_person_is_protected_and_tells_nobody"
+MERGED = (
+    "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
+)
+SHARED = "releases/test_people_release.py::test_people_and_records_never_share_a_budget"
+NAMES_NOBODY = "engines/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
+FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
+OPEN_LAW = "mechanisms/test_open_alphabet.py"
+OPEN_LETTERS = "engines/test_open_letters.py"
+OPEN_RELEASE = "releases/test_open_release.py"
+
 HOSTILE = "web/test_web_hostile.py::test_a"
 REBOUND = f"{HOSTILE}_release_for_another_host_is_refused[a name that is rebound to us]"
 ORIGIN = f"{HOSTILE}_release_with_a_wrong_header_is_refused[another origin]"
@@ -632,10 +644,10 @@ MUTANTS = {
         "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/synthesis.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
+        "releases/synthesis_request.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
     ),
     "a person's records change a row's law once": (
-        "releases/synthesis.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+        "releases/synthesis_request.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
     ),
     "a row may cost more than all may": (
         "analysis/composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
@@ -695,7 +707,7 @@ MUTANTS = {
         "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "analysis/question.py", "return value - _unit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "analysis/question.py", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
         "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
@@ -798,6 +810,48 @@ MUTANTS = {
     ),
     "a refusal quotes a connection string": (
         "core/arguments.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
+    ),
+    "two records of a person are kept": (
+        "engines/people.py", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
+    ),
+    "which record is kept depends on the others": (
+        "engines/people.py", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
+    ),
+    "people and records share a budget": (
+        "ledger/rules.py", 'if request.get("unit") != unit:', 'if request.get("unit") is False:', SHARED,
+    ),
+    "the person is asked for letters": (
+        "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
+    ),
+    "a release forgets the people": (
+        "releases/execute.py", "if request.person is not None:", "if request.person == 0:", PEOPLE_SAID,
+    ),
+    "an identifier that is no text is missing": (
+        "engines/people.py", "THEN coalesce(left({text}, {LONGEST_PERSON}), '') END", "THEN left({text}, {LONGEST_PERSON}) END", MERGED,
+    ),
+    "a person is one in each file": (
+        "engines/file_scan.py", "people.statement(people.kept_by_group(ranked, asked), asked)", "people.statement(ranked, asked)", FILES_OF_ONE,
+    ),
+    "other has no floor": (
+        "mechanisms/open_alphabet.py", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
+    ),
+    "other has no floor, and nobody looks": (
+        "mechanisms/open_alphabet.py", "rest = counts.n * self.unit + self.floor -", "rest = counts.n * self.unit -", f"{OPEN_LAW}::test_replacing_one_record_leaks_exactly_what_is_certified[4-1-0.01]",
+    ),
+    "an unknown number of records is taken for a known one": (
+        "mechanisms/open_alphabet.py", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
+    ),
+    "a person with several records is several people": (
+        "releases/open_request.py", "return (self.minimum_people - 1) * self.records_per_person + 1", "return self.minimum_people", OPEN_RELEASE,
+    ),
+    "each of a person's records has all of delta": (
+        "releases/open_request.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
+    ),
+    "a rare letter leaves the engine": (
+        "engines/open_letters.py", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
+    ),
+    "a letter is rare if it is rare in one file": (
+        "engines/file_scan.py", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "the page listens to the network": (
         "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

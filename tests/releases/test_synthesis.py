@@ -20,7 +20,8 @@ from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
 from dproo.releases.sample_request import SampleRequest
-from dproo.releases.synthesis import SynthesisRequest, synthesize
+from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.synthesize import synthesize
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 300 + [None] * 100

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.alphabet.listing import listed
+from dproo.alphabet.open_text import OPEN
 from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import DATE, MONTH, Reading
 from dproo.core.arguments import one_of, refusal
@@ -170,6 +171,11 @@ class Alphabet:
             return spelled
         if text in {"auto", "infer"}:
             raise ValueError(_NEVER_INFERRED)
+        if text == OPEN:
+            raise ValueError(
+                "alphabet must list its letters here. An open one is for dproo.sample, for one"
+                " record of one column."
+            )
         path, colon, column = text.rpartition(":")
         if colon and not Path(text).exists() and Path(path).exists():
             return cls.read(path, column=column, policy=policy)

@@ -19,6 +19,7 @@ from dproo.core.arguments import one_of, refusal, whole
 
 __all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters"]
 
+_FIRST_YEAR = 1000  # the first that a number of four digits is
 _SHOWN = {
     "text": "without blanks around it",
     "lower": "in lower case",
@@ -234,12 +235,16 @@ class Bins(Axis):
 
     @cached_property
     def keys(self) -> tuple[float, ...]:
-        """A number of each bin, by which engines tell it: the least that is not missing."""
+        """A number of each bin, by which engines tell it: one that a cell could be read as."""
         keys = []
+        is_whole = self.reading.kind in {INTEGER, YEAR}
         for low, high in pairwise(self.edges):
             key = low
+            if is_whole:
+                least = max(low, _FIRST_YEAR) if self.reading.kind == YEAR else low
+                key = float(math.ceil(least)) if math.ceil(least) < high else low
             while key in self.missing:
-                key = math.nextafter(key, high)
+                key = key + 1 if is_whole else math.nextafter(key, high)
             keys.append(key)
         return tuple(keys)
 

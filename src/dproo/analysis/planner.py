@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, overload
 
+from dproo.analysis.open_plan import OpenPlan, plan_open
 from dproo.analysis.question import Question
 from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.core.arguments import one_of, refusal, whole
@@ -128,6 +129,8 @@ def plan(
 ) -> Plan: ...
 @overload
 def plan(*, codebook: Any, n: int, epsilon: Number) -> RowPlan: ...
+@overload
+def plan(*, alphabet: str, epsilon: Number, delta: Number, n: int | None = None) -> OpenPlan: ...
 def plan(
     *,
     n: int | None = None,
@@ -136,7 +139,9 @@ def plan(
     alpha: Number | None = None,
     samplers: Iterable[str] | None = None,
     codebook: Any = None,
-) -> Plan | RowPlan:
+    alphabet: str | None = None,
+    delta: Number = 0,
+) -> Plan | RowPlan | OpenPlan:
     """Solve for the missing one of ``n``, ``k``, ``epsilon`` and ``alpha``, for every sampler.
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
@@ -154,6 +159,8 @@ def plan(
         samplers: which ones to ask; by default all.
         codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
             what each column costs and how accurate the row is.
+        alphabet: ``"open"``, to learn how many records a value needs to appear.
+        delta: with an open alphabet, as for :func:`dproo.sample`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
     >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit
@@ -162,6 +169,9 @@ def plan(
     Raises:
         ValueError: not exactly three are given, or one is out of its range.
     """
+    if alphabet is not None:
+        one_of("alphabet", alphabet, ["open"])
+        return plan_open(n=n, epsilon=epsilon or 0, delta=delta)
     if codebook is not None:
         if n is None or epsilon is None or not (k is alpha is samplers is None):
             raise ValueError("plan must be given n and epsilon, and no more, with a code book.")

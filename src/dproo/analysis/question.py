@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from dproo.analysis.limit import limit
-from dproo.analysis.search import LARGEST, Curve, least, most, roughly
+from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, roughly
 from dproo.core.exact import EPSILON_MAX, exp_lower, log_upper
 from dproo.mechanisms import PLAIN, SAMPLERS
 
@@ -45,7 +45,7 @@ class Question:
         value: int | Fraction | None
         value, _ = self._solve(lambda **at: limit(**at).lower, is_exact=True)
         if self.missing == "epsilon" and value is not None:
-            return value - _unit(Fraction(value), _DIGITS)  # nothing up to here is enough
+            return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
         return value
 
     @cached_property
@@ -123,21 +123,13 @@ def _least_epsilon(
 
     guess = guess or log_upper(1 + k / (alpha * n))
     if is_exact:
-        finest = _unit(guess, _MANY_DIGITS)
+        finest = last_digit(guess, _MANY_DIGITS)
         guess = curve(finest).near(guess / finest) * finest
-    unit = _unit(guess, _DIGITS if is_exact else _FEW_DIGITS)
+    unit = last_digit(guess, _DIGITS if is_exact else _FEW_DIGITS)
     steps = (least if is_exact else roughly)(curve(unit), guess / unit)
     if steps is None or steps * unit > EPSILON_MAX:
         return None, f"it would take an epsilon above {EPSILON_MAX}"
     return steps * unit, ""
-
-
-def _unit(epsilon: Fraction, digits: int) -> Fraction:
-    """Return the power of ten that is the last of so many digits."""
-    unit = Fraction(1)
-    while epsilon / unit < 10 ** (digits - 1):
-        unit /= 10
-    return unit
 
 
 _SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {

@@ -152,3 +152,11 @@ def _first(holds: Callable[[int], bool], low: int, guess: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if is_true(middle) else (middle + 1, high)
     return high if high <= LARGEST else None
+
+
+def last_digit(epsilon: Fraction, digits: int) -> Fraction:
+    """Return the power of ten that is the last of so many digits."""
+    unit = Fraction(1)
+    while epsilon / unit < 10 ** (digits - 1):
+        unit /= 10
+    return unit

@@ -30,18 +30,30 @@ from dproo.report import (
 @click.option("--alpha", help="Worst-case error: total variation distance, 0 to 1.")
 @click.option("--codebook", help="A code book: plan a whole row, with n and epsilon.")
 @click.option("--releases", type=int, help="How many records will be released from the same data.")
+@click.option("--alphabet", help="'open': from which count on a value appears that nobody listed.")
+@click.option("--minimum-people", type=int, default=2, help="With --alphabet open.")
 @click.option(
-    "--delta", default="0", help="With --releases: the probability that epsilon may fail."
+    "--delta",
+    default="0",
+    help="With --releases or --alphabet open: the probability that epsilon may fail.",
 )
 @json_option
 def plan_command(
-    *, codebook: str | None, releases: int | None, delta: str, as_json: bool, **known: Any
+    *,
+    codebook: str | None,
+    releases: int | None,
+    alphabet: str | None,
+    minimum_people: int,
+    delta: str,
+    as_json: bool,
+    **known: Any,
 ) -> None:
     """Solve for one of n, k, epsilon and alpha, for every sampler.
 
     Give the other three. With --releases, give n, k and epsilon, and see what that many
     records cost and how accurate they are. With --codebook, give n and epsilon, and see what
-    each column of a whole row costs and how accurate the row is.
+    each column of a whole row costs and how accurate the row is. With --alphabet open, give
+    epsilon, delta and perhaps n, and see how many records a value needs to appear.
 
     \b
     Examples:
@@ -50,7 +62,15 @@ def plan_command(
       dproo plan --n 1000 --k 9 --epsilon 0.1         accuracy reached
       dproo plan --n 1000 --k 20 --epsilon 1 --releases 100 --delta 1e-6
       dproo plan --codebook codebook.json --n 50000 --epsilon 1
+      dproo plan --alphabet open --n 100000 --epsilon 1 --delta 1e-9
     """
+    if alphabet is not None:
+        from dproo.cli.open_plan import print_open_plan  # noqa: PLC0415 - loaded when asked for
+
+        print_open_plan(
+            alphabet, as_json=as_json, delta=delta, minimum_people=minimum_people, **known
+        )
+        return
     if codebook is not None:
         from dproo.cli.row_plan import print_row_plan  # noqa: PLC0415 - loaded when asked for
 

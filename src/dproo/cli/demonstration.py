@@ -12,7 +12,7 @@ import click
 from dproo.alphabet import Alphabet
 from dproo.analysis.planner import plan
 from dproo.cli.output import echo, print_facts
-from dproo.cli.releasing import facts
+from dproo.cli.telling import facts
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.releases.sample import sample
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
+from dproo.alphabet.open_text import OPEN
 from dproo.cli import completing
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import (
@@ -25,10 +25,8 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.cli.reading import READING_OPTIONS, letters, with_options
-from dproo.core.exact import decimal_text, parse_epsilon
-from dproo.ledger import in_epsilon
-from dproo.mechanisms import AUTO, REPLACE
-from dproo.releases.assurance import epsilon_warnings
+from dproo.cli.telling import facts, told_before, warn
+from dproo.mechanisms import AUTO
 from dproo.releases.sample import sample
 
 _SOURCE_OPTIONS = (
@@ -47,7 +45,8 @@ _SOURCE_OPTIONS = (
         shell_complete=completing.files,
         help="The public letters, one alphabet for each column: a file with one per line"
         " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120), bins"
-        " (bins:0,18,65), months or days (2024-01..2025-01).",
+        " (bins:0,18,65), months or days (2024-01..2025-01). 'open' (dproo sample only): nobody"
+        " can list them; see --delta.",
     ),
     click.option(
         "--outside",
@@ -66,6 +65,11 @@ _SOURCE_OPTIONS = (
     neighbours_option,
     click.option(
         "--records-per-person", default=1, show_default=True, help="The most records of one person."
+    ),
+    click.option(
+        "--person",
+        help="The column that names whom a record is about: count one record of each person.",
+        shell_complete=completing.columns,
     ),
     click.option(
         "--ledger",
@@ -128,6 +132,13 @@ source_options = with_options(_SOURCE_OPTIONS)
     shell_complete=completing.files,
 )
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
+@click.option("--delta", help="With --alphabet open: the probability that epsilon may fail.")
+@click.option(
+    "--minimum-people",
+    type=int,
+    help="With --alphabet open: never show a value that fewer records, or people, have."
+    " [default: 2]",
+)
 @click.option(
     "--guess",
     help="The public's guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
@@ -156,11 +167,11 @@ def sample_command(
 ) -> None:
     """Release a representative record or row of DATA.
 
-    The release is pure epsilon-DP. DATA is a CSV, TSV, JSON, JSON lines (also as .gz or .zst),
-    Parquet or DuckDB file, a quoted pattern of several, - for CSV from standard input, a
-    postgresql:// URL, or what Spark can read. The alphabet is public and never learned from
-    the data: 'dproo codebook draft DATA' helps to write one for every column. The record goes
-    to standard output, the receipt to standard error.
+    The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, JSON, JSON
+    lines (also as .gz or .zst), Parquet or DuckDB file, a quoted pattern of several, - for CSV
+    from standard input, a postgresql:// URL, or what Spark can read. A listed alphabet is public
+    and never learned from the data: 'dproo codebook draft DATA' helps to write one for every
+    column. The record goes to standard output, the receipt to standard error.
 
     \b
     Examples:
@@ -171,19 +182,24 @@ def sample_command(
       dproo sample visits.csv --column diagnosis --alphabet codes.txt --epsilon 1
           --by ward --groups wards.txt --neighbours add-remove
       dproo sample visits.csv --codebook codebook.json --epsilon 1
+      dproo sample visits.csv --column note --alphabet open --epsilon 1 --delta 1e-9
+          --person patient
       dproo sample export.txt.gz --delimiter ';' --encoding latin-1 --column admitted
           --as month:DD.MM.YYYY --alphabet 2024-01..2025-01 --epsilon 1
       dproo sample clinic.visits --engine spark --master spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
+    is_read = bool(readings or missing or (decimal, thousands) != (".", ""))
     if codebook is not None:
-        if columns or alphabets or readings or missing or (decimal, thousands) != (".", ""):
+        if columns or alphabets or is_read:
             raise ValueError(
                 "--codebook cannot be used with --column, --alphabet, --as, --decimal, --thousands"
                 " or --missing: it describes the columns."
             )
         book = CodeBook.of(codebook)
         alphabet, column, choices["codebook"] = book.alphabet, None, book
+    elif _is_open(columns, alphabets, is_read=is_read):
+        alphabet, column, choices["alphabet"] = None, columns[0], OPEN
     else:
         alphabet, column = letters(
             columns,
@@ -202,7 +218,7 @@ def sample_command(
     if by is not None and groups is not None:
         choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
         choices["are_groups_public"] = groups_public
-    printed = () if as_json else texts(alphabet, choices.get("by"))
+    printed = () if as_json or alphabet is None else texts(alphabet, choices.get("by"))
     require_printable(printed, breaks="\n\r\t")
     told = [] if as_json or quiet else told_before(choices)
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
@@ -219,24 +235,16 @@ def sample_command(
                 warn(set(release.receipt["warnings"]) - set(told))
 
 
-def told_before(choices: dict[str, Any]) -> list[str]:
-    """Say on standard error, before the charge, what it will be where that may surprise."""
-    cost = parse_epsilon(choices["epsilon"])
-    told = []
-    if choices.get("by") and choices["neighbours"] == REPLACE and not choices["are_groups_public"]:
-        cost *= 2
-        why = "a record that is replaced can leave one group and enter another."
-        told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
-    return warn([*told, *epsilon_warnings(cost)])
-
-
-def warn(sentences: Iterable[str]) -> list[str]:
-    """Print warnings on standard error, and return them."""
-    sentences = list(sentences)
-    with suppress(OSError):  # the result does not depend on what is beside it
-        for sentence in sentences:
-            echo(f"Warning: {sentence}", err=True)
-    return sentences
+def _is_open(columns: tuple[str, ...], alphabets: tuple[str, ...], *, is_read: bool) -> bool:
+    """Tell whether one column is released whose letters nobody has listed."""
+    if alphabets != (OPEN,) or len(columns) != 1:
+        return False
+    if is_read:
+        raise ValueError(
+            "--alphabet open cannot be used with --as, --decimal, --thousands or --missing: its"
+            " values are the cells as they stand."
+        )
+    return True
 
 
 def _lines(values: Sequence[Record]) -> Iterator[str]:
@@ -249,47 +257,3 @@ def _lines(values: Sequence[Record]) -> Iterator[str]:
             yield from (f"{column:<{width}}  {letter}" for column, letter in value.items())
         else:
             yield "\t".join(f"{column}={letter}" for column, letter in value.items())
-
-
-def _public(receipt: dict[str, Any]) -> dict[str, object]:
-    """Return which letters a release was out of."""
-    if "codebook_sha256" not in receipt:
-        letters = {"letters k": receipt["k"]}
-        return letters | {"alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}"}
-    arrows = (
-        f"{', '.join(step['parents'])} -> {step['column']}" if step["parents"] else step["column"]
-        for step in receipt["columns"]
-    )
-    return {
-        "network": f"{receipt['network']}: {'; '.join(arrows)}",
-        "code book": f"sha256 {receipt['codebook_sha256'][:16]}",
-    }
-
-
-def _sampler(receipt: dict[str, Any]) -> str:
-    return f"{receipt['sampler']} (auto)." if receipt["sampler_reason"] else receipt["sampler"]
-
-
-def facts(receipt: dict[str, Any]) -> dict[str, object]:
-    """Return what a person wants to read of a receipt."""
-    charged = receipt["ledger"]
-    several = {"rows": f"{receipt['rows']:,}, {receipt['way']}"} if "rows" in receipt else {}
-    if receipt.get("delta", "0") != "0":
-        several["delta"] = receipt["delta_decimal"]
-    stated = {"purpose": receipt["purpose"]} if receipt["purpose"] else {}
-    return {
-        **stated,
-        **several,
-        "sampler": " ".join(filter(None, (_sampler(receipt), receipt["sampler_reason"]))),
-        "accuracy": receipt["accuracy"],
-        "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
-        f" {receipt['certificate']['epsilon']:.9g} for {receipt['certificate']['covers']})",
-        "protects": f"{receipt['protects']}, {receipt['neighbours']}",
-        "records n": receipt.get("n", "private"),
-        **_public(receipt),
-        "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
-        f" charged {in_epsilon(charged['charge_nano_epsilon'])}"
-        if charged
-        else "none: not charged to any budget",
-        "software": receipt["software"],
-    }

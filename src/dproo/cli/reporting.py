@@ -76,7 +76,8 @@ def _cells(account: Account, line: Line) -> Iterator[str]:
     yield found["sampler"] or ""
     yield in_epsilon(line.charge)
     yield in_delta(line.delta) if line.delta else "0"
-    yield f"{'one record' if person == 1 else f'{person} records'}, {account.neighbours}"
+    whom = "one record" if person == 1 else f"{person} records"
+    yield f"{'one person' if 'unit' in line.request else whom}, {account.neighbours}"
     yield found["codebook_sha256"] or found["alphabet_sha256"] or ""
 
 

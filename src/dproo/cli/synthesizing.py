@@ -11,8 +11,9 @@ from dproo.alphabet import Policy
 from dproo.cli.charging import book_of, charging, printing, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
 from dproo.cli.reading import letters
-from dproo.cli.releasing import facts, source_options, told_before, warn
-from dproo.releases.synthesis import synthesize
+from dproo.cli.releasing import source_options
+from dproo.cli.telling import facts, told_before, warn
+from dproo.releases.synthesize import synthesize
 from dproo.releases.tables import write_csv
 
 

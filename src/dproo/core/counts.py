@@ -214,3 +214,21 @@ class Counts(Runs):
     def smallest(self) -> int:
         """The count of the rarest letter, ``m`` in the paper."""
         return min(self.sizes)
+
+
+class NamedCounts(Counts):
+    """The counts of letters that nobody has listed; the last one is that of all other records.
+
+    >>> named = NamedCounts.seen({"LAX": 3, "JFK": 2}, others=4)
+    >>> named.letters, list(named)
+    (('LAX', 'JFK'), [3, 2, 4])
+    """
+
+    letters: tuple[str, ...] = ()
+
+    @classmethod
+    def seen(cls, seen: Mapping[str, int], *, others: int) -> NamedCounts:
+        """Return the counts of these letters, and of the others in one number."""
+        counts = cls((count, 1) for count in (*seen.values(), others))
+        counts.letters = tuple(seen)
+        return counts

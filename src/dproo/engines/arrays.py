@@ -23,10 +23,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if asked.table is not None or type(data).__module__.partition(".")[0] != "numpy":
         return None
-    found = _columns(data, asked.columns if asked.alphabets[0].columns else ())
+    found = _columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
     return Scan(
         engine="cells",
-        columns=found,
+        columns=found[: len(asked.axes)],
         warnings=check_fit(found, asked.axes),
         _asked=asked,
         _read=lambda: count_records(_cells(data), asked),

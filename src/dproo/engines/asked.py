@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
+from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
 from dproo.engines.layout import PLAIN, Layout
+
+
+def fresh_salt() -> str:
+    """Return a salt that was never used before; nobody is told it."""
+    return secrets.token_hex(8)  # longer ones make each hash take twice the time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +30,14 @@ class Asked:
         engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
         master: the cluster that Spark runs on.
         layout: how text files are laid out.
+        person: the column that names whom a record is about, where few of a person's records
+            are to be counted.
+        kept: how many.
+        salt: what chance decides by which.
 
     Raises:
-        ValueError: two alphabets give a column different letters.
+        ValueError: two alphabets give a column different letters, or the person is one of
+            the columns.
     """
 
     alphabets: tuple[Alphabet, ...]
@@ -34,8 +46,12 @@ class Asked:
     engine: str | None = None
     master: str | None = None
     layout: Layout = PLAIN
+    person: str | None = None
+    kept: int = 1
+    salt: str = field(default_factory=fresh_salt, repr=False)
 
     def __post_init__(self) -> None:
+        self._check_person()
         axes = self.axes
         for alphabet, places in zip(self.alphabets, self.places, strict=True):
             for place, axis in zip(places, alphabet.axes, strict=True):
@@ -44,6 +60,21 @@ class Asked:
                     raise ValueError(
                         refusal("alphabets", "all give a column the same letters", column)
                     )
+
+    def _check_person(self) -> None:
+        if self.person is None:
+            return
+        if not isinstance(self.person, str) or not self.person:
+            raise TypeError("person must be the name of a column.")
+        if not self.columns:
+            raise ValueError("column must be given with person: it holds the possible values.")
+        if self.person in self.columns:
+            raise ValueError("person must be a column that is neither released nor a group.")
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The columns that are read: those to count, and that of the person last."""
+        return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -62,6 +93,12 @@ class Asked:
             for place, axis in zip(places, alphabet.axes, strict=True)
         }
         return tuple(found[place] for place in range(len(found)))
+
+    @property
+    def open_axis(self) -> OpenText | None:
+        """The letters that nobody has listed, where they are asked for."""
+        axis = self.axes[0]
+        return axis if isinstance(axis, OpenText) else None
 
     @cached_property
     def sets(self) -> tuple[tuple[int, ...], ...]:

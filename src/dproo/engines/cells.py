@@ -9,7 +9,10 @@ from itertools import islice, repeat
 from typing import Any
 
 from dproo.alphabet import Alphabet
+from dproo.core.counts import Counts
+from dproo.engines import people
 from dproo.engines.asked import Asked
+from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -26,12 +29,24 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
 
 
-def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally, ...]:
+def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count records one by one, or cells where the only alphabet names no column."""
-    if not asked.alphabets[0].columns:
+    if asked.person is None and asked.open_axis is not None:
+        return named_counts(texts_of(records), asked.open_axis)
+    if not asked.alphabets[0].columns and asked.person is None:
         return (count_cells(records, alphabet=asked.alphabets[0]),)
+    if asked.person is not None:
+        return count_people((cells_of(record, asked.read) for record in records), asked)
     rows = ((*cells_of(record, asked.columns), 1) for record in records)
     return Tally.several(rows, asked=asked)
+
+
+def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of each person, whose cell is the last of a row."""
+    kept = people.kept_rows(rows, asked)
+    if asked.open_axis is not None:
+        return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
+    return Tally.several(kept, asked=asked)
 
 
 def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:

@@ -98,6 +98,11 @@ DIALECT = sql.Dialect(
         bigint="TRY_CAST({} AS BIGINT)",
     ),
     is_string="json_type({}) = 'VARCHAR'",
+    missing={
+        sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
+        sql.TEXT: "({} IS NULL OR {} = '')",
+        sql.JSON: f"(coalesce(json_type({{}}), 'NULL') = 'NULL' OR {_JSON_TEXT} = '')",
+    },
 )
 
 

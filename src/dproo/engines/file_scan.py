@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import re
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Bins, Letters
 from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
+from dproo.core.counts import Counts
+from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
-from dproo.engines import sets
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe
@@ -56,12 +57,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
-    found = open_files(
-        find_files(data), columns=asked.columns, table=asked.table, layout=asked.layout
-    )
+    found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
     return Scan(
         engine="files",
-        columns=found.columns,
+        columns=found.columns[: len(asked.axes)],
         warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
         _asked=asked,
         _read=lambda: count_files(found, asked),
@@ -75,6 +74,11 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             "JSON has no header: a column that no record has counts as 'other'."
             " Compare its name with the file."
         )
+        if asked.person is not None:
+            yield (
+                "JSON has no header: if no record has the column of the person, every record is"
+                " a person of its own. Compare its name with the file."
+            )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
     is_said = asked.layout.encoding is not None or all(file.is_marked for file in files.texts)
@@ -87,7 +91,7 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
 
 
 def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
-    for column, axis in zip(files.columns, asked.axes, strict=True):
+    for column, axis in zip(files.columns, asked.axes, strict=False):
         if axis.reading.kind != EXACT:
             continue
         name = reprlib.repr(column.name)
@@ -104,7 +108,7 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
+def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB."""
     import duckdb
 
@@ -114,7 +118,7 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
         try:
             return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
-            if not is_grouped:
+            if not is_grouped or asked.person is not None:
                 raise
             is_grouped = False
         except duckdb.InvalidInputException:
@@ -125,47 +129,92 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally, ...]:
             is_piped = True
 
 
-def _scan(files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool) -> tuple[Tally, ...]:
+def _scan(
+    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool
+) -> tuple[Tally | Counts, ...]:
     pipe = Pipe() if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
+    # People need the memory that they need; of groups there is another way to count.
+    is_bounded = is_grouped and asked.person is None
     with ExitStack() as stack:
         held, engine = files.started.pop() if files.started else (None, None)
         if held is not None:
             stack.push(held)
         # An engine that is locked in knows a file by where its name led at that time.
-        if engine is None or any(file.is_moved for file in files.opened):
+        if engine is None or not is_bounded or any(file.is_moved for file in files.opened):
             engine = stack.enter_context(
-                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_grouped)
+                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
             )
-        query = _query(files, asked, names, is_grouped=is_grouped, is_piped=is_piped)
         _write_letters(engine, asked)
-        rows: list[tuple[Any, ...]] = []
-        for file in files.texts if pipe else ():
-            if isinstance(file.opened, Incoming):
-                file.opened.let_go()
-            with pipe.filled(_cleaned(file, files, asked)):  # type: ignore[union-attr]
-                rows += engine.execute(query).fetchall()
-        if not pipe:
-            rows = engine.execute(query).fetchall()
+        relation = _relation(files, names, is_piped=is_piped)
+        if asked.person is None:
+            # In one file of several a letter may be rarer than in all.
+            is_part = pipe is not None and len(files.opened) > 1
+            query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
+            rows = _read(engine, query, files, asked, pipe)
+        else:
+            rows = _read_people(engine, relation, files, asked, pipe)
         if files.format == CSV:
             # Records that are too long, of the same scan.
             unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
             ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
             nothing = [None] * len(asked.axes)
             rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+    if asked.open_axis is not None:
+        return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
 
 
+def _read(
+    engine: duckdb.DuckDBPyConnection, query: str, files: Files, asked: Asked, pipe: Pipe | None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a query of all files, or through a pipe of one after the other."""
+    if pipe is None:
+        return engine.execute(query).fetchall()
+    rows: list[tuple[Any, ...]] = []
+    for file in files.texts:
+        if isinstance(file.opened, Incoming):
+            file.opened.let_go()
+        with pipe.filled(_cleaned(file, files, asked)):
+            rows += engine.execute(query).fetchall()
+    return rows
+
+
+def _read_people(
+    engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
+) -> list[tuple[Any, ...]]:
+    """Return the counts of the records that are kept of each person."""
+    named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
+    ranked = people.ranked(named, asked)
+    if pipe is not None:
+        # A person may have records in several files: what is kept of each is remembered.
+        kept = people.kept_by_group(ranked, asked)
+        engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
+        _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        ranked = "people"
+    query = people.statement(people.kept_by_group(ranked, asked), asked)
+    return engine.execute(query).fetchall()
+
+
 def _query(
-    files: Files, asked: Asked, names: list[str], *, is_grouped: bool, is_piped: bool
+    relation: str,
+    kinds: Sequence[str],
+    asked: Asked,
+    *,
+    is_grouped: bool,
+    is_part: bool = False,
 ) -> str:
-    relation = _relation(files, names, is_piped=is_piped)
-    columns = [f"c{i}" for i in range(len(files.cells))]
+    if asked.open_axis is not None:
+        minimum = 1 if is_part else asked.open_axis.minimum
+        return open_letters.statement(
+            relation, kind=kinds[0], axis=asked.open_axis, dialect=DIALECT, minimum=minimum
+        )
+    columns = [f"c{i}" for i in range(len(asked.axes))]
     keys = ", ".join(columns)
     if len(asked.alphabets) == 1:
         if is_grouped:
             relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
-        query = sql.statement(relation, kinds=files.kinds, axes=asked.axes, dialect=DIALECT)
+        query = sql.statement(relation, kinds=kinds, axes=asked.axes, dialect=DIALECT)
     else:
         marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
         if is_grouped:
@@ -179,7 +228,7 @@ def _query(
             relation,
             grouped_by=asked.sets,
             marks=list(marks),
-            kinds=files.kinds,
+            kinds=kinds,
             axes=asked.axes,
             dialect=DIALECT,
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dproo.alphabet.axis import Axis, IntegerRange, Letters
 from dproo.alphabet.cell import INTEGER_TEXT
+from dproo.alphabet.open_text import OpenText
 from dproo.alphabet.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
 from dproo.engines import query as sql
 
@@ -41,10 +42,19 @@ class Column:
 def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...]:
     """Return a warning for each column some of whose letters can never occur.
 
+    Args:
+        columns: those to count, and that of the person last, if there is one.
+        axes: the letters of each column to count.
+
     Raises:
-        ValueError: all cells of a column would be outside.
+        ValueError: all cells of a column would be outside, or nobody could be told by the
+            column of the person.
     """
-    found = (_fit(column, axis) for column, axis in zip(columns, axes, strict=True))
+    counted = columns[: len(axes)]
+    for person in columns[len(axes) :]:
+        if person.kind in {None, sql.TIMESTAMP, sql.INSTANT, sql.NOTHING}:
+            sql.refuse_type(person.name, person.type_name, remedy="It must name a person.")
+    found = (_fit(column, axis) for column, axis in zip(counted, axes, strict=True))
     return tuple(warning for warning in found if warning)
 
 
@@ -53,7 +63,8 @@ def _fit(column: Column, axis: Axis) -> str:
     if column.kind is None:
         sql.refuse_type(column.name, column.type_name)
     if column.kind in {sql.TIMESTAMP, sql.INSTANT} and reading not in DAYS:
-        sql.refuse_type(column.name, column.type_name, remedy="Add --as date, month or year.")
+        remedy = "" if isinstance(axis, OpenText) else "Add --as date, month or year."
+        sql.refuse_type(column.name, column.type_name, remedy=remedy)
     if column.kind == sql.NOTHING:
         sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
     if (
@@ -62,6 +73,8 @@ def _fit(column: Column, axis: Axis) -> str:
         and not (reading == YEAR and column.kind in _NUMBERS)
     ):
         _refuse(column, "cannot be read as days", "Leave out --as.")
+    if isinstance(axis, OpenText):
+        return ""
     if isinstance(axis, Letters):
         return _fit_letters(column, axis)
     is_year = reading == YEAR and column.kind in _DAYS

@@ -13,6 +13,7 @@ from dproo.alphabet.cell import (
     NUMBER_FOREIGN,
     NUMBER_TEXT,
 )
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, YEAR
 from dproo.engines import frame_reading
 
@@ -40,10 +41,25 @@ def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any
         is_integer = _is_like(text, INTEGER_TEXT, INTEGER_FOREIGN)
         integer = nw.when(is_integer).then(text).otherwise(nw.lit("0")).cast(nw.Int64)
         is_letter = is_integer & integer.is_between(axis.start, axis.stop - 1)
+    elif isinstance(axis, OpenText):
+        is_letter = text.str.len_chars() <= LONGEST_OPEN
     else:
         assert isinstance(axis, Letters)  # noqa: S101 - for the type checker
         is_letter = text.is_in(list(axis.places)) if is_known is None else is_known
     return text, is_letter.fill_null(value=False), ""
+
+
+def named_key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> Any:
+    """Return a cell's key as text, that of a bin its place, empty where it is no letter."""
+    import narwhals as nw
+
+    if isinstance(axis, Bins):
+        number, is_number = _read_number(column, dtype, axis)
+        is_letter = is_number & number.is_between(axis.edges[0], axis.edges[-1], closed="left")
+        key = _bin_key(number, axis.edges, list(map(str, range(axis.listed))))
+    else:
+        key, is_letter, _ = key_of(column, dtype, axis, is_known)
+    return nw.when(is_letter.fill_null(value=False)).then(key).otherwise(nw.lit(""))
 
 
 def read_text(column: Any, dtype: Any, axis: Axis) -> Any:
@@ -129,7 +145,7 @@ def _is_like(text: Any, pattern: str, foreign: str) -> Any:
     return ~text.str.contains(foreign) & text.str.contains(pattern.replace("(", "(?:"))
 
 
-def _bin_key(number: Any, edges: Sequence[float], keys: Sequence[float]) -> Any:
+def _bin_key(number: Any, edges: Sequence[float], keys: Sequence[float | str]) -> Any:
     """Return the key of the bin that a number is in, by halving."""
     import narwhals as nw
 

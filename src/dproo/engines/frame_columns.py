@@ -19,7 +19,9 @@ def is_spark(frame: Frame) -> bool:
     return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
-def renamed(frame: Frame, columns: Sequence[str], axes: Sequence[Axis]) -> tuple[Frame, list[str]]:
+def renamed(
+    frame: Frame, columns: Sequence[str], axes: Sequence[Axis | None]
+) -> tuple[Frame, list[str]]:
     """Return the columns alone, as ``c0, c1, ...`` and of types that narwhals knows.
 
     To some engines ``*``, ``a.b`` or ``^a$`` is a pattern.

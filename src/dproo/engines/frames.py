@@ -6,7 +6,7 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import reduce
 from operator import and_
@@ -14,18 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
+from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
+from dproo.core.counts import Counts
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
-from dproo.engines.cells import count_cells
+from dproo.engines.cells import count_cells, count_people
 from dproo.engines.fit import Column, check_fit
 from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
+from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.people_frames import (
+    check_people,
+    groups_of,
+    is_kept_there,
+    kept_frame,
+    rows_of,
+)
 from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
@@ -49,10 +59,12 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     frame = None if asked.table is not None or is_plain else to_frame(data)
     if frame is None:
         return None
-    found = check_frame(frame, asked.columns)
+    found = check_frame(frame, asked.read)
+    if asked.person is not None or asked.open_axis is not None:
+        check_people(frame)
     return Scan(
         engine="frames",
-        columns=tuple(found),
+        columns=tuple(found[: len(asked.axes)]),
         warnings=check_fit(found, asked.axes),
         _asked=asked,
         _read=lambda: count_frame(frame, columns=[column.name for column in found], asked=asked),
@@ -107,34 +119,53 @@ def check_frame(frame: Frame, columns: Sequence[str] | None) -> list[Column]:
     ]
 
 
-def count_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+def count_frame(
+    frame: Frame, *, columns: Sequence[str], asked: Asked
+) -> tuple[Tally | Counts, ...]:
     """Count the records of a frame by each alphabet, within the library that holds it.
 
     One query of a lazy frame counts by all of them: each would read its source anew.
 
     Args:
         frame: the frame.
-        columns: the columns to count.
+        columns: the columns to count, and that of the person where there is one.
         asked: the alphabets.
     """
+    with quiet() if is_spark(frame) else nullcontext():
+        if asked.person is not None:
+            if not is_kept_there(frame):
+                return count_people(rows_of(frame, columns), asked)
+            frame, columns = kept_frame(frame, columns, asked)
+        if asked.open_axis is not None:
+            return named_counts(_texts(frame, columns, asked.open_axis), asked.open_axis)
+        return _listed(frame, columns, asked)
+
+
+def _texts(frame: Frame, columns: Sequence[str], axis: OpenText) -> Iterable[Sequence[Any]]:
+    if is_kept_there(frame):
+        return groups_of(frame, columns[0], axis)
+    return texts_of(cell for (cell,) in rows_of(frame, columns))
+
+
+def _listed(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
+    """Count by alphabets that are listed."""
     import narwhals as nw
 
-    with quiet() if is_spark(frame) else nullcontext():
-        if len(asked.alphabets) == 1:
-            return (_counted(frame, columns, asked.alphabets[0]),)
-        if isinstance(frame, nw.LazyFrame):
-            if frame.implementation.is_dask() and not _is_known(frame, columns):
-                return _counted_in_parts(frame, columns, asked)
-            plain, names = renamed(frame, columns, asked.axes)
-            schema = plain.collect_schema()
-            if not any(schema[name] == nw.Object for name in names):
-                return count_lazy(plain, columns=names, asked=asked)
-            selected: Any = plain.select(*names)
-            frame, columns = selected.collect(), names
-        return tuple(
-            _counted(frame, [columns[place] for place in places], alphabet)
-            for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
-        )
+    if len(asked.alphabets) == 1:
+        return (_counted(frame, columns, asked.alphabets[0]),)
+    if isinstance(frame, nw.LazyFrame):
+        if frame.implementation.is_dask() and not _is_known(frame, columns):
+            return _counted_in_parts(frame, columns, asked)
+        plain, names = renamed(frame, columns, asked.axes)
+        schema = plain.collect_schema()
+        if not any(schema[name] == nw.Object for name in names):
+            return count_lazy(plain, columns=names, asked=asked)
+        selected: Any = plain.select(*names)
+        frame, columns = selected.collect(), names
+    return tuple(
+        _counted(frame, [columns[place] for place in places], alphabet)
+        for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
+    )
 
 
 def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
@@ -145,7 +176,7 @@ def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tup
     parts = (nw.from_native(part.compute()) for part in native[list(columns)].partitions)
     total = Tally.several([], asked=asked)
     for part in parts:
-        found = count_frame(part, columns=columns, asked=asked)
+        found = _listed(part, columns, asked)
         total = tuple(
             Tally.merged(both, alphabet=both[0].alphabet) for both in zip(total, found, strict=True)
         )

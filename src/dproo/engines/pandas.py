@@ -50,6 +50,11 @@ def _chunked(column: Any) -> Any:
     return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
 
 
+def values(column: Any) -> list[Any]:
+    """Return all cells of a column as Python values, of timestamps the days."""
+    return _values(_days(column))
+
+
 def _values(column: Any) -> list[Any]:
     if type(column.dtype).__name__ == "CategoricalDtype":
         categories = [*_values(column.cat.categories.to_series()), None]

@@ -7,33 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dproo.alphabet.axis import Letters
-from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.core.arguments import refusal
-from dproo.engines import postgresql_session, postgresql_url
+from dproo.core.counts import Counts
+from dproo.engines import open_letters, people, postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.fit import Column, check_fit
+from dproo.engines.postgresql_dialect import CELLS, KINDS, POSTGRESQL
 from dproo.engines.postgresql_session import Session
-from dproo.engines.read_query import Reader
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 Found = TypeVar("Found")
 
-_KINDS = {
-    **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char"), sql.TEXT),
-    **dict.fromkeys(("float4", "float8"), sql.FLOAT),
-    "numeric": sql.DECIMAL,
-    "bool": sql.BOOLEAN,
-    "date": sql.DATE,
-    "timestamp": sql.TIMESTAMP,
-    "timestamptz": sql.INSTANT,
-}
-# Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
-_CELLS = {"oid": "CAST({} AS BIGINT)"} | {
-    name: "CAST({} AS TEXT)" for name, kind in _KINDS.items() if kind == sql.TEXT
-}
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
     " ON n.oid = c.relnamespace WHERE c.oid = %s AND c.relkind = ANY('{r,p,v,m,f}')"
@@ -54,50 +40,6 @@ _COLUMNS = """
         JOIN pg_namespace ON pg_namespace.oid = typnamespace
     WHERE typtype <> 'd'
 """
-
-# The collation "C" compares bytes, whatever the column or the database says.
-_AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
-_AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
-_DAY = (
-    "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
-    " THEN to_char({}, 'YYYY-MM-DD') END"
-)
-POSTGRESQL = sql.Dialect(
-    texts={
-        sql.TEXT: _AS_TEXT,
-        sql.INTEGER: _AS_TEXT,
-        sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
-        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
-        sql.DATE: (
-            "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
-            " THEN to_char({}, 'YYYY-MM-DD') END"
-        ),
-        sql.TIMESTAMP: _DAY,
-        sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
-        sql.NOTHING: "CAST(NULL AS TEXT)",
-    },
-    numbers={
-        sql.TEXT: f"CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END",
-        sql.INTEGER: _AS_DOUBLE,
-        # A numeric beyond the doubles would be an error; it is beyond every bin too.
-        sql.DECIMAL: f"CASE WHEN {{}} BETWEEN -1e300 AND 1e300 THEN {_AS_DOUBLE} END",
-        sql.FLOAT: _AS_DOUBLE,
-        sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
-    },
-    is_letter="{} = ANY(%(letters{column})s)",
-    is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
-    bigint="CAST({} AS BIGINT)",
-    reader=Reader(
-        trimmed="btrim({}, ' ')",
-        is_like="{} ~ {pattern}",
-        replaced="regexp_replace({}, {pattern}, '')",
-        double="CAST({} AS DOUBLE PRECISION)",
-        bigint="CAST({} AS BIGINT)",
-    ),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,17 +102,21 @@ def open_table(database: Any, asked: Asked) -> Table:
         raise ValueError("column must be given for a table.")
 
     def look(cursor: Any, opened: Session) -> Table:
-        name, types = _looked_up(cursor, opened, parts, asked.columns)
-        warnings = check_fit([column for column, _ in types], asked.axes)
+        name, types = _looked_up(cursor, opened, parts, asked.read)
+        columns = tuple(column for column, _ in types)
+        warnings = check_fit(columns, asked.axes)
         query = _query(name, types, asked)
         letters = _letters(asked)
         # It is planned and begun, so that rights and locks are asked for, and reads nothing.
         # All characters of the letters in one: that the database has them can be told too.
         characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
         cursor.execute(f"{query} LIMIT 0", characters)
-        columns = tuple(column for column, _ in types)
         return Table(
-            session=opened, query=query, letters=letters, columns=columns, warnings=warnings
+            session=opened,
+            query=query,
+            letters=letters,
+            columns=columns[: len(asked.axes)],
+            warnings=warnings,
         )
 
     return _within(database, look)
@@ -224,7 +170,7 @@ def _looked_up(
     return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
 
 
-def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
+def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of a table by the letters of each alphabet, within the database.
 
     One statement counts by all of them, and so sees one state of the table.
@@ -233,6 +179,8 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally, ...]:
         with table.session.cursor() as cursor:
             table.session.pin(cursor)
             cursor.execute(table.query, table.letters)
+            if asked.open_axis is not None:
+                return open_letters.named_counts(cursor.fetchall(), asked.open_axis)
             return Tally.of_sets(cursor.fetchall(), asked=asked)
     finally:
         table.session.close()
@@ -262,7 +210,7 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
         if column not in types:
             raise ValueError(refusal("column", "be a column of the data", column))
     return [
-        (Column(name=name, kind=_KINDS.get(base), type_name=named, values=tuple(values)), base)
+        (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
         for name in (types if columns is None else columns)
         for named, base, values in [types[name]]
     ]
@@ -270,17 +218,30 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
 
 def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
     cells = ", ".join(
-        _CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
+        CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
         for i, (column, base) in enumerate(types)
     )
     relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
-    kinds = [_KINDS[base] for _, base in types]
+    kinds = [KINDS[base] for _, base in types]
     # The names may hold the sign of a parameter; no other part of the query does.
-    if len(asked.alphabets) == 1:
-        query = sql.statement("{relation}", kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+    source = "{relation}"
+    if asked.person is not None:
+        named = people.named(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
+        kept = people.kept_by_window(people.ranked(named, asked), asked)
+        query = people.statement(kept, asked)
+    elif asked.open_axis is not None:
+        query = open_letters.statement(
+            source,
+            kind=kinds[0],
+            axis=asked.open_axis,
+            dialect=POSTGRESQL,
+            minimum=asked.open_axis.minimum,
+        )
+    elif len(asked.alphabets) == 1:
+        query = sql.statement(source, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
     else:
         query = sql.statement_of_sets(
-            "{relation}",
+            source,
             grouped_by=asked.sets,
             kinds=kinds,
             axes=asked.axes,

@@ -48,6 +48,8 @@ def count(
     engine: str | None = None,
     master: str | None = None,
     layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
@@ -62,6 +64,8 @@ def count(
         engine=engine,
         master=master,
         layout=layout,
+        person=person,
+        kept=kept,
     )
     return scan.count()
 
@@ -75,6 +79,8 @@ def prepare(
     engine: str | None = None,
     master: str | None = None,
     layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -90,6 +96,9 @@ def prepare(
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
         layout: how text files are laid out.
+        person: the column that names whom a record is about: of each person only some records
+            are counted.
+        kept: how many.
 
     Raises:
         TypeError: no engine knows this kind of data.
@@ -107,6 +116,8 @@ def prepare(
         engine=engine,
         master=master,
         layout=layout,
+        person=person,
+        kept=kept,
     )
     return _opened(data, asked)
 
@@ -120,6 +131,8 @@ def prepare_several(
     engine: str | None = None,
     master: str | None = None,
     layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
 ) -> Scan:
     """Check a source and several alphabets, and return the scan; no record is read.
 
@@ -135,6 +148,8 @@ def prepare_several(
         engine: as for :func:`prepare`.
         master: as for :func:`prepare`.
         layout: as for :func:`prepare`.
+        person: as for :func:`prepare`.
+        kept: as for :func:`prepare`.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -166,6 +181,8 @@ def prepare_several(
         engine=engine,
         master=master,
         layout=layout,
+        person=person,
+        kept=kept,
     )
     return _opened(data, asked)
 

@@ -15,6 +15,7 @@ from typing import NoReturn
 from dproo.alphabet import reading
 from dproo.alphabet.axis import Axis, Bins, IntegerRange
 from dproo.alphabet.cell import EXACT_FLOAT
+from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
 from dproo.engines.read_query import Reader
@@ -42,6 +43,7 @@ class Dialect:
         bigint: such a text as an integer.
         reader: how it reads text that is not compared as it stands.
         is_string: whether a cell of JSON is text.
+        missing: whether a cell is missing, where that is more than being null, by its kind.
     """
 
     texts: dict[str, str]
@@ -51,6 +53,7 @@ class Dialect:
     bigint: str
     reader: Reader
     is_string: str = ""
+    missing: dict[str, str]
 
 
 def quoted(name: str) -> str:
@@ -141,15 +144,19 @@ def statement(
         axes: the letters of each column.
         dialect: the engine's.
     """
+    return counted(keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect), axes=axes)
+
+
+def counted(relation: str, *, axes: Sequence[Axis]) -> str:
+    """Return the query of a relation of keys ``k0, k1, ...``, as :func:`keyed` makes it."""
     columns = range(len(axes))
-    keyed = _keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect)
     closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
     is_inside = " AND ".join(closed) or "TRUE"
     groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
     names = ", ".join(f"g{i}" for i in columns)
     return (
         f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
-        f" (SELECT {groups}, records FROM {keyed}) AS grouped GROUP BY {names}"
+        f" (SELECT {groups}, records FROM {relation}) AS grouped GROUP BY {names}"
     )
 
 
@@ -174,14 +181,25 @@ def statement_of_sets(
         axes: the letters of each column.
         dialect: the engine's.
     """
-    keyed = _keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    relation = keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    return counted_by_sets(relation, grouped_by=grouped_by, marks=marks, axes=axes)
+
+
+def counted_by_sets(
+    relation: str,
+    *,
+    grouped_by: Sequence[Sequence[int]],
+    marks: Sequence[str] = (),
+    axes: Sequence[Axis],
+) -> str:
+    """Return the query for several sets of columns of a relation of keys."""
     names = [f"k{i}" for i in range(len(axes))]
     groups = ", ".join([*marks, *names]) if marks else sets.clause(names, grouped_by)
     selected = ", ".join([*(marks or sets.marks(names)), *names])
-    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {keyed} GROUP BY {groups}"  # noqa: S608
+    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
 
 
-def _keyed(
+def keyed(
     relation: str,
     carried: Sequence[str],
     *,
@@ -236,16 +254,20 @@ def _without(number: str, missing: Sequence[float]) -> str:
     """Return a number, or nothing if it stands for a missing one."""
     if not missing:
         return number
-    numbers = ", ".join(f"CAST('{value!r}' AS DOUBLE PRECISION)" for value in missing)
+    numbers = ", ".join(map(double, missing))
     return f"CASE WHEN {number} NOT IN ({numbers}) THEN {number} END"
+
+
+def double(number: float) -> str:
+    """Return a number as SQL."""
+    return f"CAST('{number!r}' AS DOUBLE PRECISION)"
 
 
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
-        edges = [f"CAST('{edge!r}' AS DOUBLE PRECISION)" for edge in axis.edges]
-        keys = [f"CAST('{key!r}' AS DOUBLE PRECISION)" for key in axis.keys]
-        bins = zip(edges[1:], keys, strict=True)
+        edges = list(map(double, axis.edges))
+        bins = zip(edges[1:], map(double, axis.keys), strict=True)
         whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
     if isinstance(axis, IntegerRange):
@@ -254,4 +276,6 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
         is_integer = dialect.is_integer.replace("{}", value)
         return f"CASE WHEN {is_integer} THEN CASE WHEN {is_letter} THEN {value} END END"
     is_letter = dialect.is_letter.replace("{}", value).replace("{column}", str(column))
+    if isinstance(axis, OpenText):
+        is_letter = f"length({value}) <= {LONGEST_OPEN}"
     return f"CASE WHEN {is_letter} THEN {value} END"

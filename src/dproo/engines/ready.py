@@ -18,9 +18,13 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """Return the scan of ready counts, or nothing if the data are no counts.
 
     Raises:
-        ValueError: the counts are those of another alphabet.
+        ValueError: the counts are those of another alphabet, or people are asked for.
     """
     alphabet = asked.alphabets[0]
+    if asked.person is not None and isinstance(data, Counts | Mapping):
+        raise ValueError("person must be used with records: counts do not tell whose they are.")
+    if asked.open_axis is not None and isinstance(data, Counts | Mapping):
+        raise ValueError("alphabet must list the letters of ready counts; records can be open.")
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")

@@ -15,6 +15,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from dproo.core.arguments import refusal
+from dproo.core.counts import Counts
 from dproo.engines import frames
 from dproo.engines.asked import Asked
 from dproo.engines.fit import check_fit
@@ -42,16 +43,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     with ExitStack() as stack:
         session = stack.enter_context(session_for(asked.master))
         frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
-        found = frames.check_frame(frame, asked.columns)
+        found = frames.check_frame(frame, asked.read)
         warnings = check_fit(found, asked.axes)
         held = stack.pop_all()
 
-    def read() -> tuple[Tally, ...]:
+    def read() -> tuple[Tally | Counts, ...]:
         with held:
             names = [column.name for column in found]
             return frames.count_frame(frame, columns=names, asked=asked)
 
-    return Scan(engine="spark", columns=tuple(found), warnings=warnings, _asked=asked, _read=read)
+    counted = tuple(found[: len(asked.axes)])
+    return Scan(engine="spark", columns=counted, warnings=warnings, _asked=asked, _read=read)
 
 
 @contextmanager

@@ -151,7 +151,7 @@ def _ibis_kind(dtype: Any) -> str | None:
     return next((kind for kind, is_one in kinds.items() if is_one), None)
 
 
-def by_duckdb(column: str, type_name: object, axis: Axis) -> str:
+def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
     """Return a column as narwhals knows it: an enumeration as text, a long integer too."""
     cell = quoted(column)
     if duckdb_kind(str(type_name)) == sql.INSTANT:

@@ -17,7 +17,7 @@ from dproo.ledger.chain import (
     spent,
 )
 from dproo.ledger.limits import Limits
-from dproo.ledger.rules import require_delta
+from dproo.ledger.rules import require_delta, require_unit
 
 
 def limits_of(declared: Event) -> Limits:
@@ -47,6 +47,8 @@ def require_affordable(
         limits: rules besides those that were declared.
     """
     dataset = declared.dataset
+    first = "seq = (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?)"
+    require_unit(request, events(connection, where=first, of=(dataset,)))
     charged = f"{CHARGED} AND dataset = ?"
     require_delta(declared, atto, events(connection, where=charged, of=(dataset,)))
     left = declared.nano - spent(connection, dataset)

@@ -22,7 +22,9 @@ class Assurance:
         alpha: the largest share of draws that differ; nothing where no bound is known.
         records: the number of records that this holds for, where their number is private.
         scope: what it is said of, such as "in each group", before a comma.
-        differ: what differs from what.
+        differ: what differs from what, by default draws from a record.
+        is_of_people: whether each record is a person's only one.
+        told: the accuracy in words, where no share of draws tells it.
 
     >>> Assurance(alpha=Fraction("0.0288")).sentence
     "at most 2.9 % of draws differ from a random record's"
@@ -33,22 +35,28 @@ class Assurance:
     alpha: Fraction | None
     records: int | None = None
     scope: str = ""
-    differ: str = "draws differ from a random record's"
+    differ: str = ""
+    is_of_people: bool = False
+    told: str = ""
 
     @property
     def sentence(self) -> str:
         """The accuracy in words."""
+        if self.told:
+            return self.told
         if self.alpha is None:
             return "no bound is known: a column's parents are not all in one earlier family"
-        where = "" if self.records is None else f"at {self.records:,} records"
+        whose, several = ("person", "people") if self.is_of_people else ("record", "records")
+        differ = self.differ or f"draws differ from a random {whose}'s"
+        where = "" if self.records is None else f"at {self.records:,} {several}"
         before = "".join(f"{part}, " for part in (self.scope, where) if part)
         after = "" if self.records is None else "; with more, fewer do"
-        return f"{before}at most {percent(self.alpha)} of {self.differ}{after}"
+        return f"{before}at most {percent(self.alpha)} of {differ}{after}"
 
     def warnings(self, epsilon: Fraction) -> list[str]:
         """Return what whoever uses the release should know first."""
         found = []
-        if self.records is None and (self.alpha is None or self.alpha > POOR):
+        if not self.told and self.records is None and (self.alpha is None or self.alpha > POOR):
             share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
             found.append(
                 f"The accuracy is poor: {share} of draws may say nothing about the data. It takes"

@@ -40,6 +40,9 @@ STOPPED = "the release was stopped."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
 
+_COUNTS_PEOPLE = {"unit": "person"}
+"""What the ledger notes of a release that counts people: it must not name the column."""
+
 Result = TypeVar("Result")
 
 _LOG = logging.getLogger("dproo")
@@ -125,6 +128,8 @@ def execute(
     ``asked`` is epsilon as it was written, for a refusal to name.
     """
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
+    if request.person is not None:
+        where |= {"person": request.person, "kept": request.records_per_person}
     alphabets = request.counted_alphabets
     columns = request.columns or ((column,) if column else ())
     stated = Statement(purpose=purpose, operator=operator, columns=columns)
@@ -137,6 +142,7 @@ def execute(
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan, stated)
+    unit = {} if request.person is None else _COUNTS_PEOPLE
     with _naming_text(asked):
         entry = guarded(
             lambda: book.reserve(
@@ -145,7 +151,7 @@ def execute(
                 delta=request.delta,
                 neighbours=request.neighbours,
                 records_per_person=request.records_per_person,
-                request=request.public_choices | stated.kept,
+                request=request.public_choices | stated.kept | unit,
             ),
             kept="The charge may stand; see 'dproo ledger show'.",
             refusals=(LedgerError, TypeError, ValueError),
@@ -217,13 +223,12 @@ def _end(error: BaseException, kept: str) -> BaseException:
 
 
 def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
-    person = request.records_per_person
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(request.cost),
         "epsilon_decimal": decimal_text(request.cost),
         "neighbours": request.neighbours,
-        "protects": "one record" if person == 1 else f"one person with up to {person} records",
+        "protects": request.protects,
         **stated.published,
         **drawn.facts,
         "accuracy": drawn.assurance.sentence,

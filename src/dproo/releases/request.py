@@ -90,6 +90,14 @@ class Request(Protocol):
         """The most records that one protected person may own."""
 
     @property
+    def person(self) -> str | None:
+        """The column that names whom a record is about, where that is known."""
+
+    @property
+    def protects(self) -> str:
+        """Whom it protects, for the receipt."""
+
+    @property
     def records_needed(self) -> int:
         """The fewest records that the data must have, where their number is public."""
 

@@ -220,6 +220,7 @@ class RowRequest(PureRequest):
             records=records,
             scope=scope,
             differ="rows differ from what the network says of the records",
+            is_of_people=self.counts_people,
         )
 
     def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:

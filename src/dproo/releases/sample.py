@@ -9,14 +9,16 @@ from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
+from dproo.alphabet.open_text import OPEN
 from dproo.core.arguments import refusal
-from dproo.core.exact import Number, parse_epsilon
+from dproo.core.exact import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
 from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
+from dproo.releases.open_request import OpenRequest
 from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
@@ -36,6 +38,9 @@ def sample(
     are_groups_public: bool = False,
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
+    person: str | None = None,
+    delta: Number | None = None,
+    minimum_people: int | None = None,
     guess: str | None = None,
     network: Wiring = AUTO,
     shares: Mapping[str, Number] | None = None,
@@ -55,7 +60,9 @@ def sample(
         data: any source that :func:`dproo.engines.prepare` takes: a list, an array, a frame,
             a file, a database, ready counts.
         alphabet: the public letters, in any form that :meth:`dproo.Alphabet.of` takes. Cells
-            outside it count as the extra letter ``other``, unless its policy differs.
+            outside it count as the extra letter ``other``, unless its policy differs. Or
+            ``"open"``, where nobody can list them: a value that enough records have, else
+            ``other``; this costs a ``delta``.
         codebook: the public columns and their letters, in any form that
             :meth:`dproo.CodeBook.of` takes; whole rows are released, each a dict.
         epsilon: the privacy parameter, for all released records together.
@@ -72,6 +79,13 @@ def sample(
             then costs epsilon only once under replace too.
         neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
         records_per_person: the most records that one protected person may own.
+        person: the column that names whom a record is about. One record of each person is
+            counted, or up to ``records_per_person`` under add-remove, and the release protects
+            a person, whatever they contribute.
+        delta: the probability with which epsilon may fail, for an open alphabet; it should be
+            far below one over the number of records.
+        minimum_people: with an open alphabet, a value that fewer records, or people, have is
+            never shown; by default 2.
         guess: what the public knows about the shape of the data, for ``als-roo``: ``"sparse"``,
             ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         network: how the columns of a row depend on each other: ``"declared"`` by the code book,
@@ -101,13 +115,33 @@ def sample(
         KeyboardInterrupt: stopped; the charge stays if the message says so.
     """
     book = None if codebook is None else CodeBook.of(codebook)
-    if book is None:
+    if book is None and isinstance(alphabet, str) and alphabet == OPEN:
+        _refuse_beside_an_open_alphabet(
+            size=size != 1,
+            by=by is not None,
+            sampler=sampler != AUTO,
+            guess=guess is not None,
+            network=network != AUTO,
+            shares=shares is not None,
+            within_bins=within_bins,
+        )
+        request: Request = OpenRequest(
+            epsilon=parse_epsilon(epsilon),
+            delta=parse_delta(0 if delta is None else delta),
+            neighbours=neighbours,
+            records_per_person=records_per_person,
+            person=person,
+            minimum_people=2 if minimum_people is None else minimum_people,
+        )
+    elif delta is not None or minimum_people is not None:
+        raise ValueError("alphabet must be 'open' with delta or minimum_people.")
+    elif book is None:
         if network != AUTO or within_bins or shares is not None:
             raise ValueError("codebook must be given with network, shares or within_bins.")
         if by is not None and column is None:
             raise ValueError("column must be given with groups: it holds the letters.")
         groups = _groups(by, (str(column),), is_public=are_groups_public)
-        request: Request = SampleRequest(
+        request = SampleRequest(
             alphabet=Alphabet.of(alphabet),
             epsilon=parse_epsilon(epsilon),
             sampler=sampler,
@@ -115,6 +149,7 @@ def sample(
             groups=groups,
             neighbours=neighbours,
             records_per_person=records_per_person,
+            person=person,
             guess=guess,
         )
         column = None if groups else column  # groups name their columns
@@ -130,6 +165,7 @@ def sample(
             size=size,
             neighbours=neighbours,
             records_per_person=records_per_person,
+            person=person,
             is_within_bins=within_bins,
         )
     return execute(
@@ -146,6 +182,15 @@ def sample(
         operator=operator,
         asked=epsilon,
     )
+
+
+def _refuse_beside_an_open_alphabet(**are_given: bool) -> None:
+    for name, is_given in are_given.items():
+        if is_given:
+            raise ValueError(
+                f"{name} must be left out with an open alphabet: it is for one record of one"
+                " column, and has a sampler of its own."
+            )
 
 
 def _refuse_beside_a_codebook(**arguments: object) -> None:

@@ -155,11 +155,14 @@ class SampleRequest(PureRequest):
         """Return the worst case; where the number of records is private, at a public number."""
         scope = "in each group" if self.groups else "for each record" if self.size > 1 else ""
         if self.is_n_public:
-            return Assurance(alpha=max(s.worst_alpha for s in samplers), scope=scope)
+            worst = max(sampler.worst_alpha for sampler in samplers)
+            return Assurance(alpha=worst, scope=scope, is_of_people=self.counts_people)
         person = self.records_per_person
         records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
         law = self.sampler_for(records if self.is_joint else records // self.size, bound=True)
-        return Assurance(alpha=law.worst_alpha, records=records, scope=scope)
+        return Assurance(
+            alpha=law.worst_alpha, records=records, scope=scope, is_of_people=self.counts_people
+        )
 
     def _drawn(
         self, counts: Counts, source: RandomSource

@@ -7,7 +7,6 @@ does the sampler's own epsilon; data is read by the same path as for one record.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,26 +19,13 @@ from dproo.analysis.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.core.arguments import whole
 from dproo.core.counts import Counts
 from dproo.core.dominating_pair import DominatingPair
-from dproo.core.exact import (
-    BITS,
-    Number,
-    decimal_text,
-    fraction_text,
-    parse_delta,
-    parse_epsilon,
-    power_upper,
-)
+from dproo.core.exact import BITS, decimal_text, fraction_text, power_upper
 from dproo.core.randomness import RandomSource
-from dproo.engines.layout import Layout
-from dproo.ledger import Ledger, address_of
-from dproo.mechanisms import AUTO, PLAIN, REPLACE, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms import AUTO, PLAIN, Mechanism, Relation, RevealOrObscure
 from dproo.mechanisms.choice import enough
 from dproo.releases.assurance import Assurance
-from dproo.releases.budget_name import reprint
-from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.request import Drawn
 from dproo.releases.sample_request import SampleRequest
-from dproo.releases.tables import require_new, write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +81,16 @@ class SynthesisRequest:
     def records_per_person(self) -> int:
         """The most records that one protected person may own."""
         return self.request.records_per_person
+
+    @property
+    def person(self) -> str | None:
+        """The column that names whom a record is about, where that is known."""
+        return self.request.person
+
+    @property
+    def protects(self) -> str:
+        """Whom it protects, for the receipt."""
+        return self.request.protects
 
     @property
     def records_needed(self) -> int:
@@ -160,11 +156,12 @@ class SynthesisRequest:
         )
 
     def _assurance(self, way: Way) -> Assurance:
+        scope, of_people = "for each row", self.request.counts_people
         if self.is_n_public:
-            return Assurance(alpha=way.alpha, scope="for each row")
+            return Assurance(alpha=way.alpha, scope=scope, is_of_people=of_people)
         records = enough(way.sampler.epsilon, way.sampler.k, draws=way.sampler.draws)
         alpha = replace(way.sampler, n=records).worst_alpha
-        return Assurance(alpha=alpha, records=records, scope="for each row")
+        return Assurance(alpha=alpha, records=records, scope=scope, is_of_people=of_people)
 
     def _facts(self, way: Way, letters: list[int], named: dict[int, Record]) -> dict[str, Any]:
         pair = None if way.name == JOINT else self.pair(way.sampler)
@@ -207,98 +204,3 @@ def _best(synthesis: SynthesisRequest, n: int) -> Way:
         return min(ways, key=lambda way: way.alpha)
     at = enough(request.epsilon / synthesis.rows, request.alphabet.k)
     return min(ways, key=lambda way: replace(way.sampler, n=at).worst_alpha)
-
-
-def synthesize(
-    data: Any,
-    *,
-    alphabet: Any,
-    rows: int,
-    epsilon: Number,
-    delta: Number = 0,
-    sampler: str = AUTO,
-    column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    neighbours: Relation = REPLACE,
-    records_per_person: int = 1,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    dataset: str | None = None,
-    purpose: str | None = None,
-    operator: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> Release:
-    """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
-
-    Guarantee: whatever way is chosen, all rows together are (epsilon, delta)-DP, and no single
-    row costs more than epsilon.
-    Proof: docs/proofs/dominating_pair.md
-
-    Args:
-        data: any source that :func:`dproo.sample` takes.
-        alphabet: the public letters of a column, or of several at once.
-        rows: how many records.
-        epsilon: the privacy parameter, for all rows together.
-        delta: the probability that epsilon may fail; it should be far below one over the
-            number of records. With 0 the release is pure, and less accurate.
-        sampler: draws independent rows; ``"auto"`` takes the one with the least proven worst
-            case. Rows drawn jointly always come from ROO.
-        column: the column of a file, table or frame.
-        table: the table of a database, as in ``"table"`` or ``"schema.table"``.
-        neighbours: ``"replace"`` (n is public) or ``"add-remove"`` (n is private).
-        records_per_person: the most records that one protected person may own.
-        ledger: the ledger to charge; with a delta, the budget must have been declared with one.
-        dataset: the name under which the ledger keeps the budget of this data.
-        purpose: what the release is for, as the receipt and the ledger will say.
-        operator: who makes it, as the ledger will say, and only the ledger.
-        out: a new file to write the rows to, ``.csv`` or ``.parquet``.
-        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
-        master: the cluster that Spark runs on, by default this machine.
-        delimiter: what separates the cells of a CSV file, by default by the file's name.
-        encoding: of a text file, by default UTF-8.
-
-    >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
-    ...     delta="1e-6")
-    >>> len(rows.values), rows.receipt["way"]
-    (50, 'composed')
-
-    Raises:
-        TypeError, ValueError: an argument is wrong; nothing was charged, no data was read.
-        LedgerError: the ledger refused; no data was read.
-        ReleaseError: it failed after data was touched; the charge stays.
-    """
-    synthesis = SynthesisRequest(
-        request=SampleRequest(
-            alphabet=Alphabet.of(alphabet),
-            epsilon=parse_epsilon(epsilon),
-            sampler=sampler,
-            neighbours=neighbours,
-            records_per_person=records_per_person,
-        ),
-        rows=rows,
-        delta=parse_delta(delta),
-    )
-    columns = synthesis.alphabet.columns or (column or "value",)
-    path = None if out is None else require_new(out, columns)
-    made = execute(
-        synthesis,
-        data,
-        column=column,
-        table=table,
-        engine=engine,
-        master=master,
-        layout=Layout(delimiter=delimiter, encoding=encoding),
-        ledger=ledger,
-        dataset=dataset,
-        purpose=purpose,
-        operator=operator,
-        asked=epsilon,
-    )
-    if path is not None:
-        book = ledger.path if isinstance(ledger, Ledger) else address_of(ledger or "")
-        kept = reprint(made.receipt, book)
-        guarded(lambda: write(made.values, columns, path), kept=kept)
-    return made

@@ -1,0 +1,67 @@
+"""PostgreSQL: how it says what all engines mean."""
+
+from __future__ import annotations
+
+from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.engines import query as sql
+from dproo.engines.read_query import Reader
+
+KINDS = {
+    **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char"), sql.TEXT),
+    **dict.fromkeys(("float4", "float8"), sql.FLOAT),
+    "numeric": sql.DECIMAL,
+    "bool": sql.BOOLEAN,
+    "date": sql.DATE,
+    "timestamp": sql.TIMESTAMP,
+    "timestamptz": sql.INSTANT,
+}
+# Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
+CELLS = {"oid": "CAST({} AS BIGINT)"} | {
+    name: "CAST({} AS TEXT)" for name, kind in KINDS.items() if kind == sql.TEXT
+}
+
+# The collation "C" compares bytes, whatever the column or the database says.
+_AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
+_AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
+_DAY = (
+    "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
+    " THEN to_char({}, 'YYYY-MM-DD') END"
+)
+POSTGRESQL = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
+        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: (
+            "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+            " THEN to_char({}, 'YYYY-MM-DD') END"
+        ),
+        sql.TIMESTAMP: _DAY,
+        sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
+        sql.NOTHING: "CAST(NULL AS TEXT)",
+    },
+    numbers={
+        sql.TEXT: f"CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END",
+        sql.INTEGER: _AS_DOUBLE,
+        # A numeric beyond the doubles would be an error; it is beyond every bin too.
+        sql.DECIMAL: f"CASE WHEN {{}} BETWEEN -1e300 AND 1e300 THEN {_AS_DOUBLE} END",
+        sql.FLOAT: _AS_DOUBLE,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
+        sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",
+        sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
+    },
+    is_letter="{} = ANY(%(letters{column})s)",
+    is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
+    bigint="CAST({} AS BIGINT)",
+    reader=Reader(
+        trimmed="btrim({}, ' ')",
+        is_like="{} ~ {pattern}",
+        replaced="regexp_replace({}, {pattern}, '')",
+        double="CAST({} AS DOUBLE PRECISION)",
+        bigint="CAST({} AS BIGINT)",
+    ),
+    missing={sql.FLOAT: "({} IS NULL OR {} = 'NaN')", sql.TEXT: "({} IS NULL OR {} = '')"},
+)

@@ -1,0 +1,128 @@
+"""One record of a column that nobody can list: the public choices, checked before the charge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dproo.alphabet import OTHER, Alphabet
+from dproo.alphabet.open_text import LONGEST_OPEN, OPEN, OpenText
+from dproo.core.arguments import whole
+from dproo.core.counts import Counts, NamedCounts
+from dproo.core.exact import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
+from dproo.core.randomness import RandomSource
+from dproo.mechanisms import Relation
+from dproo.mechanisms.open_alphabet import OpenAlphabet
+from dproo.releases.assurance import Assurance
+from dproo.releases.pure_request import PureRequest
+from dproo.releases.request import Drawn
+
+OPEN_SAMPLER = "open-roo"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenRequest(PureRequest):
+    """All public choices of the release of a letter that nobody has listed.
+
+    Attributes:
+        minimum_people: a letter of fewer records, or people, is never shown.
+    """
+
+    minimum_people: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("minimum_people", self.minimum_people, at_least=1)
+        self.sampler_for(1)  # refuses what no data could make right
+
+    @property
+    def minimum(self) -> int:
+        """The fewest records of a letter that so many people must have had."""
+        return (self.minimum_people - 1) * self.records_per_person + 1
+
+    @property
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabet to count by: any text that enough records have."""
+        return (Alphabet(axes=(OpenText(minimum=self.minimum),)),)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """None: the column is named beside the alphabet."""
+        return ()
+
+    @property
+    def records_needed(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def public_choices(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return {
+            "sampler": OPEN_SAMPLER,
+            "alphabet": OPEN,
+            "minimum_people": self.minimum_people,
+            "longest": LONGEST_OPEN,
+        }
+
+    def sampler_for(self, n: int) -> OpenAlphabet:
+        """Return the certified sampler; the records of a person share epsilon and delta.
+
+        Of ``g`` changes, each (epsilon, delta)-DP, the i-th is magnified by those after it: all
+        together they are (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1))-DP.
+        """
+        people = self.records_per_person
+        delta = self.delta
+        if people > 1:
+            delta *= (exp_lower(self.epsilon / people) - 1) / (exp_upper(self.epsilon) - 1)
+        known = n if self.is_n_public else 0
+        return _certified(self.epsilon / people, delta, known, self.neighbours, self.minimum)
+
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
+        """Return the letter, drawn by a certified sampler."""
+        (counts,) = tables
+        assert isinstance(counts, NamedCounts)  # noqa: S101 - for the type checker
+        sampler = self.sampler_for(counts.n)
+        values = ((*counts.letters, OTHER)[sampler.draw(counts, source=source)],)
+        return Drawn(
+            values=values,
+            facts={"values": list(values), **self._facts},
+            certificate={
+                "holds": sampler.largest_delta <= sampler.delta,
+                "epsilon": float_upper(self.epsilon / self.records_per_person),
+                "delta": fraction_text(sampler.largest_delta) if sampler.largest_delta else "0",
+                "covers": self.covers(),
+            },
+            assurance=self._assurance(sampler),
+        )
+
+    def _assurance(self, sampler: OpenAlphabet) -> Assurance:
+        """Return from which count on a letter is shown, which no share of draws tells."""
+        several = "people" if self.counts_people else "records"
+        return Assurance(
+            alpha=None,
+            told=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"
+            f" one of fewer than {sampler.first:,} never",
+        )
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "sampler": OPEN_SAMPLER,
+            "sampler_reason": None,
+            "alphabet": OPEN,
+            "delta": str(self.delta),
+            "delta_decimal": decimal_text(self.delta),
+            "minimum_people": self.minimum_people,
+            "longest": LONGEST_OPEN,
+        }
+
+
+@lru_cache(maxsize=64)
+def _certified(
+    epsilon: Fraction, delta: Fraction, n: int, neighbours: Relation, minimum: int
+) -> OpenAlphabet:
+    return OpenAlphabet(epsilon=epsilon, delta=delta, n=n, neighbours=neighbours, minimum=minimum)

@@ -1,0 +1,287 @@
+"""A person is protected whatever they contribute: by enumeration, and in what a release says."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, product
+from operator import add, sub
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dproo
+from dproo import Counts, Ledger
+from dproo.core.exact import is_at_most_exp
+from dproo.engines import people
+from dproo.engines.asked import Asked
+from dproo.exceptions import OtherRelationError
+from dproo.ledger import Limits
+from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
+from dproo.releases.groups import Groups
+from dproo.releases.sample_request import SampleRequest
+
+LETTERS = ("x", "y", "z")
+PEOPLE_MAX, RECORDS_MAX = 4, 3
+EPSILON = Fraction(1, 2)
+IS_SOAK = bool(os.environ.get("DPROO_SOAK"))
+
+ALPHABET = dproo.Alphabet.of({"a": LETTERS})
+
+Records = tuple[str, ...]
+
+EVERYBODY: list[Records] = [
+    records
+    for number in range(1, RECORDS_MAX + 1)
+    for records in combinations_with_replacement(LETTERS, number)
+]
+"""All that one person may contribute, apart from the order."""
+
+
+Kept = tuple[int, ...]
+
+
+def kept_of(data: dict[int, Records], salt: str, *, kept: int = 1) -> Kept:
+    """Return how often the engine keeps each letter of these people's records."""
+    asked = Asked(alphabets=(ALPHABET,), columns=("a",), person="who", kept=kept, salt=salt)
+    rows = [(letter, who) for who, records in data.items() for letter in records]
+    found = [letter for letter, _ in people.kept_rows(rows, asked)]
+    return tuple(map(found.count, LETTERS))
+
+
+def datasets(number: int) -> Iterator[tuple[Records, ...]]:
+    """Yield all datasets of so many people; who is who matters only in the long run."""
+    if IS_SOAK:
+        yield from product(EVERYBODY, repeat=number)
+    else:
+        yield from combinations_with_replacement(EVERYBODY, number)
+
+
+Pairs = set[tuple[Kept, Kept]]
+
+
+@cache
+def neighbours(*, kept: int = 1) -> tuple[Pairs, Pairs]:
+    """Return what is counted of all pairs of datasets in which one person differs, or is missing.
+
+    That people choose apart from each other is checked with every dataset.
+    """
+    replaced: Pairs = set()
+    removed: Pairs = set()
+    salt = secrets.token_hex(4)
+    alone = [
+        {records: kept_of({who: records}, salt, kept=kept) for records in EVERYBODY}
+        for who in range(PEOPLE_MAX)
+    ]
+    anything = [set(choices.values()) for choices in alone]
+    for number in range(1, PEOPLE_MAX + 1):
+        for several in datasets(number):
+            parts = [alone[who][records] for who, records in enumerate(several)]
+            whole = tuple(map(sum, zip(*parts, strict=True)))
+            assert kept_of(dict(enumerate(several)), salt, kept=kept) == whole
+            for who, part in enumerate(parts):
+                rest = tuple(map(sub, whole, part))
+                removed.add((rest, whole))
+                replaced |= {(tuple(map(add, rest, other)), whole) for other in anything[who]}
+    return replaced, removed
+
+
+def assert_private(before: Kept, after: Kept, sampler: dproo.Mechanism) -> None:
+    tables = [Counts.of([*kept, 0]) for kept in (before, after)]
+    outcomes = combinations_with_replacement(range(4), sampler.draws)
+    for letters in outcomes:
+        one, two = (sampler.probability(table, letters) for table in tables)
+        assert is_at_most_exp(max(one, two) / min(one, two), EPSILON), (sampler, before, after)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon(
+    name: str, size: int
+) -> None:
+    choices: dict[str, Any] = {
+        "alphabet": dproo.Alphabet.of(LETTERS),
+        "epsilon": EPSILON,
+        "sampler": name,
+        "person": "who",
+    }
+    request = SampleRequest(**choices, size=size)
+    if not request.is_joint:
+        pytest.skip("it draws from disjoint blocks, each a dataset of its own")
+    replaced, removed = neighbours()
+    for before, after in replaced:
+        n = sum(after)
+        assert sum(before) == n <= PEOPLE_MAX  # the number of people, which is public
+        if n >= size:
+            assert_private(before, after, request.sampler_for(n))
+    if ADD_REMOVE in SAMPLERS[name].relations:
+        request = SampleRequest(**choices, size=size, neighbours=ADD_REMOVE)
+        for before, after in removed:
+            assert sum(before) == sum(after) - 1
+            assert_private(before, after, request.sampler_for(1))
+
+
+def test_a_person_of_whom_several_records_are_kept_is_protected_under_add_remove() -> None:
+    _, removed = neighbours(kept=2)
+    assert {sum(after) - sum(before) for before, after in removed} == {1, 2}
+    for name in ("roo", "ls-roo", "als-roo"):
+        sampler = SampleRequest(
+            alphabet=dproo.Alphabet.of(LETTERS),
+            epsilon=EPSILON,
+            sampler=name,
+            person="who",
+            records_per_person=2,
+            neighbours=ADD_REMOVE,
+        ).sampler_for(1)
+        for before, after in removed:
+            assert_private(before, after, sampler)
+
+
+@pytest.mark.parametrize("relation", [REPLACE, ADD_REMOVE])
+def test_a_person_who_changes_their_groups_is_protected_for_the_cost_of_the_release(
+    relation: dproo.mechanisms.Relation,
+) -> None:
+    """The letters x, y, z are now: x in group A, y in group A, x in group B."""
+    request = SampleRequest(
+        alphabet=dproo.Alphabet.of(["x", "y"]),
+        epsilon=EPSILON,
+        groups=Groups.of({"ward": ["A", "B"]}, ("a",), is_public=False),
+        neighbours=relation,
+        person="who",
+    )
+    sampler = request.sampler_for(1)
+    replaced, removed = neighbours()
+    for pair in replaced if relation == REPLACE else removed:
+        laws = [[sampler.pmf([x, y, 0]), sampler.pmf([z, 0, 0])] for x, y, z in pair]
+        worst = Fraction(1)
+        for group in range(2):
+            worst *= max(
+                max(a / b, b / a) for a, b in zip(laws[0][group], laws[1][group], strict=True)
+            )
+        assert is_at_most_exp(worst, request.cost)
+
+
+# What a release says
+
+VISITS = [
+    {"patient_id": f"canary-{i % 20}", "ward": "AB"[i % 2], "code": "xyz"[i % 3]} for i in range(90)
+]
+
+
+def test_a_receipt_says_that_a_person_is_protected_and_tells_nobody(
+    tmp_path: Path,
+) -> None:
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    book.declare("visits", budget="9", neighbours="replace")
+    charged: dict[str, Any] = {"ledger": book, "dataset": "visits", "epsilon": 1}
+    codes = {"code": LETTERS}
+    letters = {"code": list(LETTERS), "ward": ["A", "B"]}
+    fields = [
+        {"name": name, "type": "string", "categories": some} for name, some in letters.items()
+    ]
+    releases = [
+        dproo.sample(VISITS, alphabet=codes, person="patient_id", size=2, **charged),
+        dproo.sample(
+            VISITS,
+            codebook={"schema": {"fields": fields}},
+            person="patient_id",
+            network="independent",
+            **charged,
+        ),
+        dproo.synthesize(VISITS, alphabet=codes, rows=5, person="patient_id", **charged),
+    ]
+    for release in releases:
+        assert release.receipt["protects"] == "one person, whatever they contribute"
+        assert release.receipt["n"] == 20
+        assert "canary" not in str(release) + str(release.receipt)
+        assert "patient_id" not in str(release.receipt)
+    stored = (tmp_path / "ledger.sqlite3").read_bytes()
+    assert b"canary" not in stored
+    assert b"patient_id" not in stored
+
+
+def test_one_record_of_a_person_is_in_one_group() -> None:
+    release = dproo.sample(
+        VISITS * 50,
+        alphabet=LETTERS,
+        column="code",
+        by={"ward": ["A", "B"]},
+        person="patient_id",
+        epsilon=1,
+    )
+    assert [set(value) for value in release.values] == [{"ward", "code"}] * 2
+    assert release.receipt["epsilon"] == "2"
+
+
+def test_several_records_of_a_person_under_replace_are_refused() -> None:
+    """A person with one record, replaced by one with two, would change the public number."""
+    with pytest.raises(ValueError, match="records_per_person must be 1 with person under replace"):
+        dproo.sample(
+            VISITS, alphabet={"code": LETTERS}, epsilon=1, person="patient_id", records_per_person=2
+        )
+
+
+def test_public_groups_of_people_are_refused() -> None:
+    with pytest.raises(ValueError, match="are_groups_public must be left out with person"):
+        dproo.sample(
+            VISITS,
+            alphabet=LETTERS,
+            column="code",
+            by={"ward": ["A", "B"]},
+            are_groups_public=True,
+            person="patient_id",
+            epsilon=1,
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "covers", "accuracy"),
+    [
+        ({}, "one person", "of draws differ from a random person's"),
+        (
+            {"neighbours": "add-remove"},
+            "one person",
+            "at 40 people, at most 2.7 % of draws differ from a random person's; with more, fewer do",
+        ),
+        (
+            {"neighbours": "add-remove", "records_per_person": 2, "sampler": "ls-roo"},
+            "each of 2 kept records of a person",
+            "of draws differ from a random record's; with more, fewer do",
+        ),
+        (
+            {"by": {"ward": ["A", "B"]}},
+            "one person in one group; replaced, they may be in two",
+            "of draws differ from a random person's; with more, fewer do",
+        ),
+        ({"alphabet": "open", "delta": "1e-6"}, "one person", "one of fewer than 2 never"),
+    ],
+)
+def test_certificate_and_accuracy_are_those_of_people(
+    options: dict[str, Any], covers: str, accuracy: str
+) -> None:
+    chosen = {"alphabet": LETTERS, "column": "code", "person": "patient_id", "epsilon": 1} | options
+    receipt = dproo.sample(VISITS, **chosen).receipt
+    assert receipt["certificate"]["covers"] == covers
+    assert receipt["accuracy"].endswith(accuracy)
+    assert receipt["sampler"] in {"open-roo", "ls-roo", "bal-roo", "roo"}
+
+
+def test_people_and_records_never_share_a_budget(tmp_path: Path) -> None:
+    book = Ledger.create(tmp_path / "ledger.sqlite3")
+    for name, first, sentence in (
+        ("people", {"person": "patient_id"}, "person must be given as in the first release of"),
+        ("records", {}, "person must be left out as in the first release of 'records': the"),
+    ):
+        book.declare(name, budget="9", neighbours="replace", limits=Limits(columns=["code"]))
+        chosen: dict[str, Any] = {"alphabet": {"code": LETTERS}, "epsilon": 1, "ledger": book}
+        dproo.sample(VISITS, dataset=name, **chosen, **first)
+        other = {} if first else {"person": "patient_id"}
+        with pytest.raises(OtherRelationError, match=sentence) as refused:
+            dproo.sample(VISITS, dataset=name, **chosen, **other)
+        assert "patient_id" not in str(refused.value)
+        dproo.sample(VISITS, dataset=name, **chosen, **first)
+    assert [len(account.lines) for account in book.show()] == [2, 2]
