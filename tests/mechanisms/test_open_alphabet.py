@@ -193,20 +193,17 @@ def test_the_plan_says_from_which_count_on_a_letter_can_appear() -> None:
         dproo.plan(alphabet="closed", epsilon=1, delta="1e-9")
 
 
-AUDITED = OpenAlphabet(epsilon=Fraction(1, 2), delta=Fraction(1, 10), n=4, minimum=1)
-
-
 def test_a_black_box_audit_finds_what_is_certified_and_no_more() -> None:
     """One letter more: the largest event is that the new letter is released."""
+    law = OpenAlphabet(epsilon=Fraction(1, 2), delta=Fraction(1, 10), n=4, minimum=1)
     before, after = [0, 2, 2], [1, 1, 2]
     trials = 20_000
-    certified = hockey_stick(AUDITED.pmf(after), AUDITED.pmf(before), AUDITED.growth)
-    assert certified == AUDITED.pmf(after)[0] <= AUDITED.largest_delta
+    certified = hockey_stick(law.pmf(after), law.pmf(before), law.growth)
+    assert certified == law.pmf(after)[0] <= law.largest_delta
     drawn = [
-        sum(AUDITED.draw(Counts.of(counts)) == 0 for _ in range(trials))
-        for counts in (before, after)
+        sum(law.draw(Counts.of(counts)) == 0 for _ in range(trials)) for counts in (before, after)
     ]
-    found = drawn[1] / trials - float(AUDITED.growth) * drawn[0] / trials
+    found = drawn[1] / trials - float(law.growth) * drawn[0] / trials
     deviation = 6 * (0.25 / trials) ** 0.5
     assert abs(found - float(certified)) < deviation
     assert float(certified) > 2 * deviation  # the control: nothing would be found below

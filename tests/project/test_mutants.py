@@ -129,7 +129,7 @@ PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_perso
 MERGED = (
     "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
 )
-SHARED = "releases/test_people_release.py::test_people_and_records_never_share_a_budget"
+ONE_UNIT = "releases/test_people_release.py::test_people_and_records_never_share_a_budget"
 NAMES_NOBODY = "engines/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
 FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
 OPEN_LAW = "mechanisms/test_open_alphabet.py"
@@ -818,7 +818,7 @@ MUTANTS = {
         "engines/people.py", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
-        "ledger/rules.py", 'if request.get("unit") != unit:', 'if request.get("unit") is False:', SHARED,
+        "ledger/rules.py", 'if request.get("unit") != unit:', 'if request.get("unit") is False:', ONE_UNIT,
     ),
     "the person is asked for letters": (
         "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,

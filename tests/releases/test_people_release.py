@@ -245,7 +245,7 @@ def test_public_groups_of_people_are_refused() -> None:
         (
             {"neighbours": "add-remove"},
             "one person",
-            "at 40 people, at most 2.7 % of draws differ from a random person's; with more, fewer do",
+            "2.7 % of draws differ from a random person's; with more, fewer do",
         ),
         (
             {"neighbours": "add-remove", "records_per_person": 2, "sampler": "ls-roo"},
@@ -267,6 +267,9 @@ def test_certificate_and_accuracy_are_those_of_people(
     receipt = dproo.sample(VISITS, **chosen).receipt
     assert receipt["certificate"]["covers"] == covers
     assert receipt["accuracy"].endswith(accuracy)
+    assert receipt["accuracy"].startswith("at 40 people, ") == (
+        options == {"neighbours": ADD_REMOVE}
+    )
     assert receipt["sampler"] in {"open-roo", "ls-roo", "bal-roo", "roo"}
 
 
