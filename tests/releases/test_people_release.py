@@ -245,7 +245,10 @@ def test_public_groups_of_people_are_refused() -> None:
         (
             {"neighbours": "add-remove"},
             "one person",
-            "at 40 people, at most 2.7 % of draws differ from a random person's; with more, fewer do",
+            (
+                "at 40 people, at most 2.7 % of draws differ from a random person's;"
+                " with more, fewer do"
+            ),
         ),
         (
             {"neighbours": "add-remove", "records_per_person": 2, "sampler": "ls-roo"},
