@@ -52,7 +52,7 @@ class OpenAlphabet:
     >>> law.first, law.proportional
     (2, 14)
     >>> [round(float(p), 4) for p in law.pmf([60_000, 39_000, 1, 999])]
-    [0.5999, 0.39, 0.0, 0.0101]
+    [0.6, 0.39, 0.0, 0.01]
     """
 
     epsilon: Fraction
