@@ -74,6 +74,14 @@ def test_most_passwords_are_no_reason_to_refuse() -> None:
     assert len(refused) < len(URLS) / 2
 
 
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer for every host at once: nobody is there."""
+    monkeypatch.setenv("PGHOSTADDR", "127.0.0.1")
+    monkeypatch.setenv("PGPORT", "9")
+
+
+@pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize("url", [*URLS, *OTHERS])
 def test_no_refusal_before_the_charge_holds_a_secret(url: str, tmp_path: Path) -> None:
     path = str(tmp_path / "ledger.sqlite3")
@@ -91,6 +99,7 @@ def test_no_refusal_before_the_charge_holds_a_secret(url: str, tmp_path: Path) -
     assert_silent(str(refused.value), remedy(url, Path("x")), Path(path).read_text("latin-1"))
 
 
+@pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize("url", [*URLS[:6], *URLS[-5:], *OTHERS])
 def test_no_command_repeats_a_secret(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
