@@ -7,10 +7,10 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/dproo demo
 
-# Four workers keep two cores busy: some tests wait for others.
+# Three workers keep two cores busy: some tests wait for others.
 test: lint system
 	$(BIN)/python -m compileall -q src
-	$(BIN)/pytest -n 4
+	$(BIN)/pytest -n 3
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.
 quick: lint
@@ -35,7 +35,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/plan.py
 
 soak: .venv/ready-dev system
-	DPROO_SOAK=1 $(BIN)/pytest -n 4
+	DPROO_SOAK=1 $(BIN)/pytest -n 3
 
 # Branch coverage: of the exact core, which must be complete, and of the whole package. Tests that
 # are marked as untraced are left out; pyproject.toml says why.
