@@ -204,9 +204,10 @@ def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
     asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": table}
     shown = order(page, **asked, column="code")
     assert postgresql not in shown.body.decode()
-    receipt = page.post("/api/release", {"nonce": shown.json["nonce"]}).json
-    assert receipt["neighbours"] == "add-remove"
-    assert "n" not in receipt
+    answer = page.post("/api/release", {"nonce": shown.json["nonce"]})
+    assert answer.status == 200, answer.json
+    assert answer.json["neighbours"] == "add-remove"
+    assert "n" not in answer.json
     with psycopg.connect(postgresql) as connection:
         connection.execute("DROP TABLE visits")
 
