@@ -10,10 +10,15 @@ import click
 
 from dproo.alphabet.codebook import CodeBook
 from dproo.ledger import Limits
+from dproo.ledger.limits import AMOUNTS
 
 _OPTIONS = (
     click.option("--per-release", help="The largest epsilon of one release."),
     click.option("--per-day", help="The largest epsilon of all releases of a day (UTC)."),
+    click.option(
+        "--per-spender",
+        help="The largest epsilon of one role of the database, in all; PostgreSQL only.",
+    ),
     click.option("--until", help="The day from which on nothing is released: 2027-01-31."),
     click.option("--columns", help="The only columns that may be released: sex,age."),
     click.option("--codebook", help="The only code book that may be used, a JSON file."),
@@ -29,7 +34,7 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def limited(*arguments: Any, columns: str | None, codebook: str | None, **options: Any) -> Any:
-        names = ("per_release", "per_day", "until", "approval_above")
+        names = (*AMOUNTS, "until")
         limits = Limits(
             columns=[name.strip() for name in columns.split(",")] if columns else None,
             codebook=CodeBook.of(codebook).digest if codebook else None,

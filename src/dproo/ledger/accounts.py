@@ -39,6 +39,7 @@ class Line:
         delta: what it cost besides, in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
         receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
+        spender: the role of the database that made it; none in a file.
     """
 
     entry: int
@@ -49,6 +50,7 @@ class Line:
     delta: int = 0
     is_restored: bool = False
     receipt: dict[str, Any] = field(default_factory=dict)
+    spender: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,24 +195,31 @@ class _Replay:
         delta: str = "0",
         id: str = "",  # noqa: A002 - as above
         grant: int | None = None,
+        by: str | None = None,
     ) -> bool:
         del id
-        if not self._is_allowed(event, at=at, request=request, grant=grant):
+        if not self._is_allowed(event, at=at, request=request, grant=grant, by=by):
             return False
-        self._charge(event, at, request=request)
+        self._charge(event, at, request=request, spender=by)
         is_charged = event.entry == event.seq and event.nano == charge_of(epsilon)
         delta_left = self.delta_left[event.dataset] if delta != "0" else 0
         return is_charged and min(self.left[event.dataset], delta_left) >= 0
 
     def _is_allowed(
-        self, event: Event, *, at: str, request: dict[str, Any], grant: int | None
+        self, event: Event, *, at: str, request: dict[str, Any], grant: int | None, by: str | None
     ) -> bool:
         """Return whether a charge keeps the declared rules, by the word of a second person too."""
         limits = self.accounts[event.dataset].limits
-        today = [one.charge for one in self.lines[event.dataset].values() if one.at[:10] == at[:10]]
+        lines = self.lines[event.dataset].values()
+        theirs = (one.charge for one in lines if one.is_restored or one.spender == by)
         try:
             limits.require(
-                event.dataset, charge=event.nano, request=request, at=at, spent_today=sum(today)
+                event.dataset,
+                charge=event.nano,
+                request=request,
+                at=at,
+                spent_today=sum(one.charge for one in lines if one.at[:10] == at[:10]),
+                spent_by_spender=None if by is None else sum(theirs),
             )
         except RuleRefused:
             return False

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -71,6 +71,11 @@ class Event:
     nano: int
     body: str
     hash: str
+
+    @classmethod
+    def of(cls, row: Iterable[Any]) -> Event:
+        """Return the event of a row of :data:`COLUMNS`."""
+        return cls(**dict(zip(COLUMNS.split(", "), row, strict=True)))
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -152,9 +157,7 @@ def events(
 ) -> Iterator[Event]:
     """Yield the events in order, or those that meet an SQL condition of our own."""
     rows = connection.execute(f"SELECT {COLUMNS} FROM event WHERE {where} ORDER BY seq", of)  # noqa: S608 - no outside text
-    names = COLUMNS.split(", ")
-    for row in rows:
-        yield Event(**dict(zip(names, row, strict=True)))
+    yield from map(Event.of, rows)
 
 
 def head(connection: Connection) -> tuple[int, str]:
@@ -201,15 +204,6 @@ def declaration(connection: Connection, dataset: object) -> Event:
     near = difflib.get_close_matches(str(dataset), declared, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
     raise UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
-
-
-def spent(connection: Connection, dataset: str) -> int:
-    """Return the sum of all charges of ``dataset``."""
-    (total,) = connection.execute(
-        f"SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?",  # noqa: S608 - as above
-        (dataset,),
-    ).fetchone()
-    return int(total)
 
 
 def pair(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dproo.exceptions import BudgetRefused, RuleRefused
@@ -10,14 +11,23 @@ from dproo.ledger.chain import (
     APPROVED,
     ASKED,
     CHARGED,
+    COLUMNS,
     DENIED,
     Connection,
     Event,
+    declaration,
     events,
-    spent,
 )
 from dproo.ledger.limits import Limits
 from dproo.ledger.rules import require_delta, require_unit
+from dproo.ledger.store import Store
+
+_STANDING = (
+    f"SELECT {COLUMNS}, (SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?)"  # noqa: S608 - no outside text
+    " FROM event WHERE kind = 'declared' AND dataset = ?"
+    f" UNION ALL SELECT {COLUMNS}, 0 FROM event WHERE seq ="
+    " (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?) ORDER BY seq"
+)
 
 
 def limits_of(declared: Event) -> Limits:
@@ -25,50 +35,89 @@ def limits_of(declared: Event) -> Limits:
     return Limits(**declared.fields.get("limits", {}))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a charge is held against.
+
+    Attributes:
+        declared: the declaration of the dataset.
+        first: its first charge, if there is one.
+        spent: the sum of its charges, in nano-epsilon.
+    """
+
+    declared: Event
+    first: Event | None
+    spent: int
+
+
+def standing(connection: Connection, dataset: str) -> Standing:
+    """Return how a dataset stands, by one query.
+
+    Raises:
+        UnknownDatasetError: it has no budget.
+    """
+    rows = connection.execute(_STANDING, (dataset,) * 3) if isinstance(dataset, str) else ()
+    found = [(Event.of(row), int(total)) for *row, total in rows]
+    if not found:
+        declaration(connection, dataset)
+    (declared, spent), *charges = found
+    return Standing(declared=declared, first=charges[0][0] if charges else None, spent=spent)
+
+
 def require_affordable(
     connection: Connection,
-    declared: Event,
+    stands: Standing,
     *,
     charge: int,
     atto: int,
     request: Mapping[str, Any],
-    now: Callable[[], str],
+    store: Store,
     limits: Limits,
 ) -> None:
     """Raise unless the budget has as much left and every rule is kept.
 
     Args:
         connection: to the ledger.
-        declared: the declaration of the dataset.
+        stands: how the dataset stands.
         charge: in nano-epsilon.
         atto: in atto-delta.
         request: the public parameters of the release.
-        now: what tells the time, as events keep it.
+        store: what tells the time and who spends.
         limits: rules besides those that were declared.
     """
-    dataset = declared.dataset
-    first = "seq = (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?)"
-    require_unit(request, events(connection, where=first, of=(dataset,)))
-    charged = f"{CHARGED} AND dataset = ?"
-    require_delta(declared, atto, events(connection, where=charged, of=(dataset,)))
-    left = declared.nano - spent(connection, dataset)
+    dataset = stands.declared.dataset
+    require_unit(request, stands.first)
+    charged = events(connection, where=f"{CHARGED} AND dataset = ?", of=(dataset,))
+    require_delta(stands.declared, atto, charged)
+    left = stands.declared.nano - stands.spent
     if charge > left:
         raise BudgetRefused(dataset, asked=charge, left=max(0, left))
-    for rules in (limits_of(declared), limits):
+    for rules in (limits_of(stands.declared), limits):
         if rules.declared:
-            at = now()
-            today = events(
-                connection,
-                where=f"{charged} AND substr(body, 1, 17) = ?",
-                of=(dataset, f'{{"at":"{at[:10]}'),
-            )
+            at, spender = store.now(connection), store.spender(connection)
             rules.require(
                 dataset,
                 charge=charge,
                 request=request,
                 at=at,
-                spent_today=sum(event.nano for event in today),
+                spent_today=_spent_on(connection, dataset, at[:10]),
+                spent_by_spender=_spent_by(connection, dataset, spender),
             )
+
+
+def _spent_on(connection: Connection, dataset: str, day: str) -> int:
+    """Return what was charged on a day; every body begins with the time."""
+    condition = f"{CHARGED} AND dataset = ? AND substr(body, 1, 17) = ?"
+    found = events(connection, where=condition, of=(dataset, f'{{"at":"{day}'))
+    return sum(event.nano for event in found)
+
+
+def _spent_by(connection: Connection, dataset: str, spender: str | None) -> int | None:
+    """Return what one role has charged; what was lost and charged again counts for everyone."""
+    if spender is None:
+        return None
+    condition = f"{CHARGED} AND dataset = ? AND (role = ? OR kind = 'restored')"
+    return sum(event.nano for event in events(connection, where=condition, of=(dataset, spender)))
 
 
 def request_for(connection: Connection, dataset: str, body: Mapping[str, Any]) -> Event | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from dproo.core.amounts import delta_budget_of
 from dproo.exceptions import NotEmptyLedgerError
@@ -53,22 +54,28 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
             return
         if held:
             raise NotEmptyLedgerError(f"the ledger {made.path} must be empty to be copied into.")
-        for event in chain:
-            values = tuple(getattr(event, name) for name in COLUMNS.split(", "))
-            connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES {_VALUES}", values)  # noqa: S608 - no outside text
         if isinstance(made.path, Database):
             _fill(connection, chain)
+            return
+        for event in chain:
+            connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES {_VALUES}", _row(event))  # noqa: S608 - no outside text
 
     made._write(write)  # noqa: SLF001
     made.verify()
     return made
 
 
+def _row(event: Event) -> tuple[Any, ...]:
+    return tuple(getattr(event, name) for name in COLUMNS.split(", "))
+
+
 def _fill(connection: Connection, chain: Sequence[Event]) -> None:
-    """Write what the functions of the database know besides the events."""
+    """Write the events, and what the functions of the database know besides."""
+    insert = f"INSERT INTO event ({COLUMNS}, role) VALUES {_VALUES[:-1]}, ?)"  # noqa: S608 - as above
     for event in chain:
         nano, atto = event.charge
         fields = event.fields
+        connection.execute(insert, (*_row(event), fields.get("by")))
         if event.kind == DECLARED:
             connection.execute(
                 "INSERT INTO budget (dataset, folded, nano, atto) VALUES (?, ?, ?, ?)",

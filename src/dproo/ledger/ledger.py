@@ -18,6 +18,7 @@ from dproo.exceptions import (
     DatasetTakenError,
     NotRecordedError,
 )
+from dproo.ledger import charging
 from dproo.ledger.accounts import Account, Verification, accounts_of, budgets, require_chain
 from dproo.ledger.chain import (
     DECLARED,
@@ -37,7 +38,6 @@ from dproo.ledger.chain import (
     receipt_of,
     sent_before,
 )
-from dproo.ledger.charging import is_approved, limits_of, request_for, require_affordable
 from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
@@ -127,10 +127,8 @@ class Ledger(Book):
         body = {"at": now(), "budget": str(rational("budget", budget)), "id": fresh, **relation}
         body |= delta_field(delta)
         if limits is not None and limits.declared:
-            if limits.approval_above is not None and isinstance(self.path, Path):
-                raise ValueError(
-                    "approval_above needs a ledger in PostgreSQL: a file has one owner."
-                )
+            if isinstance(self.path, Path):
+                limits.require_one_owner()
             body["limits"] = limits.declared
 
         def append(connection: Connection, *, is_again: bool) -> None:
@@ -183,24 +181,24 @@ class Ledger(Book):
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := sent_before(connection, fresh)):
                 return sent
-            declared = declaration(connection, dataset)
-            require_relation(declared, relation)
-            require_affordable(
+            stands = charging.standing(connection, dataset)
+            require_relation(stands.declared, relation)
+            charging.require_affordable(
                 connection,
-                declared,
+                stands,
                 charge=charge,
                 atto=delta_charge_of(delta),
                 request=request,
-                now=partial(self._store.now, connection),
+                store=self._store,
                 limits=self.limits,
             )
             write = partial(self._store.append, connection, dataset=dataset, nano=charge)
-            if not limits_of(declared).needs_approval(charge):
+            if not charging.limits_of(stands.declared).needs_approval(charge):
                 return write(RESERVED, body=body)
-            asked = request_for(connection, dataset, body)
+            asked = charging.request_for(connection, dataset, body)
             if asked is None:
                 return write(REQUESTED, body=body)
-            if not is_approved(connection, asked):
+            if not charging.is_approved(connection, asked):
                 return asked
             return write(RESERVED, body=body | {"grant": asked.seq})
 

@@ -13,6 +13,10 @@ from dproo.core.arguments import refusal
 from dproo.core.exact import Number, rational
 from dproo.exceptions import RuleRefused
 
+AMOUNTS = ("per_release", "per_day", "per_spender", "approval_above")
+"""The rules that are an epsilon."""
+
+_OF_SEVERAL = ("per_spender", "approval_above")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -23,6 +27,7 @@ class Limits:
     Attributes:
         per_release: the largest epsilon of one release.
         per_day: the largest epsilon of all releases of one day, in UTC.
+        per_spender: the largest epsilon of all releases of one role of the database.
         until: the day, as in ``2027-01-31``, from which on nothing is released.
         columns: the only columns that may be released or grouped by.
         codebook: the only code book or alphabet, by its SHA-256 as receipts name it.
@@ -34,13 +39,14 @@ class Limits:
 
     per_release: Number | None = None
     per_day: Number | None = None
+    per_spender: Number | None = None
     until: str | None = None
     columns: Iterable[str] | None = None
     codebook: str | None = None
     approval_above: Number | None = None
 
     def __post_init__(self) -> None:
-        for name in ("per_release", "per_day", "approval_above"):
+        for name in AMOUNTS:
             amount = getattr(self, name)
             if amount is not None:
                 self._keep(name, str(rational(name, amount)))
@@ -70,13 +76,26 @@ class Limits:
         found = {name: value for name, value in given.items() if value is not None}
         return found | ({"columns": list(self.columns)} if self.columns is not None else {})
 
+    def require_one_owner(self) -> None:
+        """Raise if a rule tells people apart, which a file cannot do."""
+        for name in _OF_SEVERAL:
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} needs a ledger in PostgreSQL: a file has one owner.")
+
     def needs_approval(self, charge: int) -> bool:
         """Return whether a charge, in nano-epsilon, is for two people to decide."""
         limit = self.approval_above
         return limit is not None and charge > _nano("approval_above", limit)
 
     def require(
-        self, dataset: str, *, charge: int, request: Mapping[str, Any], at: str, spent_today: int
+        self,
+        dataset: str,
+        *,
+        charge: int,
+        request: Mapping[str, Any],
+        at: str,
+        spent_today: int,
+        spent_by_spender: int | None,
     ) -> None:
         """Raise unless a release keeps every rule.
 
@@ -86,6 +105,7 @@ class Limits:
             request: its public parameters.
             at: the time, as events keep it.
             spent_today: what was charged on the same day, in nano-epsilon.
+            spent_by_spender: what the same spender has charged, if it is known who spends.
 
         Raises:
             RuleRefused: it breaks one; the message names it.
@@ -96,6 +116,10 @@ class Limits:
             self._require_at_most("per_release", dataset, charge, "a release")
         if self.per_day is not None:
             self._require_at_most("per_day", dataset, spent_today + charge, "a day")
+        if self.per_spender is not None:
+            if spent_by_spender is None:
+                raise RuleRefused("per_spender", dataset, "a file does not know who spends")
+            self._require_at_most("per_spender", dataset, spent_by_spender + charge, "one spender")
         if self.columns is not None:
             _require_columns(dataset, request, self.columns)
         if self.codebook is not None:

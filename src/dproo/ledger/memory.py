@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from dproo.exceptions import (
@@ -25,7 +26,7 @@ from dproo.exceptions import (
     UnusableWitnessError,
 )
 from dproo.ledger.address import Address
-from dproo.ledger.chain import Connection, events
+from dproo.ledger.chain import Connection, Event, events
 from dproo.ledger.witness import Note, Witness
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -47,10 +48,12 @@ class Memory:
     Attributes:
         connection: to the ledger; its lock keeps commits out between the looks at both.
         chosen: the witness that the user named.
+        recent: events that the store knows without asking, oldest first and up to the last one.
     """
 
     connection: Connection
     chosen: Path | None
+    recent: Sequence[Event] = ()
 
     @property
     def ledger(self) -> str:
@@ -61,7 +64,7 @@ class Memory:
         return known
 
     def _identity(self) -> str:
-        first = next(events(self.connection, where="seq = 1"), None)
+        first = self._event(1)
         if first is None:
             return ""
         if not _HASH.fullmatch(str(first.hash)):  # it becomes the name of a file
@@ -99,9 +102,20 @@ class Memory:
     def _holds(self, note: Note | None) -> bool:
         if note is None or note.hash in self._held:
             return True
-        found = events(self.connection, where="seq = ?", of=(note.seq,))
-        self._held.update(event.hash for event in found)
+        if found := self._event(note.seq):
+            self._held.add(found.hash)
         return note.hash in self._held
+
+    def _event(self, seq: int) -> Event | None:
+        known = (event for event in self.recent if event.seq == seq)
+        asked = events(self.connection, where="seq = ?", of=(seq,))
+        return next(chain(known, asked), None)
+
+    def _since(self, seq: int) -> Iterable[Event]:
+        known = [event for event in self.recent if event.seq > seq]
+        if self.recent and self.recent[-1].seq - seq == len(known):  # none is missing
+            return known
+        return events(self.connection, where="seq > ?", of=(seq,))
 
     @cached_property
     def _held(self) -> set[str]:
@@ -149,8 +163,7 @@ class Memory:
             noted = {note.hash for note in witness.lineage(ledger)}
             held = events(self.connection)
             since = max((event.seq for event in held if event.hash in noted), default=0)
-        fresh = events(self.connection, where="seq > ?", of=(since,))
-        notes = [Note.of(ledger, event) for event in fresh]
+        notes = [Note.of(ledger, event) for event in self._since(since)]
         return News(witness=witness, newest=newest, notes=notes)
 
 

@@ -96,7 +96,8 @@ class Book:
         return result
 
     def _memory(self, connection: Connection) -> Memory:
-        return Memory(connection=connection, chosen=self.witness)
+        recent = self._store.recent(connection)
+        return Memory(connection=connection, chosen=self.witness, recent=recent)
 
 
 def store_of(address: Address, *, timeout: float) -> Store:

@@ -18,29 +18,23 @@ from typing import Any
 from dproo.engines import postgresql_url
 from dproo.engines.postgresql_session import connect
 from dproo.exceptions import (
-    BusyLedgerError,
     ChargedError,
     CorruptLedgerError,
-    FullDiskError,
     LedgerError,
-    MissingLedgerError,
     NewerFormatError,
-    ReadOnlyLedgerError,
-    RoleError,
     UnreachableLedgerError,
-    UnusableLedgerError,
 )
 from dproo.ledger import tables
 from dproo.ledger.address import Database
 from dproo.ledger.calls import call_of
 from dproo.ledger.chain import COLUMNS, Event, Rows, events, head
+from dproo.ledger.postgresql_errors import LOST, LostError, failure_of
 from dproo.ledger.store import Action, Result
 
 FORMAT = 1
-_LOCK = "SELECT format, hash FROM lock()"
 _NOW = (
-    "SELECT to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
-    '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\') FROM head'
+    "to_char(greatest(at, clock_timestamp()) AT TIME ZONE 'UTC', "
+    '\'YYYY-MM-DD"T"HH24:MI:SS"+00:00"\')'
 )
 _PAUSE = 0.05  # between attempts to reach a server that restarts
 _PATIENCE_IDLE = "60s"  # a client that hangs in a transaction gives the lock back
@@ -52,29 +46,11 @@ _SETTINGS = (
     "SELECT set_config('synchronous_commit', 'on', true)"
     " WHERE current_setting('synchronous_commit') = 'off'"
 )
-_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_SETTINGS}"
-_WRITING = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_SETTINGS}"
-
-_SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
-    "25006": (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one."),
-    "42501": (
-        RoleError,
-        "may not be used so by this role: dproo_owner declares, dproo_spender releases.",
-    ),
-    "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
-    "55P03": (
-        BusyLedgerError,
-        "was held by other processes for too long. Nothing was charged; try again.",
-    ),
-}
-_MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
-_SENTENCES |= dict.fromkeys(("3F000", "42P01", "42883"), _MISSING)
-_LOST = "lost the connection. Nothing was charged; try again."
-_ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing was charged.")
-
-
-class _LostError(Exception):
-    """The connection is gone, and with it the answer."""
+_KNOWN = (
+    f"SELECT {COLUMNS} FROM event WHERE seq = ANY (ARRAY[1, (SELECT seq FROM head)]) ORDER BY seq"  # noqa: S608 - no outside text
+)
+_READING = "REPEATABLE READ READ ONLY", "head"
+_WRITING = "READ COMMITTED READ WRITE", "lock()"
 
 
 @dataclass(eq=False)
@@ -83,11 +59,17 @@ class Session:
 
     Attributes:
         connection: the driver's.
-        head: the hash of the last event, where the lock is held.
+        head: the hash of the last event.
+        now: the time of the server, which never goes back in the ledger.
+        spender: the role that has connected.
+        recent: the first event, the last one, and what was written since.
     """
 
     connection: Any = field(repr=False)
-    head: str = ""
+    head: str
+    now: str
+    spender: str
+    recent: list[Event]
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
         """Run a query whose parameters are written as question marks."""
@@ -118,12 +100,10 @@ class PostgresqlStore:
         """Begin a transaction that sees one state of the ledger."""
         try:
             with self._transaction(_READING) as session:
-                (version,) = session.execute("SELECT format FROM head").fetchone()
-                self._require_format(version)
                 yield session
                 session.execute("COMMIT")
-        except _LostError:
-            raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
+        except LostError:
+            raise UnreachableLedgerError(f"the ledger {self.address} {LOST}") from None
 
     def write(self, action: Action[Result]) -> Result:
         """Run ``action`` under the lock of all writers, and commit.
@@ -136,13 +116,11 @@ class PostgresqlStore:
         while True:
             try:
                 with self._transaction(_WRITING) as session:
-                    version, session.head = session.execute(_LOCK).fetchone()
-                    self._require_format(version)
                     result = action(session, is_again=is_again)
                     is_sent = True
                     session.execute("COMMIT")
                     return result
-            except (_LostError, UnreachableLedgerError) as error:
+            except (LostError, UnreachableLedgerError) as error:
                 if isinstance(error, UnreachableLedgerError) and not is_again:
                     raise
                 is_again, end = True, end or time.monotonic() + self.timeout
@@ -152,8 +130,11 @@ class PostgresqlStore:
 
     def now(self, connection: Session) -> str:
         """Return the time of the server, which never goes back in the ledger."""
-        (time_there,) = connection.execute(_NOW).fetchone()
-        return str(time_there)
+        return connection.now
+
+    def spender(self, connection: Session) -> str:
+        """Return the role that has connected."""
+        return connection.spender
 
     def append(
         self,
@@ -172,13 +153,17 @@ class PostgresqlStore:
         function, arguments = call_of(kind, dataset=dataset, nano=nano, entry=entry, body=body)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM {function}({places})"  # noqa: S608 - names of our own
-        row = connection.execute(query, arguments).fetchone()
-        event = Event(**dict(zip(COLUMNS.split(", "), row, strict=True)))
+        event = Event.of(connection.execute(query, arguments).fetchone())
         asked = (kind, dataset, nano, event.link(connection.head))
         if (event.kind, event.dataset, event.nano, event.hash) != asked or not event.is_canonical:
             raise self._corrupt("its functions write other events than were asked for.")
         connection.head = event.hash
+        connection.recent.append(event)
         return event
+
+    def recent(self, connection: Session) -> list[Event]:
+        """Return the events that came with the lock, and those written since."""
+        return connection.recent
 
     def require_intact(self, connection: Session) -> None:
         """Raise unless the other tables are what the events make them."""
@@ -194,40 +179,59 @@ class PostgresqlStore:
             raise self._corrupt("its sums are not those of its events.")
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Session]:
+    def _transaction(self, mode: tuple[str, str]) -> Iterator[Session]:
         """Yield a session; without a commit, or after an error, all is rolled back."""
         psycopg = postgresql_url.driver()
         connection = failure = None
         try:
-            connection = self._begun(begin)
-            yield Session(connection)
+            connection, session = self._begun(mode)
+            yield session
         except psycopg.Error as error:
-            failure = self._failure(error)
+            failure = failure_of(error, self.address)
         finally:
             if connection is not None:
                 self._put_back(connection)
         if failure is not None:
             raise failure
 
-    def _begun(self, begin: str) -> Any:
+    def _begun(self, mode: tuple[str, str]) -> tuple[Any, Session]:
         """Return a connection in a transaction, one that was kept if it still answers."""
-        settings = begin + f"; SET LOCAL lock_timeout = {int(self.timeout * 1000)}"
         mine = self._idle.setdefault(os.getpid(), [])
         with suppress(IndexError):  # none is left; another thread may have taken the last one
-            while connection := mine.pop():
-                with suppress(postgresql_url.driver().Error):
-                    connection.execute(settings)
-                    return connection
-                connection.close()
+            while kept := mine.pop():
+                with suppress(LostError):
+                    return kept, self._session(kept, *mode)
         try:
-            connection = connect(self.address.url, name="ledger")
+            made = connect(self.address.url, name="ledger")
         except ValueError as error:
             raise UnreachableLedgerError(
                 f"the ledger {self.address} could not be reached: {error}"
             ) from None
-        connection.autocommit = True  # transactions are begun and ended by statements
-        connection.execute(settings)
-        return connection
+        made.autocommit = True  # transactions are begun and ended by statements
+        return made, self._session(made, *mode)
+
+    def _session(self, connection: Any, mode: str, head: str) -> Session:
+        """Begin a transaction, in one message: each answer that is waited for costs time."""
+        message = (
+            f"BEGIN ISOLATION LEVEL {mode}; {_SETTINGS}; "  # noqa: S608 - as above
+            f"SET LOCAL lock_timeout = {int(self.timeout * 1000)}; "
+            f"SELECT format, hash, {_NOW}, session_user::text FROM {head}; {_KNOWN}"
+        )
+        try:
+            cursor = connection.execute(message)
+            answers = [cursor.fetchall() if cursor.description else []]
+            while cursor.nextset():
+                answers.append(cursor.fetchall() if cursor.description else [])
+            *_, [(version, last, time_there, role)], known = answers
+            self._require_format(version)
+            return Session(connection, last, time_there, role, [Event.of(row) for row in known])
+        except postgresql_url.driver().Error as error:
+            failure = failure_of(error, self.address)
+        except LedgerError:
+            self._put_back(connection)
+            raise
+        self._put_back(connection)
+        raise failure
 
     def _put_back(self, connection: Any) -> None:
         """Keep a connection that is idle; one in a transaction rolls it back first."""
@@ -240,21 +244,13 @@ class PostgresqlStore:
                 return
         connection.close()
 
-    def _failure(self, error: Any) -> Exception:
-        """Return what to raise for an error of the driver, whose text is not repeated."""
-        code = error.sqlstate
-        if code is None or code.startswith(("08", "57P")) or code == "25P03":
-            return _LostError()
-        kind, sentence = _SENTENCES.get(code, _ELSE)
-        return kind(f"the ledger {self.address} {sentence}")
-
     def _given_up(self, *, is_sent: bool) -> LedgerError:
         if is_sent:
             return ChargedError(
                 f"the ledger {self.address} was lost in the middle of a commit, and a charge may "
                 "stand; see 'dproo ledger show'."
             )
-        return UnreachableLedgerError(f"the ledger {self.address} {_LOST}")
+        return UnreachableLedgerError(f"the ledger {self.address} {LOST}")
 
     def _corrupt(self, what: str) -> CorruptLedgerError:
         return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")

@@ -51,21 +51,22 @@ def require_relation(declared: Event, relation: Mapping[str, Any]) -> None:
             )
 
 
-def require_unit(request: Mapping[str, Any], first: Iterable[Event]) -> None:
+def require_unit(request: Mapping[str, Any], first: Event | None) -> None:
     """Raise unless a release counts people or records as the first charge of its budget did.
 
     Args:
         request: its public parameters.
         first: the first charge, if there is one.
     """
-    for event in first:
-        unit = event.fields["request"].get("unit")
-        if request.get("unit") != unit:
-            raise OtherRelationError(
-                f"person must be {'given' if unit else 'left out'} as in the first release of"
-                f" {event.dataset!r}: the epsilons of people and of records do not add up."
-                " Declare another budget, and name it with --dataset."
-            )
+    if first is None:
+        return
+    unit = first.fields["request"].get("unit")
+    if request.get("unit") != unit:
+        raise OtherRelationError(
+            f"person must be {'given' if unit else 'left out'} as in the first release of"
+            f" {first.dataset!r}: the epsilons of people and of records do not add up."
+            " Declare another budget, and name it with --dataset."
+        )
 
 
 def delta_field(delta: object) -> dict[str, str]:

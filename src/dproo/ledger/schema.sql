@@ -21,7 +21,7 @@ CREATE TABLE dproo.event (
     id text COLLATE "C" UNIQUE,  -- of the request, so that one that is sent twice counts once
     role text COLLATE "C"        -- who sent it
 );
-CREATE INDEX event_charges ON dproo.event (dataset) INCLUDE (nano)
+CREATE INDEX event_charges ON dproo.event (dataset, seq) INCLUDE (kind, nano)
     WHERE kind IN ('reserved', 'restored');
 CREATE INDEX event_declares ON dproo.event (seq) WHERE kind = 'declared';
 CREATE INDEX event_entry ON dproo.event (entry);
@@ -46,6 +46,7 @@ CREATE TABLE dproo.budget (
     spent_atto numeric NOT NULL DEFAULT 0 CHECK (spent_atto >= 0),
     release_nano bigint,  -- the rules that were declared with it; null where there is none
     day_nano bigint,
+    spender_nano bigint,
     until text COLLATE "C",
     approval_nano bigint
 );
@@ -248,6 +249,7 @@ BEGIN
     UPDATE dproo.budget AS known
     SET release_nano = dproo.amount('per_release', rules ->> 'per_release', 1000000000, false),
         day_nano = dproo.amount('per_day', rules ->> 'per_day', 1000000000, false),
+        spender_nano = dproo.amount('per_spender', rules ->> 'per_spender', 1000000000, false),
         until = to_char((rules ->> 'until')::date, 'YYYY-MM-DD'),
         approval_nano
             = dproo.amount('approval_above', rules ->> 'approval_above', 1000000000, false)
@@ -317,6 +319,7 @@ DECLARE
     account dproo.budget;
     time text;
     today bigint;
+    theirs bigint;
     grant_seq bigint;
 BEGIN
     PERFORM dproo.lock();
@@ -354,6 +357,12 @@ BEGIN
             AND left(known.body, 17) = '{"at":"' || left(time, 10);
         PERFORM dproo.require(today + charge <= account.day_nano, 'the rule per_day');
     END IF;
+    IF account.spender_nano IS NOT NULL THEN
+        SELECT coalesce(sum(known.nano), 0) INTO theirs FROM dproo.event AS known
+        WHERE known.dataset = reserve.dataset AND known.kind IN ('reserved', 'restored')
+            AND (known.role = session_user OR known.kind = 'restored');
+        PERFORM dproo.require(theirs + charge <= account.spender_nano, 'the rule per_spender');
+    END IF;
     IF charge > account.approval_nano THEN
         SELECT known.seq INTO grant_seq FROM dproo.approval AS known
         WHERE known.state = 'approved' AND known.digest = dproo.digest(
@@ -366,7 +375,8 @@ BEGIN
     SET spent_nano = known.spent_nano + charge, spent_atto = known.spent_atto + delta_charge
     WHERE known.dataset = reserve.dataset;
     RETURN dproo.append('reserved', reserve.dataset, NULL, charge::bigint,
-        '{"at":"' || time || '"' || coalesce(',"delta":"' || reserve.delta || '"', '')
+        '{"at":"' || time || '","by":' || dproo.json_string(session_user)
+        || coalesce(',"delta":"' || reserve.delta || '"', '')
         || ',"epsilon":"' || reserve.epsilon || '"' || coalesce(',"grant":' || grant_seq, '')
         || ',"id":"' || reserve.id || '","request":' || reserve.request || '}', reserve.id);
 END $$;

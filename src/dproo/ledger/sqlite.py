@@ -113,9 +113,17 @@ class SqliteStore:
         del connection
         return chain.now()
 
+    def spender(self, connection: sqlite3.Connection) -> None:
+        """Return nothing: a file has one owner."""
+
     def append(self, connection: sqlite3.Connection, kind: str, **fields: Any) -> chain.Event:
         """Write the next event."""
         return chain.append(connection, kind, **fields)
+
+    def recent(self, connection: sqlite3.Connection) -> list[chain.Event]:
+        """Return nothing: to ask a file costs nothing."""
+        del connection
+        return []
 
     def require_intact(self, connection: sqlite3.Connection) -> None:
         """Raise if SQLite finds a page that is damaged."""

@@ -48,6 +48,9 @@ class Store(Protocol):
     def now(self, connection: Any) -> str:
         """Return the time as events keep it; of a database, the server's."""
 
+    def spender(self, connection: Any) -> str | None:
+        """Return who writes, as the database knows them; nobody knows it of a file."""
+
     def append(
         self,
         connection: Any,
@@ -59,6 +62,9 @@ class Store(Protocol):
         entry: int | None = None,
     ) -> Event:
         """Write the next event; without an ``entry`` it starts its own."""
+
+    def recent(self, connection: Any) -> list[Event]:
+        """Return events that are known without asking, the last one included, or none."""
 
     def require_intact(self, connection: Any) -> None:
         """Raise if what holds the events is damaged or was changed by other means."""

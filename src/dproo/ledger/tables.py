@@ -6,24 +6,35 @@ from collections.abc import Iterable
 from typing import Any
 
 from dproo.core.amounts import budget_of, delta_budget_of
-from dproo.ledger.chain import APPROVED, DECLARED, DENIED, REQUESTED, Connection, Event
+from dproo.ledger.chain import (
+    APPROVED,
+    DECLARED,
+    DENIED,
+    REQUESTED,
+    RESERVED,
+    Connection,
+    Event,
+)
+from dproo.ledger.limits import AMOUNTS
 
 BUDGET = (
-    "SELECT dataset, nano, atto, spent_nano, spent_atto, release_nano, day_nano, approval_nano, "
-    "until FROM budget"
+    "SELECT dataset, nano, atto, spent_nano, spent_atto, release_nano, day_nano, spender_nano, "
+    "approval_nano, until FROM budget"
 )
+SPENDERS = "SELECT seq, role FROM event WHERE kind = 'reserved'"
 APPROVAL = "SELECT seq, state FROM approval"
 
 
 def are_right(connection: Connection, events: Iterable[Event]) -> bool:
-    """Return whether sums, rules and requests are those of the events."""
+    """Return whether sums, rules, requests and spenders are those of the events."""
     budgets: dict[str, list[Any]] = {}
     approvals: dict[int, str] = {}
+    spenders: dict[int, str | None] = {}
     for event in events:
         fields = event.fields
         if event.kind == DECLARED:
             rules = fields.get("limits", {})
-            amounts = [rules.get(name) for name in ("per_release", "per_day", "approval_above")]
+            amounts = [rules.get(name) for name in AMOUNTS]
             budgets[event.dataset] = [
                 event.nano,
                 delta_budget_of(fields.get("delta", 0)),
@@ -32,6 +43,8 @@ def are_right(connection: Connection, events: Iterable[Event]) -> bool:
                 *(None if amount is None else budget_of(amount) for amount in amounts),
                 rules.get("until"),
             ]
+        elif event.kind == RESERVED:
+            spenders[event.seq] = fields.get("by")
         elif event.kind == REQUESTED:
             approvals[event.seq] = "open"
         elif event.kind in {APPROVED, DENIED}:
@@ -43,4 +56,5 @@ def are_right(connection: Connection, events: Iterable[Event]) -> bool:
         if "grant" in fields:
             approvals[fields["grant"]] = "used"
     kept = {row[0]: list(row[1:]) for row in connection.execute(BUDGET)}
-    return (kept, dict(connection.execute(APPROVAL))) == (budgets, approvals)
+    others = dict(connection.execute(APPROVAL)), dict(connection.execute(SPENDERS))
+    return (kept, *others) == (budgets, approvals, spenders)
