@@ -160,6 +160,7 @@ def _account(account: Account) -> dict[str, object]:
         "left": in_epsilon(account.left),
         "delta": in_delta(account.delta),
         "delta_left": in_delta(account.delta_left),
+        "limits": account.limits.declared,
         "entries": [
             {
                 "entry": line.entry,
@@ -168,6 +169,7 @@ def _account(account: Account) -> dict[str, object]:
                 "delta": in_delta(line.delta),
                 "is_recorded": line.is_recorded,
                 "is_restored": line.is_restored,
+                "spender": line.spender,
                 "request": line.request,
                 **released_object(line),
             }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.edits import DICE, randomly
 from support.soak import SOAK
 
 from dproo.ledger import CorruptLedgerError, Ledger, LedgerError, ledger, sqlite
@@ -17,7 +17,6 @@ from dproo.ledger.chain import NO_EVENT, events
 
 PARTS = 4
 EDITS = (10_000 if SOAK else 2_000) // PARTS
-DICE = random.Random()  # noqa: S311 - it shuffles edits, it protects nothing
 TRIGGERS = ("event_is_next", "event_is_final", "event_stays")
 
 Edit = Callable[[sqlite3.Connection], None]
@@ -132,53 +131,6 @@ def by(*statements: str) -> Edit:
             connection.execute(statement)
 
     return edit
-
-
-def randomly(connection: sqlite3.Connection) -> None:
-    edit = DICE.choice([changed_value, changed_value, deleted, inserted, swapped, moved])
-    edit(connection)
-
-
-def changed_value(connection: sqlite3.Connection) -> None:
-    column = DICE.choice(["kind", "dataset", "entry", "nano", "body", "hash"])
-    rows = list(events(connection))
-    old = getattr(DICE.choice(rows), column)
-    new = {
-        "kind": DICE.choice(["reserved", "recorded", "declared", "refunded"]),
-        "dataset": DICE.choice(["patients", "visits", "others"]),
-        "entry": DICE.randrange(20),
-        "nano": DICE.choice([0, 1, -1, 10**8, DICE.randrange(10**10)]),
-        "body": str(old).replace(DICE.choice('0123456789"aeu'), DICE.choice("0123456789x"), 1),
-        "hash": DICE.choice([row.hash for row in rows] + [DICE.randbytes(32).hex()]),
-    }[column]
-    seq = DICE.randint(1, len(rows))
-    if getattr(rows[seq - 1], column) == new:
-        new = DICE.choice([b"", 7.5, "9" * 64])
-    connection.execute(f"UPDATE event SET {column} = ? WHERE seq = ?", (new, seq))
-
-
-def deleted(connection: sqlite3.Connection) -> None:
-    last = len(list(events(connection)))
-    connection.execute("DELETE FROM event WHERE seq = ?", (DICE.randrange(1, last),))
-
-
-def inserted(connection: sqlite3.Connection) -> None:
-    rows = list(events(connection))
-    row = DICE.choice(rows)
-    seq = DICE.choice([0, -1, len(rows) + 1, len(rows) + 9, 2**62])
-    values = (seq, row.kind, row.dataset, row.entry, row.nano, row.body, row.hash)
-    connection.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-
-
-def swapped(connection: sqlite3.Connection) -> None:
-    first, second = DICE.sample(range(1, len(list(events(connection))) + 1), 2)
-    for old, new in ((first, -1), (second, first), (-1, second)):
-        connection.execute("UPDATE event SET seq = ? WHERE seq = ?", (new, old))
-
-
-def moved(connection: sqlite3.Connection) -> None:
-    seq = DICE.randint(1, len(list(events(connection))))
-    connection.execute("UPDATE event SET seq = ? WHERE seq = ?", (DICE.choice([0, 99]), seq))
 
 
 @pytest.mark.untraced

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from support.cutting import Cutter, Moment
 from support.databases import Server, role_of
-from support.stores import emptied, installed, url_of
+from support.stores import emptied, installed, unguarded, url_of
 
 from dproo import exceptions, sample
-from dproo.ledger import Ledger
+from dproo.ledger import Ledger, accept_restore
 
 pytestmark = pytest.mark.untraced
 
@@ -178,6 +178,87 @@ def test_clients_killed_at_any_moment_never_read_or_showed_anything_uncharged(
     assert not report["broken"]
     assert report["charged"] >= report["read"] >= report["shown"] > 0
     assert report["charged"] - report["shown"] <= CLIENT_KILLS
+
+
+@pytest.mark.parametrize(
+    ("twin", "sentence"),
+    [
+        ("ChargesLate", "data was read without a charge"),
+        ("RecordsLate", "a value was shown that was not recorded"),
+    ],
+)
+def test_a_twin_that_writes_too_late_is_caught_by_kills(
+    tmp_path: Path, ledger_database: str, twin: str, sentence: str
+) -> None:
+    def broken() -> list[str]:
+        return run("kill", tmp_path, ledger_database, ledger=twin, rounds=10)["broken"]
+
+    assert any(sentence in broken() for _ in range(20))
+
+
+def test_a_database_that_does_not_lock_is_caught_by_racers(
+    tmp_path: Path, ledger_database: str
+) -> None:
+    with unguarded(ledger_database) as connection:
+        (text,) = connection.execute("SELECT pg_get_functiondef('lock'::regproc)").fetchone()
+        assert "FOR UPDATE" in text
+        connection.execute(text.replace("FOR UPDATE", ""))
+    right = {"granted": [33], "charged": [33], "failed": 0}
+    try:
+        assert any(run("race", tmp_path, ledger_database, rounds=1) != right for _ in range(10))
+    finally:
+        with unguarded(ledger_database) as connection:
+            connection.execute(text)
+
+
+def test_a_standby_is_read_and_one_that_lagged_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server()
+    standby = None
+    try:
+        url = role_of(installed(server.url), "team")
+        ledger = Ledger(url)
+        ledger.declare("patients", budget=1, **REPLACE)
+        standby = server.copy()
+        there = url.replace(str(server.folder), str(standby.folder))
+        ledger.reserve("patients", epsilon="0.25", **REPLACE)
+        while not follows(there, ledger.head()):
+            pass  # every look takes a connection; a stream that is broken ends in the time limit
+        with pytest.raises(exceptions.ReadOnlyLedgerError, match="a copy of another one"):
+            Ledger(there).reserve("patients", epsilon="0.25", **REPLACE)
+        moved = Ledger(there)
+        standby.kill()  # from here on it lags
+        data = ["flu"] * 30 + ["cold"] * 20
+        given: dict[str, Any] = {"alphabet": ["flu", "cold"], "dataset": "patients"}
+        release = sample(data, epsilon="0.5", ledger=ledger, **given)
+        server.kill()
+        standby.start()
+        standby.promote()
+        with pytest.raises(exceptions.RolledBackError, match="lacks 2 of its events"):
+            Ledger(there)
+        with pytest.raises(exceptions.RolledBackError, match="lacks 2 of its events"):
+            moved.reserve("patients", epsilon="0.1", **REPLACE)
+        with monkeypatch.context() as patch:  # a machine that has seen nothing of it
+            patch.setenv("XDG_STATE_HOME", str(tmp_path))
+            with pytest.raises(exceptions.CorruptLedgerError, match="lacks the event of the exp"):
+                Ledger(there).verify(expect_head=release.receipt["ledger"]["head"])
+        assert [loss.charge for loss in accept_restore(there)] == [500_000_000]
+        with pytest.raises(exceptions.BudgetRefused):
+            sample(data, epsilon="0.5", ledger=Ledger(there), **given)
+        Ledger(there).reserve("patients", epsilon="0.25", **REPLACE)
+        assert Ledger(there).verify().accounts[0].left == 0
+    finally:
+        for one in filter(None, (standby, server)):
+            one.remove()
+
+
+def follows(url: str, head: str) -> bool:
+    """Return whether a standby has got as far as its server."""
+    try:
+        return Ledger(url).head() == head
+    except exceptions.RolledBackError:
+        return False
 
 
 def test_sixty_four_spenders_at_once_are_granted_exactly_what_fits(

@@ -12,7 +12,16 @@ from support.stores import copy_of, put_back, unguarded, url_of
 
 from dproo import exceptions, sample
 from dproo.cli.commands import run
-from dproo.ledger import Database, Ledger, Limits, approve, copy, deny, requests
+from dproo.ledger import (
+    Database,
+    Ledger,
+    Limits,
+    accept_restore,
+    approve,
+    copy,
+    deny,
+    requests,
+)
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -130,9 +139,54 @@ def test_a_rule_that_is_none_is_refused(limits: dict[str, Any], sentence: str) -
 
 
 @FILE
-def test_a_file_has_no_second_person(ledger: Ledger) -> None:
-    with pytest.raises(ValueError, match="approval_above needs a ledger in PostgreSQL"):
-        declared(ledger, approval_above="1")
+@pytest.mark.parametrize("rule", ["approval_above", "per_spender"])
+def test_a_file_has_no_second_person(ledger: Ledger, rule: str) -> None:
+    with pytest.raises(ValueError, match=f"{rule} needs a ledger in PostgreSQL: a file has one ow"):
+        declared(ledger, **{rule: "1"})
+
+
+@FILE
+def test_a_file_does_not_know_who_spends(ledger: Ledger) -> None:
+    declared(ledger)
+    strict = ledger.limited(Limits(per_spender="1"))
+    assert refused(strict) == "a file does not know who spends."
+
+
+@DATABASE
+def test_the_releases_of_one_spender_are_at_most_so_large(
+    ledger: Ledger, ledger_database: str, tmp_path: Path
+) -> None:
+    declared(ledger, per_spender="0.6")
+    bob, eve = (Ledger(role_of(ledger_database, name)) for name in ("bob", "eve"))
+    for _ in range(2):
+        bob.reserve("visits", epsilon="0.25", **REPLACE)
+    bob.reserve("patients", epsilon="0.5", **REPLACE)  # of another budget
+    assert refused(bob) == "at most 0.6 is charged for one spender, and this makes 0.75."
+    eve.reserve("visits", epsilon="0.6", **REPLACE)
+    bob.reserve("visits", epsilon="0.1", **REPLACE)
+    lines = ledger.verify().accounts[1].lines
+    assert [line.spender for line in lines] == ["bob", "bob", "eve", "bob"]
+    file = copy(ledger, tmp_path / "copied.sqlite3")
+    with pytest.raises(exceptions.RuleRefused, match="a file does not know who spends"):
+        file.reserve("visits", epsilon="0.1", **REPLACE)
+    copy_back(ledger)
+    copy(file, ledger_database)
+    refused(eve, "0.000000001")  # who has spent what goes with a ledger
+
+
+@DATABASE
+def test_what_was_charged_again_counts_for_every_spender(
+    ledger: Ledger, ledger_database: str
+) -> None:
+    declared(ledger, per_spender="1")
+    old = copy_of(ledger)
+    ledger.reserve("visits", epsilon="0.75", **REPLACE)
+    put_back(ledger, old)
+    accept_restore(ledger.path)
+    eve = Ledger(role_of(ledger_database, "eve"))
+    assert refused(eve, "0.5") == "at most 1 is charged for one spender, and this makes 1.25."
+    eve.reserve("visits", epsilon="0.25", **REPLACE)
+    eve.verify()
 
 
 def test_rules_go_with_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
@@ -169,6 +223,7 @@ def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -
     [
         ({"per_release": "0.1"}, "the rule per_release"),
         ({"per_day": "0.1"}, "the rule per_day"),
+        ({"per_spender": "0.1"}, "the rule per_spender"),
         ({"until": "2020-01-31"}, "the rule until"),
         ({"approval_above": "0.1"}, "the rule approval_above"),
     ],
@@ -318,6 +373,12 @@ def test_rules_are_declared_on_the_command_line(
         per_release="0.5", per_day=1, until="2099-01-31", columns=["age", "sex"]
     )
     capsys.readouterr()
+    assert run(["ledger", "show"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "visits: 3 left of 3 (replace)\n"
+        "  rules: at most 0.5 a release, at most 1 a day, nothing from 2099-01-31 on, "
+        "only age, sex\n"
+    )
     data = Path(os.environ["XDG_DATA_HOME"]) / "visits.csv"
     data.write_text("sex\nF\nM\n")
     asking = ["sample", str(data), "--column", "sex", "--dataset", "visits", "--epsilon", "1"]

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +18,26 @@ from dproo import engines
 class Server:
     """A private cluster of PostgreSQL in a folder of its own, reached by a local socket."""
 
+    folder: Path
+    data: str
+    url: str
+
     def __init__(self) -> None:
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
         initdb = str(found[-1]) if found else shutil.which("initdb")
         if initdb is None:
             pytest.skip("PostgreSQL is not installed (Debian package postgresql).")
         self.programs = Path(initdb).parent
-        self.folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
         self.as_owner: list[str] = []
         if os.geteuid() == 0:  # the server refuses to run as root
-            shutil.chown(self.folder, "postgres")
             self.as_owner = ["runuser", "-u", "postgres", "--"]
-        self.data = str(self.folder / "data")
-        self.url = f"postgresql:///postgres?host={self.folder}&user=dproo"
+        self._settle()
         options = ["-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         self._run("initdb", "-D", self.data, *options)
         self.start()
 
     def start(self) -> None:
+        """Start it, and wait until it answers."""
         settings = f"-k {self.folder} -c listen_addresses= -c fsync=off"
         log = str(self.folder / "server.log")
         self._run("pg_ctl", "-D", self.data, "-w", "-l", log, "-o", settings, "start")
@@ -45,10 +48,32 @@ class Server:
 
     def remove(self) -> None:
         try:
-            self.kill()
+            with suppress(subprocess.CalledProcessError):  # it may be dead already
+                self.kill()
         finally:
             shutil.rmtree(self.folder)
             self._log.unlink(missing_ok=True)
+
+    def copy(self) -> Server:
+        """Return a standby that follows this server as a stream, in a folder of its own."""
+        other = Server.__new__(Server)
+        other.programs, other.as_owner = self.programs, self.as_owner
+        other._settle()
+        where = ["-h", str(self.folder), "-U", "dproo"]
+        self._run("pg_basebackup", "-D", other.data, *where, "-R", "-c", "fast", "--no-sync")
+        other.start()
+        return other
+
+    def promote(self) -> None:
+        """Make a standby the server that can be written."""
+        self._run("pg_ctl", "-D", self.data, "-w", "promote")
+
+    def _settle(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="dproo-pg-"))
+        if self.as_owner:
+            shutil.chown(self.folder, "postgres")
+        self.data = str(self.folder / "data")
+        self.url = f"postgresql:///postgres?host={self.folder}&user=dproo"
 
     @property
     def _log(self) -> Path:

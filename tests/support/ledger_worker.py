@@ -139,11 +139,13 @@ def kill(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
         child = fork(lambda ledger=ledger, pipe=theirs: release_forever(ledger, pipe))
         os.close(theirs)
         os.read(mine, len(STARTED))
-        time.sleep(dice.uniform(0, pace))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
         with os.fdopen(mine) as pipe:
-            lines = [line.split() for line in pipe]
+            # On a busy machine a child may get nowhere in time; some are let through.
+            lines = [pipe.readline().split() for _ in range(2 * (i % 5 == 0))]
+            time.sleep(dice.uniform(0, pace))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            lines += [line.split() for line in pipe]
         shown = [(int(line[1]), line[2]) for line in lines if line[0] == "show"]
         read += len(lines) - len(shown)
         before, charged = charged, check(ledger.path, read, shown, report["broken"])

@@ -62,9 +62,7 @@ def copy_of(ledger: Ledger) -> Any:
     if isinstance(ledger.path, Path):
         return ledger.path.read_bytes()
     with unguarded(_superuser(ledger)) as connection:
-        return [
-            connection.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in _TABLES
-        ]
+        return rows_of(connection)
 
 
 def put_back(ledger: Ledger, copy: Any) -> None:
@@ -73,11 +71,22 @@ def put_back(ledger: Ledger, copy: Any) -> None:
         ledger.path.write_bytes(copy)
         return
     with unguarded(_superuser(ledger)) as connection:
-        for name, rows in zip(_TABLES, copy, strict=True):
-            connection.execute(f"DELETE FROM {name}")
-            for row in rows:
-                places = ", ".join(["%s"] * len(row))
-                connection.execute(f"INSERT INTO {name} VALUES ({places})", row)
+        put_rows(connection, copy)
+
+
+def rows_of(connection: Any) -> Any:
+    """Return the rows of every table of a ledger in a database."""
+    query = "SELECT * FROM {} ORDER BY 1"
+    return [connection.execute(query.format(name)).fetchall() for name in _TABLES]
+
+
+def put_rows(connection: Any, copy: Any) -> None:
+    """Replace the rows of every table."""
+    for name, rows in zip(_TABLES, copy, strict=True):
+        connection.execute(f"DELETE FROM {name}")
+        for row in rows:
+            places = ", ".join(["%s"] * len(row))
+            connection.execute(f"INSERT INTO {name} VALUES ({places})", row)
 
 
 def url_of(ledger: Ledger) -> str:

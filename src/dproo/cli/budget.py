@@ -9,7 +9,7 @@ import click
 
 from dproo.cli import completing
 from dproo.cli.charging import book_of
-from dproo.cli.limits import limit_options
+from dproo.cli.limits import limit_options, limits_text
 from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
 from dproo.cli.reporting import state_of, write_report
 from dproo.ledger import (
@@ -97,6 +97,8 @@ def show(*, path: str | None, as_json: bool) -> None:
             f"{account.dataset}: {in_epsilon(account.left)} left of"
             f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
         )
+        if rules := limits_text(account.limits):
+            echo(f"  rules: {rules}")
         for line in account.lines:
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
             echo(f"  entry {line.entry}  {line.at}  {cost}  {state_of(line)}")
@@ -109,10 +111,11 @@ def _told(line: Line) -> dict[str, str]:
     found = released_object(line)
     columns = ", ".join(map(str, found["columns"]))
     left = released_text(line, most=_SHOWN)
+    role = f" (role {line.spender})" if line.spender else ""
     told = {
         "what": f"{columns}: {left}" if columns and left else left or columns,
         "purpose": found["purpose"] or "not stated",
-        "by": found["operator"] or "not stated",
+        "by": (found["operator"] or "not stated") + role,
         "accuracy": found["accuracy"] or "",
     }
     return {name: text for name, text in told.items() if text and not line.is_restored}

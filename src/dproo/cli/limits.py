@@ -1,4 +1,4 @@
-"""The options for the rules of a budget."""
+"""The rules of a budget: the options that declare them, and how they are shown."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dproo.alphabet.codebook import CodeBook
+from dproo.core.amounts import budget_of, in_epsilon
 from dproo.ledger import Limits
 from dproo.ledger.limits import AMOUNTS
 
@@ -45,3 +46,26 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         limited = option(limited)
     return limited
+
+
+def limits_text(limits: Limits) -> str:
+    """Return the rules in one line, for a person.
+
+    >>> limits_text(Limits(per_day=2, per_spender="1.5", until="2099-12-31", columns=["sex"]))
+    'at most 2 a day, at most 1.5 a spender, nothing from 2099-12-31 on, only sex'
+    """
+    sentences = {
+        "per_release": "at most {} a release",
+        "per_day": "at most {} a day",
+        "per_spender": "at most {} a spender",
+        "until": "nothing from {} on",
+        "columns": "only {}",
+        "codebook": "only by the code book {}",
+        "approval_above": "above {} by the word of a second person",
+    }
+    shown = dict(limits.declared)
+    for name in set(AMOUNTS) & set(shown):
+        shown[name] = in_epsilon(budget_of(shown[name]))
+    if "columns" in shown:
+        shown["columns"] = ", ".join(shown["columns"])
+    return ", ".join(text.format(shown[name]) for name, text in sentences.items() if name in shown)

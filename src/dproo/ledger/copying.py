@@ -16,6 +16,7 @@ from dproo.ledger.chain import (
     DECLARED,
     DENIED,
     REQUESTED,
+    RESERVED,
     Connection,
     Event,
     canonical,
@@ -71,11 +72,12 @@ def _row(event: Event) -> tuple[Any, ...]:
 
 def _fill(connection: Connection, chain: Sequence[Event]) -> None:
     """Write the events, and what the functions of the database know besides."""
-    insert = f"INSERT INTO event ({COLUMNS}, role) VALUES {_VALUES[:-1]}, ?)"  # noqa: S608 - as above
+    insert = f"INSERT INTO event ({COLUMNS}, id, role) VALUES {_VALUES[:-1]}, ?, ?)"  # noqa: S608 - as above
     for event in chain:
         nano, atto = event.charge
         fields = event.fields
-        connection.execute(insert, (*_row(event), fields.get("by")))
+        spender = fields.get("by") if event.kind == RESERVED else None
+        connection.execute(insert, (*_row(event), fields.get("id"), spender))
         if event.kind == DECLARED:
             connection.execute(
                 "INSERT INTO budget (dataset, folded, nano, atto) VALUES (?, ?, ?, ?)",

@@ -173,7 +173,7 @@ class PostgresqlStore:
             raise self._corrupt("its end is not that of its events.")
         try:
             is_right = tables.are_right(connection, events(connection))
-        except (KeyError, TypeError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # another body
             is_right = False
         if not is_right:
             raise self._corrupt("its sums are not those of its events.")

@@ -18,7 +18,6 @@ from dproo.ledger.address import Database
 LOST = "lost the connection. Nothing was charged; try again."
 
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
-    "25006": (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one."),
     "42501": (
         RoleError,
         "may not be used so by this role: dproo_owner declares, dproo_spender releases.",
@@ -30,6 +29,8 @@ _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
     ),
 }
 _MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
+_STANDBY = (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one.")
+_SENTENCES |= dict.fromkeys(("0A000", "25006"), _STANDBY)
 _SENTENCES |= dict.fromkeys(("3F000", "42P01", "42883"), _MISSING)
 _ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing was charged.")
 

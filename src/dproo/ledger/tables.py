@@ -21,17 +21,19 @@ BUDGET = (
     "SELECT dataset, nano, atto, spent_nano, spent_atto, release_nano, day_nano, spender_nano, "
     "approval_nano, until FROM budget"
 )
-SPENDERS = "SELECT seq, role FROM event WHERE kind = 'reserved'"
+MARKS = "SELECT seq, id, CASE WHEN kind = 'reserved' THEN role END FROM event"
 APPROVAL = "SELECT seq, state FROM approval"
 
 
 def are_right(connection: Connection, events: Iterable[Event]) -> bool:
-    """Return whether sums, rules, requests and spenders are those of the events."""
+    """Return whether sums, rules, requests, ids and spenders are those of the events."""
     budgets: dict[str, list[Any]] = {}
     approvals: dict[int, str] = {}
-    spenders: dict[int, str | None] = {}
+    marks: dict[int, tuple[Any, Any]] = {}
     for event in events:
         fields = event.fields
+        spender = fields.get("by") if event.kind == RESERVED else None
+        marks[event.seq] = fields.get("id"), spender
         if event.kind == DECLARED:
             rules = fields.get("limits", {})
             amounts = [rules.get(name) for name in AMOUNTS]
@@ -43,8 +45,6 @@ def are_right(connection: Connection, events: Iterable[Event]) -> bool:
                 *(None if amount is None else budget_of(amount) for amount in amounts),
                 rules.get("until"),
             ]
-        elif event.kind == RESERVED:
-            spenders[event.seq] = fields.get("by")
         elif event.kind == REQUESTED:
             approvals[event.seq] = "open"
         elif event.kind in {APPROVED, DENIED}:
@@ -56,5 +56,6 @@ def are_right(connection: Connection, events: Iterable[Event]) -> bool:
         if "grant" in fields:
             approvals[fields["grant"]] = "used"
     kept = {row[0]: list(row[1:]) for row in connection.execute(BUDGET)}
-    others = dict(connection.execute(APPROVAL)), dict(connection.execute(SPENDERS))
-    return (kept, *others) == (budgets, approvals, spenders)
+    marked = {seq: (id_, role) for seq, id_, role in connection.execute(MARKS)}
+    asked = dict(connection.execute(APPROVAL))
+    return (kept, asked, marked) == (budgets, approvals, marks)

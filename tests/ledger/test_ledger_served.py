@@ -1,0 +1,36 @@
+"""The page with a ledger in PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.serving import ORDER, Answer, Served, admissions, served
+from support.stores import emptied
+
+from dproo.ledger import Ledger, Limits
+
+
+def ordered(page: Served, **changes: Any) -> Answer:
+    return page.post("/api/order", {**ORDER, "dataset": "admissions", **changes})
+
+
+def test_a_page_charges_a_ledger_in_a_database(tmp_path: Path, ledger_database: str) -> None:
+    url = emptied(ledger_database)
+    folder, _ = admissions(tmp_path, budget="3")
+    ledger = Ledger(url)
+    limits = Limits(per_release="1", per_spender="1.5")
+    ledger.declare("admissions", budget="3", neighbours="replace", limits=limits)
+    with served(folder, url) as page:  # type: ignore[arg-type]
+        done = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
+        assert done.status == 200, done.body
+        too_much = ordered(page, epsilon="0.75")
+        if too_much.status == 200:  # the rule is held at the charge
+            too_much = page.post("/api/release", {"nonce": too_much.json["nonce"]})
+        shown = page.get("/api/ledger")
+    assert "the rule 'per_spender' of 'admissions': at most 1.5" in too_much.json["error"]
+    assert "user=" not in shown.body.decode() + too_much.body.decode()
+    (account,) = ledger.verify().accounts
+    assert [(line.charge, line.spender) for line in account.lines] == [(10**9, "team")]
+    assert shown.json["datasets"][0]["left"] == "2"
+    assert ledger.released(account.lines[0].entry)["values"] == done.json["values"]
