@@ -130,3 +130,20 @@ def test_standard_input_needs_a_name_for_its_budget(capsys):
     options = ("--column", "a", "--alphabet", "0..9", "--epsilon", "1")
     code, _, err = ran(capsys, "sample", "-", *options)
     assert (code, "Add --dataset NAME, or --no-ledger." in err) == (2, True)
+
+
+def test_a_column_of_people_is_checked_and_warned_of(capsys, tmp_path):
+    data, codes = tmp_path / "visits.csv", tmp_path / "codes.txt"
+    data.write_text("patient,code\n7,flu\n7,cold\n")
+    codes.write_text("flu\ncold\n")
+    asked = [data, "--column", "code", "--alphabet", codes]
+    code, out, err = ran(capsys, "check", *asked, "--person", "patient")
+    assert (code, out, err) == (0, "code  text\nA release would begin.\n", "")
+    code, out, err = ran(capsys, "check", *asked, "--person", "Patient")
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: person must be a column of the data, once, got 'Patient'.")
+    code, out, err = ran(
+        capsys, "sample", *asked, "--person", "patient", "--epsilon", "11", "--no-ledger"
+    )
+    assert code == 0
+    assert "protects little: one person may change the odds" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -235,6 +236,27 @@ def test_data_that_names_nobody_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
         engines.prepare(data, alphabet=["a"], person="who", **options)
+
+
+def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
+    tmp_path: Path, server: Any, postgresql: str
+) -> None:
+    del server
+    (tmp_path / "visits.csv").write_text("code,Who\na,1\n")
+    table = pa.table({"code": ["a"], "Who": [1]})
+    pq.write_table(table, tmp_path / "visits.parquet")
+    sentence = "person must be a column of the data"
+    for data, hint in (
+        (tmp_path / "visits.csv", ", once, got 'who'. Case and blanks count: use --person 'Who'."),
+        (tmp_path / "visits.parquet", ", once, got 'who'. Case and blanks count: use --person"),
+        (table, ", got 'who'."),
+        (postgresql, ", got 'who'."),
+    ):
+        where = {"table": "ward.visits"} if data == postgresql else {}
+        with pytest.raises(ValueError, match=f"^{sentence}{re.escape(hint)}"):
+            engines.prepare(data, alphabet=["a"], column="code", person="who", **where)
+        with pytest.raises(ValueError, match="^column must be a column of the data"):
+            engines.prepare(data, alphabet=["a"], column="cell", person="who", **where)
 
 
 def test_a_person_that_is_no_name_is_refused() -> None:

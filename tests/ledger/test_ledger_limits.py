@@ -111,6 +111,24 @@ def test_only_one_code_book_may_be_used(ledger: Ledger) -> None:
     ledger.reserve("visits", epsilon="0.25", request={"alphabet_sha256": DIGEST}, **REPLACE)
 
 
+def test_people_and_records_never_share_a_budget(ledger: Ledger) -> None:
+    ledger.declare("records", budget=10, **REPLACE)
+    ledger.declare("people", budget=10, **REPLACE)
+    visits = [{"who": i // 2, "sex": "FM"[i % 2]} for i in range(40)]
+    given: dict[str, Any] = {"alphabet": ["F", "M"], "column": "sex", "epsilon": 1}
+    given |= {"ledger": ledger}
+    sample(visits, dataset="records", **given)
+    sample(visits, dataset="people", person="who", **given)
+    before = copy_of(ledger)
+    with pytest.raises(exceptions.OtherRelationError, match="person must be left out as in the"):
+        sample(visits, dataset="records", person="who", **given)
+    with pytest.raises(exceptions.OtherRelationError, match="person must be given as in the first"):
+        sample(visits, dataset="people", **given)
+    assert copy_of(ledger) == before
+    sample(visits, dataset="people", person="who", **given)
+    ledger.verify()
+
+
 def test_rules_of_ones_own_hold_besides(ledger: Ledger) -> None:
     declared(ledger, per_release="2")
     strict = ledger.limited(Limits(per_release="0.5", per_day="0.75"))

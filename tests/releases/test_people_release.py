@@ -288,3 +288,14 @@ def test_people_and_records_never_share_a_budget(tmp_path: Path) -> None:
         assert "patient_id" not in str(refused.value)
         dproo.sample(VISITS, dataset=name, **chosen, **first)
     assert [len(account.lines) for account in book.show()] == [2, 2]
+
+
+def test_a_large_epsilon_is_said_to_protect_a_person_little() -> None:
+    chosen: dict[str, Any] = {"alphabet": LETTERS, "column": "code", "epsilon": 11}
+    for options, whom in (
+        ({}, "one record"),
+        ({"person": "patient_id"}, "one person"),
+        ({"records_per_person": 2}, "one person with up to 2 records"),
+    ):
+        (warning,) = dproo.sample(VISITS, **chosen, **options).receipt["warnings"]
+        assert warning.startswith(f"Epsilon above 10 protects little: {whom} may change the odds")

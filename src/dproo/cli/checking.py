@@ -19,6 +19,7 @@ from dproo.releases.check import Check, check
     "--alphabet", "alphabets", multiple=True, help="The possible values, as for dproo sample."
 )
 @click.option("--codebook", help="Or the code book of all columns.")
+@click.option("--person", help="The column that names whom a record is about.")
 @click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
 @with_options(READING_OPTIONS)
 @json_option
@@ -28,6 +29,7 @@ def check_command(
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
     codebook: str | None,
+    person: str | None,
     table: str | None,
     delimiter: str | None,
     encoding: str | None,
@@ -44,7 +46,7 @@ def check_command(
       dproo check visits.csv --column diagnosis --alphabet codes.txt
       dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
     """
-    given: dict[str, Any] = {"codebook": codebook}
+    given: dict[str, Any] = {"codebook": codebook, "person": person}
     if codebook is None:
         given["alphabet"], given["column"] = letters(columns, alphabets, OTHER, **reading)
     elif columns or alphabets:

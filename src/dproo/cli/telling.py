@@ -10,7 +10,7 @@ from dproo.cli.output import echo
 from dproo.core.exact import decimal_text, parse_epsilon
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import REPLACE
-from dproo.releases.assurance import epsilon_warnings
+from dproo.releases.assurance import A_RECORD, epsilon_warnings
 from dproo.releases.pure_request import A_PERSON
 
 
@@ -22,7 +22,9 @@ def told_before(choices: dict[str, Any]) -> list[str]:
         cost *= 2
         why = "a record that is replaced can leave one group and enter another."
         told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
-    return warn([*told, *epsilon_warnings(cost)])
+    are_people = choices.get("person") or choices.get("records_per_person", 1) > 1
+    whom = "one person" if are_people else A_RECORD
+    return warn([*told, *epsilon_warnings(cost, whom=whom)])
 
 
 def warn(sentences: Iterable[str]) -> list[str]:

@@ -14,12 +14,29 @@ from dproo.alphabet.axis import Axis, IntegerRange, Letters
 from dproo.alphabet.cell import INTEGER_TEXT
 from dproo.alphabet.open_text import OpenText
 from dproo.alphabet.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
+from dproo.core.arguments import refusal
 from dproo.engines import query as sql
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}
 _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamps"}
 _WORDS = {**_NUMBERS, **_DAYS, sql.BOOLEAN: "booleans", sql.TEXT: "the values of its type"}
 _SHAPES = {"date": DAY_TEXT + "$", "month": MONTH_TEXT + "$", "year": "^[0-9]{4}$"}
+
+
+class MissingColumnError(ValueError):
+    """A column that is not in the data, by the argument that named it."""
+
+    def __init__(
+        self, column: str, *, condition: str = "be a column of the data", hint: str = ""
+    ) -> None:
+        super().__init__(refusal("column", condition, column) + hint)
+        self.column = column
+        self._condition, self._hint = condition, hint
+
+    def of_person(self) -> ValueError:
+        """Return the same of the column that names people."""
+        hint = self._hint.replace("--column", "--person")
+        return ValueError(refusal("person", self._condition, self.column) + hint)
 
 
 @dataclass(frozen=True, kw_only=True)

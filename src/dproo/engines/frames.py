@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.open_text import OpenText
-from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
 from dproo.engines import spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells, count_people
-from dproo.engines.fit import Column, check_fit
+from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
@@ -107,7 +106,7 @@ def check_frame(frame: Frame, columns: Sequence[str] | None) -> list[Column]:
         raise ValueError("column must be given for a table.")
     for column in columns or ():
         if column not in schema:
-            raise ValueError(refusal("column", "be a column of the data", column))
+            raise MissingColumnError(column)
     return [
         Column(
             name=column,

@@ -12,7 +12,7 @@ from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, postgresql_session, postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
-from dproo.engines.fit import Column, check_fit
+from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.postgresql_dialect import CELLS, KINDS, POSTGRESQL
 from dproo.engines.postgresql_session import Session
 from dproo.engines.scan import Scan
@@ -145,6 +145,8 @@ def _within(
     try:
         with opened.cursor() as cursor:
             found = look(cursor, opened)
+    except MissingColumnError:
+        raise
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
@@ -208,7 +210,7 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
     types = {column: found for column, *found in cursor.fetchall()}
     for column in columns or ():
         if column not in types:
-            raise ValueError(refusal("column", "be a column of the data", column))
+            raise MissingColumnError(column)
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
         for name in (types if columns is None else columns)

@@ -23,6 +23,7 @@ from dproo.engines import (
     spark,
 )
 from dproo.engines.asked import Asked
+from dproo.engines.fit import MissingColumnError
 from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.scan import Scan
 
@@ -193,7 +194,10 @@ def _opened(data: Any, asked: Asked) -> Scan:
     elif asked.master is not None:
         raise ValueError(refusal("master", "be given with engine 'spark'", asked.master))
     for open_scan in ENGINES:
-        scan = open_scan(data, asked)
+        try:
+            scan = open_scan(data, asked)
+        except MissingColumnError as missing:
+            raise (missing.of_person() if missing.column == asked.person else missing) from None
         if scan is not None:
             return scan
     what = "be a list, an array, a frame, a path, a URL or counts"

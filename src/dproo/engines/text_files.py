@@ -12,6 +12,7 @@ from dproo.core.arguments import refusal
 from dproo.engines.compression import SUFFIXES as COMPRESSED
 from dproo.engines.compression import compression_of, plain_blocks, refuse_disguised, require
 from dproo.engines.descriptors import Incoming, Opened
+from dproo.engines.fit import MissingColumnError
 from dproo.engines.layout import Layout
 
 HEADER_MAX = 1 << 24
@@ -183,4 +184,4 @@ def refuse_column(column: str, header: Sequence[str], *, delimiter: str) -> None
             if other
             else hint
         )
-    raise ValueError(refusal("column", "be a column of the data, once", column) + hint)
+    raise MissingColumnError(column, condition="be a column of the data, once", hint=hint)

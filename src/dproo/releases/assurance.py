@@ -10,6 +10,7 @@ from dproo.core.percent import percent
 POOR = Fraction(1, 10)
 """From this share of draws on, a release is called poor."""
 
+A_RECORD = "one record"
 EPSILON_HIGH = 10
 """Above this epsilon, a release is said to protect little."""
 
@@ -53,7 +54,7 @@ class Assurance:
         after = "" if self.records is None else "; with more, fewer do"
         return f"{before}at most {percent(self.alpha)} of {differ}{after}"
 
-    def warnings(self, epsilon: Fraction) -> list[str]:
+    def warnings(self, epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
         """Return what whoever uses the release should know first."""
         found = []
         if not self.told and self.records is None and (self.alpha is None or self.alpha > POOR):
@@ -62,12 +63,12 @@ class Assurance:
                 f"The accuracy is poor: {share} of draws may say nothing about the data. It takes"
                 " more records, a larger epsilon or fewer possible values; see dproo plan."
             )
-        return found + epsilon_warnings(epsilon)
+        return found + epsilon_warnings(epsilon, whom=whom)
 
 
-def epsilon_warnings(epsilon: Fraction) -> list[str]:
-    """Return what to say before an epsilon is charged that protects little."""
+def epsilon_warnings(epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
+    """Return what to say before an epsilon is charged that protects little, and whom."""
     if epsilon <= EPSILON_HIGH:
         return []
-    odds = "one record may change the odds of a conclusion by a factor of more than 22,000."
+    odds = f"{whom} may change the odds of a conclusion by a factor of more than 22,000."
     return [f"Epsilon above {EPSILON_HIGH} protects little: {odds}"]

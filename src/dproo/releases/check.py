@@ -43,6 +43,7 @@ def check(
     encoding: str | None = None,
     engine: str | None = None,
     master: str | None = None,
+    person: str | None = None,
 ) -> Check:
     """Check data against its possible values, as every release does before its charge.
 
@@ -56,6 +57,7 @@ def check(
         encoding: of a text file, by default UTF-8.
         engine: ``"spark"`` to have Spark read ``data``.
         master: the cluster that Spark runs on.
+        person: the column that names whom a record is about.
 
     >>> import polars
     >>> found = check(polars.DataFrame({"age": [37]}), alphabet=["young", "old"], column="age")
@@ -70,7 +72,8 @@ def check(
     book = None if codebook is None else CodeBook.of(codebook)
     letters = Alphabet.of(alphabet) if book is None else book.alphabet
     layout = layout_of(book, delimiter=delimiter, encoding=encoding)
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
+    where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
+    where |= {"layout": layout, "person": person}
     try:
         scan = engines.prepare(data, alphabet=letters, column=column, **where)
     except ValueError as error:

@@ -232,7 +232,7 @@ def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[
         **stated.published,
         **drawn.facts,
         "accuracy": drawn.assurance.sentence,
-        "warnings": drawn.assurance.warnings(request.cost),
+        "warnings": drawn.assurance.warnings(request.cost, whom=request.protects.partition(",")[0]),
         "certificate": drawn.certificate,
         "ledger": None,
         "software": _software(),
