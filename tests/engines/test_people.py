@@ -255,7 +255,7 @@ def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
         where = {"table": "ward.visits"} if data == postgresql else {}
         with pytest.raises(ValueError, match=f"^{sentence}{re.escape(hint)}"):
             engines.prepare(data, alphabet=["a"], column="code", person="who", **where)
-        with pytest.raises(ValueError, match="^column must be a column of the data"):
+        with pytest.raises(ValueError, match=r"^column must be a column of the data"):
             engines.prepare(data, alphabet=["a"], column="cell", person="who", **where)
 
 

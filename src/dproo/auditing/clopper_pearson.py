@@ -1,4 +1,4 @@
-r"""A Clopper-Pearson lower bound on odds, by the standard library, never rounded up.
+r"""Clopper-Pearson lower bounds on odds and chances, by the standard library, never rounded up.
 
 ``x`` successes in ``m`` independent trials of chance ``theta`` refute every ``theta`` whose
 upper tail ``P(Bin(m, theta) >= x)`` is at most ``alpha``. The tail grows with ``theta``, so
@@ -18,6 +18,8 @@ TRIALS_MAX = 2 * 10**8
 # are below 1e-5; the tail is enlarged by ten times that before it is compared.
 _ROUNDING = 1e-4
 _HALVINGS = 50
+_LEAST = -50.0  # no chance that trials show is smaller
+_SLACK = 1e-9  # for what the last steps round
 
 
 def log_odds_lower(successes: int, trials: int, *, alpha: float) -> float:
@@ -30,11 +32,30 @@ def log_odds_lower(successes: int, trials: int, *, alpha: float) -> float:
     >>> log_odds_lower(500, 1000, alpha=0.01)
     0.0
     """
-    failures = trials - successes
-    if successes <= failures or not _is_refuted(0.0, successes, trials, alpha):
+    if successes <= trials - successes or not _is_refuted(0.0, successes, trials, alpha):
         return 0.0
+    return _last_refuted(0.0, successes, trials, alpha)
+
+
+def chance_lower(successes: int, trials: int, *, alpha: float) -> float:
+    """Return a lower confidence bound on ``theta``, and at least 0.
+
+    Guarantee: it exceeds the true chance with probability at most ``alpha``.
+
+    >>> round(chance_lower(5, 1000, alpha=0.01), 5), chance_lower(0, 1000, alpha=0.01)
+    (0.00128, 0.0)
+    """
+    if successes == 0 or not _is_refuted(_LEAST, successes, trials, alpha):
+        return 0.0
+    log_odds = _last_refuted(_LEAST, successes, trials, alpha)
+    return exp(-_softplus(-log_odds)) * (1 - _SLACK)
+
+
+def _last_refuted(low: float, successes: int, trials: int, alpha: float) -> float:
+    """Return the largest log odds that are refuted, from some that are."""
+    failures = trials - successes
     # At the observed odds the tail is near a half or above, and below them its terms fall.
-    low, high = 0.0, log(successes / failures) if failures else log(trials) + 50
+    high = log(successes / failures) if failures else log(trials) + 50
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if _is_refuted(middle, successes, trials, alpha):
@@ -52,7 +73,7 @@ def _is_refuted(log_odds: float, successes: int, trials: int, alpha: float) -> b
     """
     failures = trials - successes
     ways = lgamma(trials + 1) - lgamma(successes + 1) - lgamma(failures + 1)
-    term = exp(ways + successes * log_odds - trials * (log_odds + log1p(exp(-log_odds))))
+    term = exp(ways + successes * log_odds - trials * _softplus(log_odds))
     term *= 1 + _ROUNDING
     total, odds = term, exp(log_odds)
     for j in range(successes, trials):
@@ -65,3 +86,8 @@ def _is_refuted(log_odds: float, successes: int, trials: int, alpha: float) -> b
         if left <= 1e-9 * total:
             return total + left <= alpha
     return total <= alpha
+
+
+def _softplus(number: float) -> float:
+    """Return ``log(1 + e^number)``."""
+    return max(number, 0.0) + log1p(exp(-abs(number)))

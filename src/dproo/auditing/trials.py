@@ -9,6 +9,9 @@ whose letter is in ``S`` the likelier dataset had at most the share
 and how often it was that dataset is binomial. So one Clopper-Pearson bound on that share
 bounds epsilon from below. The first trials order the letters by their likelihood ratio, the
 next choose a threshold and a direction, and only the others are measured.
+
+With a delta, ``p <= e^epsilon p' + delta``: one bound on ``p`` from below and one on ``p'`` from
+above bound ``log((p - delta)/p')``.
 """
 
 from __future__ import annotations
@@ -17,15 +20,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
-from math import asin, sin, sqrt
+from math import asin, log, sin, sqrt
 from operator import itemgetter
 from typing import Any
 
-from dproo.auditing.clopper_pearson import TRIALS_MAX, log_odds_lower
+from dproo.auditing.clopper_pearson import TRIALS_MAX, chance_lower, log_odds_lower
 from dproo.auditing.independence import Repetition
 from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.exact import Number, parse_delta, parse_epsilon, rational
 from dproo.core.randomness import RandomSource
 
 VIOLATED = "violated"
@@ -56,6 +60,7 @@ class Audit:
         confidence: of all statements here together.
         distance: in how many records the two datasets differ.
         epsilon: what is claimed, exact, if anything is.
+        delta: what is claimed besides; the bound is on epsilon at this delta.
     """
 
     epsilon_lower: float
@@ -69,6 +74,7 @@ class Audit:
     confidence: float
     distance: int
     epsilon: Fraction | None
+    delta: Fraction = Fraction(0)
 
     @property
     def verdict(self) -> str | None:
@@ -91,6 +97,7 @@ def audit(
     trials: int = 100_000,
     confidence: Number = "0.999",
     epsilon: Number | None = None,
+    delta: Number = 0,
     distance: int = 1,
     event: Collection[Hashable] | None = None,
     is_batched: bool = False,
@@ -109,6 +116,7 @@ def audit(
         trials: how often to draw on each of the two, on average.
         confidence: between 0 and 1.
         epsilon: what the sampler claims, for the verdict.
+        delta: the probability with which that may fail, as the sampler claims.
         distance: in how many records the two differ; the bound is divided by it.
         event: letters to watch, if they are known beforehand.
         is_batched: ``draw(dataset, size)`` returns ``size`` letters in the order drawn.
@@ -128,6 +136,9 @@ def audit(
     trials = whole("trials", trials, at_least=100, at_most=TRIALS_MAX // 2)
     distance = whole("distance", distance, at_least=1)
     claimed = None if epsilon is None else parse_epsilon(epsilon)
+    beyond = parse_delta(delta)
+    if beyond and distance > 1:
+        raise ValueError(refusal("distance", "be 1 with delta", distance))
     risk = 1 - rational("confidence", confidence)
     if not 0 < risk < 1:
         raise ValueError(refusal("confidence", "be between 0 and 1", confidence))
@@ -145,10 +156,14 @@ def audit(
         if progress:
             progress(sum(sizes))
     ordering, choosing, measuring = phases
-    chosen, side = _choose(ordering, choosing, fixed)
+    chosen, side = _choose(ordering, choosing, fixed, float(beyond))
     counts = [_count(tally, chosen) for tally in measuring]
     alpha = float(risk * (1 - _INDEPENDENCE))
-    bound = log_odds_lower(counts[side], sum(counts), alpha=alpha)
+    if beyond:
+        shown = [(count, tally.total()) for count, tally in zip(counts, measuring, strict=True)]
+        bound = _loss_lower(shown[side], shown[1 - side], delta=beyond, alpha=alpha)
+    else:
+        bound = log_odds_lower(counts[side], sum(counts), alpha=alpha)
     alpha = float(risk * _INDEPENDENCE / 2)
     return Audit(
         epsilon_lower=bound / distance,
@@ -165,7 +180,26 @@ def audit(
         confidence=float(1 - risk),
         distance=distance,
         epsilon=claimed,
+        delta=beyond,
     )
+
+
+def _loss_lower(
+    likely: tuple[int, int], unlikely: tuple[int, int], *, delta: Fraction, alpha: float
+) -> float:
+    """Return a lower bound on ``log((p - delta)/p')``, and at least 0.
+
+    Args:
+        likely: how many trials had the event where it is likelier, and of how many.
+        unlikely: the same on the other side.
+        delta: what is claimed.
+        alpha: the probability with which the bound may fail, shared by both chances.
+    """
+    least = chance_lower(*likely, alpha=alpha / 2)
+    count, size = unlikely
+    most = 1 - chance_lower(size - count, size, alpha=alpha / 2)
+    excess = Fraction(least) - delta
+    return max(0.0, log(excess / Fraction(most))) if excess > 0 else 0.0
 
 
 def _one_by_one(draw: Callable[[Any], Any]) -> Callable[[Any, int], list[Any]]:
@@ -195,7 +229,7 @@ def _letters(draw_many: Callable[[Any, int], Any], data: Any, size: int) -> list
 
 
 def _choose(
-    ordering: _Tallies, choosing: _Tallies, event: frozenset[Hashable] | None
+    ordering: _Tallies, choosing: _Tallies, event: frozenset[Hashable] | None, delta: float
 ) -> tuple[frozenset[Hashable], int]:
     """Return the event that promises the largest bound, and the side it is likelier on.
 
@@ -216,7 +250,9 @@ def _choose(
             accumulate(_count(unlikely, letters) for letters in groups),
             strict=True,
         )
-        promise, shorter = max((_promise(*counts), -i) for i, counts in enumerate(sums, 1))
+        sizes = likely.total(), unlikely.total()
+        judge = partial(_promise_beyond, sizes=sizes, delta=delta) if delta else _promise
+        promise, shorter = max((judge(*counts), -i) for i, counts in enumerate(sums, 1))
         found.append((promise, side, groups[:-shorter]))
     _, side, groups = max(found, key=itemgetter(0))
     return frozenset().union(*groups), side
@@ -239,3 +275,10 @@ def _promise(likely: int, unlikely: int) -> float:
     events = likely + unlikely + 2
     angle = asin(sqrt((likely + 1) / events)) - 0.5 / sqrt(events)
     return sin(max(0.0, angle)) ** 2
+
+
+def _promise_beyond(likely: int, unlikely: int, *, sizes: tuple[int, int], delta: float) -> float:
+    """Return how many times the chance beyond delta is the other's, each a standard error off."""
+    p, q = (likely + 1) / (sizes[0] + 2), (unlikely + 1) / (sizes[1] + 2)
+    most = q + sqrt(q / (sizes[1] + 2))
+    return (p - sqrt(p / (sizes[0] + 2)) - delta) / most

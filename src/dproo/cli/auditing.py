@@ -14,7 +14,7 @@ from dproo.auditing.program import Command
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
 from dproo.cli.output import echo, is_terminal, json_option, neighbours_option, print_json
 from dproo.core.arguments import refusal
-from dproo.core.exact import rational
+from dproo.core.exact import decimal_text, rational
 from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
 from dproo.report import VIOLATION
 
@@ -47,6 +47,7 @@ _SHOWN = 8
     "--distance", default=1, show_default=True, help="How many records the two files differ in."
 )
 @click.option("--epsilon", required=True, help="The claimed privacy parameter.")
+@click.option("--delta", default="0", help="The claimed delta, for a claim that is not pure.")
 @click.option(
     "--trials", help="Draws from each dataset. [default: 1e6 with --sampler, 1000 with --command]"
 )
@@ -59,6 +60,7 @@ def audit_command(
     trials: str | None,
     as_json: bool,
     epsilon: str,
+    delta: str,
     confidence: str,
     distance: int,
     dataset: str | None,
@@ -104,6 +106,7 @@ def audit_command(
             **pair,
             trials=size,
             epsilon=epsilon,
+            delta=delta,
             confidence=confidence,
             distance=distance,
             progress=bar.update,
@@ -152,8 +155,9 @@ def _print(subject: str, found: Audit) -> None:
     shown = ", ".join(sorted(map(_shown, found.event))[:_SHOWN])
     rest = len(found.event) - _SHOWN
     bound = Decimal(found.epsilon_lower).quantize(Decimal("1e-6"), ROUND_FLOOR)
-    echo(f"epsilon = {found.epsilon} {_SENTENCES[str(found.verdict)]} for {subject}")
-    echo(f"epsilon is at least  {bound}, with confidence {found.confidence}")
+    beyond = f", delta = {decimal_text(found.delta)}" if found.delta else ""
+    echo(f"epsilon = {found.epsilon}{beyond} {_SENTENCES[str(found.verdict)]} for {subject}")
+    echo(f"epsilon is at least  {bound}{beyond}, with confidence {found.confidence}")
     echo(f"event                {shown}{f' and {rest} more' if rest > 0 else ''}")
     for side, count, measured in zip(SIDES, found.counts, found.measured, strict=True):
         echo(f"on the {side:<13} {count:,} of {measured:,} measured draws")
@@ -170,6 +174,7 @@ def _object(subject: str, found: Audit) -> dict[str, Any]:
     return {
         "subject": subject,
         "claimed_epsilon": str(found.epsilon),
+        "claimed_delta": str(found.delta),
         "verdict": found.verdict,
         "epsilon_lower": found.epsilon_lower,
         "confidence": found.confidence,
