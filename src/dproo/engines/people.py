@@ -205,9 +205,10 @@ def kept_by_group(relation: str, asked: Asked) -> str:
         kept = f"arg_min({packed}, h) AS s"
     else:  # a third faster
         kept, unpacked = "arg_min(k0, h) AS k0, min(h) AS h", "k0, h"
+    alike = names[0] if len(names) == 1 else f"[{', '.join(names)}]"  # a text is faster than a list
     return (
         f"(SELECT p, {unpacked}, records FROM (SELECT p, {kept},"  # noqa: S608
         " CASE WHEN p IS NULL THEN CAST(sum(records) AS BIGINT) ELSE 1 END AS records"
         f" FROM {relation} AS ranked"
-        f" GROUP BY p, CASE WHEN p IS NULL THEN [{', '.join(names)}] END) AS packed)"
+        f" GROUP BY p, CASE WHEN p IS NULL THEN {alike} END) AS packed)"
     )
