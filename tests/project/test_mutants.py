@@ -28,8 +28,8 @@ BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
-ROW = "mechanisms/test_rows.py::test_one_record_changes_no_row_by_more_than_certified"
-ROW_JOINT = "mechanisms/test_rows.py"
+ROW = "mechanisms/test_rows_in_full.py::test_one_record_changes_no_row_by_more_than_certified"
+ROW_JOINT = "mechanisms/test_rows_in_full.py"
 EDGE = "mechanisms/test_rows.py::test_every_edge_is_chosen_for_its_share_of_epsilon"
 ROW_LAW = (
     "releases/test_row_release.py::test_the_law_of_many_releases_is_that_of_the_certified_steps"
