@@ -745,7 +745,7 @@ MUTANTS = {
         "mechanisms/row_bound.py", "            _times(_product(shared), _product(step.changed(n) for step in self.hanging)),\n", "", ROW,
     ),
     "a total that falls is not looked at": (
-        "mechanisms/row_bound.py", "gain = ceil_div(growth * least, least - fall) if fall < least else self._whole", "gain = growth", ROW_JOINT,
+        "mechanisms/row_bound.py", "rise = table.step(low) - table.step(records - low - 1)", "rise = table.step(low) - table.step(0)", ROW_JOINT,
     ),
     "a column hangs on whatever is drawn before it": (
         "mechanisms/row_bound.py", "if parents.issuperset(families[i].columns)]", "if parents]", ROW_JOINT,
