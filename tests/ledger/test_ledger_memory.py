@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -373,3 +374,14 @@ def test_what_is_remembered_is_for_its_owner_only_and_says_little(
     assert notes.stat().st_mode & 0o777 == 0o600
     assert state.stat().st_mode & 0o777 == 0o700
     assert not any(word in notes.read_text() for word in ("flu", "ward", str(ledger.path)))
+
+
+def test_a_new_witness_is_told_of_every_event(ledger: Ledger, tmp_path: Path) -> None:
+    for _ in range(3):
+        charge(ledger)
+    file = tmp_path / "witness.jsonl"
+    file.touch()
+    charge(Ledger(url_of(ledger), witness=file))
+    notes = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [note["seq"] for note in notes] == [1, 2, 3, 4, 5]
+    assert [note["hash"] for note in notes] == [event["hash"] for event in ledger.export()]

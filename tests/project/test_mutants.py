@@ -108,7 +108,7 @@ UNKNOWN_SPENDER = f"{LIMITS}::test_a_file_does_not_know_who_spends"
 FOR_EVERYONE = f"{LIMITS}::test_what_was_charged_again_counts_for_every_spender"
 ONE_UNIT = f"{LIMITS}::test_people_and_records_never_share_a_budget[file]"
 EDITED_BESIDE = "ledger/test_ledger_postgresql.py::test_an_edit_by_the_database_administrator_is_found[UPDATE event SET role = 'ann' WHERE seq = 3]"
-LATE_WITNESS = "ledger/test_ledger_memory.py::test_a_death_between_commit_and_note_locks_nobody_out[postgresql]"
+LATE_WITNESS = "ledger/test_ledger_memory.py::test_a_new_witness_is_told_of_every_event[postgresql]"
 WITH_DELTA = "auditing/test_audit_delta.py::test_an_honest_claim_is_not_refuted"
 NO_FLOOR_SEEN = (
     "auditing/test_audit_delta.py::test_an_open_alphabet_without_the_floor_of_other_is_caught"
