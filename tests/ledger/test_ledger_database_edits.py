@@ -15,7 +15,7 @@ from support.stores import emptied, put_rows, rows_of, unguarded
 
 from dproo.ledger import Ledger, LedgerError, ledger, postgresql
 
-EDITS = 10_000 if SOAK else 300
+EDITS = 10_000 if SOAK else 200
 BESIDE = [
     "UPDATE budget SET {} = coalesce({}, 0) + 1 WHERE dataset = ?",
     "UPDATE budget SET {} = NULL WHERE dataset = ?",

@@ -110,9 +110,6 @@ ONE_UNIT = f"{LIMITS}::test_people_and_records_never_share_a_budget[file]"
 EDITED_BESIDE = "ledger/test_ledger_postgresql.py::test_an_edit_by_the_database_administrator_is_found[UPDATE event SET role = 'ann' WHERE seq = 3]"
 LATE_WITNESS = "ledger/test_ledger_memory.py::test_a_new_witness_is_told_of_every_event[postgresql]"
 WITH_DELTA = "auditing/test_audit_delta.py::test_an_honest_claim_is_not_refuted"
-NO_FLOOR_SEEN = (
-    "auditing/test_audit_delta.py::test_an_open_alphabet_without_the_floor_of_other_is_caught"
-)
 COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
 REACHED = "auditing/test_audit.py::test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair[roo]"
 NO_ALARM = "auditing/test_audit.py::test_choosing_among_many_letters_raises_no_false_alarm"
@@ -710,9 +707,6 @@ MUTANTS = {
     ),
     "an audit forgets delta": (
         "auditing/trials.py", "excess = Fraction(least) - delta", "excess = Fraction(least)", WITH_DELTA,
-    ),
-    "an audit lets delta excuse everything": (
-        "auditing/trials.py", "if excess > 0 else 0.0", "if excess > 1 else 0.0", NO_FLOOR_SEEN,
     ),
     "an audit believes draws that repeat": (
         "auditing/trials.py", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
