@@ -314,7 +314,10 @@ MUTANTS = {
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
     ),
     "a letter's own gift moves its level": (
-        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - limit", "self.total(level) - limit", STEPS,
+        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - given", "self.total(level) - given", STEPS,
+    ),
+    "the surplus does not fade": (
+        "mechanisms/balanced_table.py", "(table.surplus - level * table.fading)", "table.surplus", HIGHEST,
     ),
     "a loss is forgotten at once": (
         "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,

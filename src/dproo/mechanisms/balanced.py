@@ -36,6 +36,7 @@ ENTRIES_MAX = 1 << 16
 _SOON, _LARGE = 1 << 13, 4
 
 _MARGIN = 1 + Fraction(1, 2**40)
+_NARROW = Fraction(1, 2)
 _SLOPE_STEPS = 16
 
 
@@ -55,7 +56,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     >>> bal = BalancedRevealOrObscure(epsilon=1, n=100, k=6)
     >>> [round(float(p), 4) for p in bal.pmf([70, 30, 0, 0, 0, 0])]
-    [0.6932, 0.2971, 0.0024, 0.0024, 0.0024, 0.0024]
+    [0.6957, 0.2981, 0.0015, 0.0015, 0.0015, 0.0015]
     """
 
     name = "bal-roo"
@@ -135,7 +136,7 @@ class BalancedRevealOrObscure(Mechanism):
         return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)
 
     def _table_of(self, rate: Fraction, surplus: int) -> BalancedTable | None:
-        """Return the table with ``growth = e^rate``, rounded down; none if no level can move."""
+        """Return the table of ``growth = e^rate``, rounded down; none if levels can hardly move."""
         growth = exp_lower(rate)
         real_knee = 1 / (growth - 1)
         knee = ceil_div(real_knee.numerator, real_knee.denominator)
@@ -149,8 +150,8 @@ class BalancedRevealOrObscure(Mechanism):
             grow()
         flat = int(real_knee * _MARGIN * unit) + 1
         high = int(TOP * knee * unit / powers[knee])
-        low = surplus * flat // ((self.k - 1) * powers[0])
-        if low >= high:
+        low = surplus * flat // ((self.k - 1) * powers[0] + surplus * flat // high)
+        if low > _NARROW * high:
             return None
         while powers[-1] * low < (len(powers) - 1) * unit:
             grow()
