@@ -70,10 +70,24 @@ def plot_weights() -> Figure:
     return figure
 
 
+def plot_tables() -> Figure:
+    """Plot the printed and the private table of DS-ROO, where the printed one leaks."""
+    figure = Figure(figsize=(4.2, 2.1), layout="constrained")
+    axes = figure.subplots()
+    counts = range(60, 100)
+    for as_printed, style, label in ((True, "--", "as printed"), (False, "-", "private")):
+        table = mechanism("ds-roo", n=100_000, k=1000, epsilon="0.01", as_printed=as_printed)
+        colour = LINES["roo" if as_printed else "bal-roo"][0]
+        axes.plot(counts, [float(table.q(m)) for m in counts], style, color=colour, label=label)
+    axes.set(xlabel="smallest count m", ylabel="$q_m$", ylim=(0, None))
+    axes.legend(fontsize=8)
+    return figure
+
+
 def build(**options: Any) -> Any:
     """Plot the figures and compile the note; what Typst warns of is an error."""
     BUILT.mkdir(parents=True, exist_ok=True)
-    plots = {"worst_case": plot_worst_case, "weights": plot_weights}
+    plots = {"tables": plot_tables, "weights": plot_weights, "worst_case": plot_worst_case}
     with mpl.rc_context({**STYLE, **SMALL}):
         for name, plot in plots.items():
             plot().savefig(BUILT / f"{name}.svg", metadata={"Date": None})
