@@ -1,5 +1,5 @@
 # `make demo` and `make test` set up all they need.
-.PHONY: demo test quick system lint bench docs proofs soak coverage requirements
+.PHONY: demo test quick system lint bench docs note proofs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -27,6 +27,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
+	$(BIN)/python benchmarks/worst_case.py
 	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/rows.py
 	$(BIN)/python benchmarks/people.py
@@ -58,6 +59,10 @@ docs: .venv/ready-dev system
 	$(BIN)/sphinx-build -qEW --keep-going -b html docs docs/_build/html
 	$(BIN)/pytest tests/project/test_documentation.py tests/project/test_site.py
 	@echo "The site is docs/_build/html/index.html."
+
+# The paper of the samplers and limits, from docs/note/note.typ and the results of the benchmarks.
+note: .venv/ready-dev
+	$(BIN)/python docs/note/build.py
 
 # The proofs that a machine checks, from scratch; Coq is taken from Debian where that is allowed.
 proofs:

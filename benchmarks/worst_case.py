@@ -1,47 +1,45 @@
-"""The worst case of BAL-ROO over the limit of every private sampler: proven, and found.
+"""The worst case of every sampler of ours over the limits of all private samplers.
 
-Proven is ``worst_alpha``, a bound over all datasets. Found is the largest distance over the
-distributions that prove the limit: one large letter, some equal ones, the rest empty; by Monte
-Carlo, so it is what the worst case is at least. Run it with ``python benchmarks/worst_case.py``.
+``limit`` is what no sampler can beat over all distributions, ``datasets`` what none can beat
+over all datasets. The samplers' worst cases are exact or proven, over all datasets. ``found`` is
+the largest distance of BAL-ROO over the distributions that prove the limit: one large letter,
+some equal ones, the rest empty; by Monte Carlo, so it is what the worst case is at least. Prints
+a table and writes ``benchmarks/worst_case.json``. Run it with ``python benchmarks/worst_case.py``.
 """
 
 from __future__ import annotations
 
-from math import exp, expm1, log1p
+import json
+from math import expm1
+from pathlib import Path
 
 import numpy as np
 
+from dproo import limit
 from dproo.analysis.simulation import _laws
 from dproo.mechanisms import BalancedRevealOrObscure, mechanism
 
 SETTINGS = (
     (10_000, 100, "0.1"),
     (3334, 100, "0.3"),
+    (1000, 100, "1"),
     (100_000, 1000, "0.1"),
     (4000, 40, "0.1"),
-    (2000, 40, "0.3"),
-    (1000, 9, "0.1"),
+    (1334, 40, "0.3"),
+    (900, 9, "0.1"),
     (300, 9, "0.3"),
     (1000, 20, "1"),
-    (1000, 100, "1"),
 )
+SAMPLERS = ("roo", "ls-roo", "als-roo", "bal-roo")
+CURVE = (4, 6, 9, 14, 20, 30, 40, 60, 100, 160, 250, 400, 640, 1000)
+"""Numbers of letters for the curves, with n epsilon = 10 k."""
+
+EPSILONS = ("0.1", "0.3", "1")
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.55)
 RECORDS = (1.0, 1.25, 1.5, 1.75, 2.1)
 """Of the equal letters, over ``1 / (e^epsilon - 1)``."""
 
 _CELLS = 60_000
-
-
-def limit(n: int, k: int, epsilon: float) -> float:
-    """Return what no private sampler can beat: docs/proofs/balanced.md."""
-    best = 0.0
-    for j in {*range(1, min(k, 40)), *(k * i // 60 for i in range(1, 60))} - {0}:
-        for i in range(1, 400):
-            u = i / 400 / j
-            power = n * log1p(u * expm1(epsilon))
-            if j < k and power < 300:
-                best = max(best, j * u / (1 + j / (k - j) * exp(power)))
-    return best
 
 
 def found(sampler: BalancedRevealOrObscure) -> float:
@@ -62,21 +60,32 @@ def found(sampler: BalancedRevealOrObscure) -> float:
     return worst
 
 
+def measured(n: int, k: int, epsilon: str) -> dict[str, object]:
+    """Return the limits, and what the samplers have at most."""
+    least = limit(n=n, k=k, epsilon=epsilon)
+    samplers = {name: mechanism(name, n=n, k=k, epsilon=epsilon) for name in SAMPLERS}
+    row: dict[str, object] = {"n": n, "k": k, "epsilon": epsilon}
+    row |= {"limit": float(least.lower), "datasets": float(least.datasets)}
+    return row | {name: float(sampler.worst_alpha) for name, sampler in samplers.items()}
+
+
 def main() -> None:
-    """Print the table."""
-    print(f"{'n':>7} {'k':>5} {'eps':>4}    limit  proven   found  ls-roo")
-    for n, k, epsilon in SETTINGS:
-        least = limit(n, k, float(epsilon))
-        sampler = mechanism("bal-roo", n=n, k=k, epsilon=epsilon)
-        plain = mechanism("ls-roo", n=n, k=k, epsilon=epsilon)
-        ratios = (
-            float(sampler.worst_alpha) / least,  # type: ignore[union-attr]
-            found(sampler) / least,  # type: ignore[arg-type]
-            float(plain.worst_alpha) / least,  # type: ignore[union-attr]
-        )
-        print(
-            f"{n:>7} {k:>5} {epsilon:>4}  {least:.5f}", *(f"{r:>7.3f}" for r in ratios), flush=True
-        )
+    """Print the table and write it, with the curves."""
+    print(f"{'n':>7} {'k':>5} {'eps':>4}    limit   over it: datasets,", *SAMPLERS, "found")
+    rows = []
+    for setting in SETTINGS:
+        row = measured(*setting)
+        n, k, epsilon = setting
+        row["found"] = found(BalancedRevealOrObscure(n=n, k=k, epsilon=epsilon))
+        rows.append(row)
+        shown = (row[name] / row["limit"] for name in ("datasets", *SAMPLERS, "found"))
+        print(f"{n:>7} {k:>5} {epsilon:>4}  {row['limit']:.5f}", *(f"{x:>7.3f}" for x in shown))
+    curves = [
+        measured(round(10 * k / float(epsilon)), k, epsilon) for epsilon in EPSILONS for k in CURVE
+    ]
+    lines = [",\n".join(f"  {json.dumps(row)}" for row in part) for part in (rows, curves)]
+    text = '{{\n "settings": [\n{}\n ],\n "curves": [\n{}\n ]\n}}\n'.format(*lines)
+    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

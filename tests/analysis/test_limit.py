@@ -1,17 +1,20 @@
 """The limit in closed form: rounded down, below the linear program, below every sampler."""
 
+import math
 import random
 from fractions import Fraction
 
 import flint
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from support.soak import SOAK
 
 import dproo
-from dproo.analysis.minimax import minimax
-from dproo.core.exact import power_lower, power_upper
+from dproo.analysis.minimax import _matrix, _Program, minimax
+from dproo.core.exact import exp_lower, power_lower, power_upper
 from dproo.mechanisms import ADD_REMOVE, SAMPLERS
 
 # docs/proofs/limit.md: n, k, epsilon; the limit, LS-ROO, ROO.
@@ -189,3 +192,84 @@ def test_the_package_has_one_thing_called_limit():
     assert callable(dproo.limit)
     with pytest.raises(ModuleNotFoundError):
         __import__("dproo.limit")
+
+
+# The limit for datasets
+
+
+def best_distance(n, k, epsilon):
+    """Return the least worst distance from a dataset, of all private samplers: a linear program."""
+    program = _Program(n, k, math.exp(epsilon), ())
+    first, rows, limits = len(program.index), [], []
+    for smaller, larger in program._privacy():
+        rows.append({program.index[larger]: 1.0, program.index[smaller]: -program.growth})
+        limits.append(0.0)
+    gaps = [(h, c) for h in program.datasets for c in set(h)]
+    last = first + len(gaps)
+    for gap, (h, c) in enumerate(gaps, start=first):
+        rows += [{program.index[h, c]: sign, gap: -1.0} for sign in (1.0, -1.0)]
+        limits += [c / n, -c / n]
+    for h in program.datasets:
+        letters = {first + i: h.count(c) / 2 for i, (owner, c) in enumerate(gaps) if owner == h}
+        rows.append({**letters, last: -1.0})
+        limits.append(0.0)
+    sums = [{program.index[h, c]: float(h.count(c)) for c in set(h)} for h in program.datasets]
+    found = linprog(
+        np.eye(last + 1)[last],
+        A_ub=_matrix(rows, last + 1),
+        b_ub=limits,
+        A_eq=_matrix(sums, last + 1),
+        b_eq=np.ones(len(sums)),
+        bounds=(0, 1),
+        method="highs",
+    )
+    assert found.status == 0
+    return found.fun
+
+
+GRID = [
+    (n, k, epsilon)
+    for k, most in {2: 30, 3: 20, 4: 12, 5: 9}.items()
+    for n in range(1, most + 1)
+    for epsilon in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1, 1.5, 2, 3)
+]
+
+
+def test_the_limit_for_datasets_is_the_optimum_of_the_linear_program():
+    """Wherever there are two records per letter, times 1/epsilon: docs/proofs/limit.md."""
+    assert sum(n * epsilon > 2 * k for n, k, epsilon in GRID) == 315
+    for n, k, epsilon in GRID if SOAK else DICE.sample(GRID, 40):
+        limit = float(dproo.limit(n=n, k=k, epsilon=epsilon).datasets)
+        best = best_distance(n, k, epsilon)
+        assert limit <= best + SOLVER, (n, k, epsilon)
+        if n * epsilon > 2 * k:
+            assert best <= limit + SOLVER, (n, k, epsilon)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (7, 2), (30, 3), (100, 9), (60, 200)])
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "1", "4"])
+def test_the_limit_for_datasets_has_the_best_letters_and_records(n, k, epsilon):
+    found = dproo.limit(n=n, k=k, epsilon=epsilon)
+    growth = exp_lower(Fraction(epsilon))
+    best = max(
+        Fraction(j * c, n) / (1 + Fraction(j, k - j) * growth**c)
+        for j in range(1, k)
+        for c in range(1, n // j + 1)
+    )
+    assert found.datasets <= max(best, found.lower)
+    assert found.datasets * (1 + Fraction(1, 100)) >= best
+    if n * Fraction(epsilon) > 2 * k:
+        assert found.datasets * (1 + Fraction(1, 10**9)) >= best
+
+
+@given(setting=settings_of_the_limit)
+@settings(max_examples=10, deadline=None)
+def test_no_sampler_is_nearer_to_all_datasets_than_the_limit(setting):
+    n, k, epsilon = setting
+    n, k, epsilon = min(n, 10**5), min(k, 10**4), min(max(epsilon, Fraction(1, 1000)), 9)
+    for neighbours in ("replace", ADD_REMOVE):
+        limit = dproo.limit(n=n, k=k, epsilon=epsilon, neighbours=neighbours)
+        assert limit.lower <= limit.datasets
+        for name in ("roo", "ls-roo", "als-roo", "bal-roo"):
+            law = dproo.mechanism(name, n=n, k=k, epsilon=epsilon, neighbours=neighbours)
+            assert limit.datasets <= law.worst_alpha, (name, neighbours)

@@ -26,6 +26,7 @@ QUOTIENT = "mechanisms/test_draw.py::test_the_ratio_of_a_transition_is_that_of_i
 TOGETHER = "mechanisms/test_draw.py::test_bits_drawn_together_are_the_bits_drawn_one_by_one"
 BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
+DATASETS = "analysis/test_limit.py::test_the_limit_for_datasets_has_the_best_letters_and_records"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows_in_full.py::test_one_record_changes_no_row_by_more_than_certified"
@@ -322,7 +323,10 @@ MUTANTS = {
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
     ),
     "a letter's own gift moves its level": (
-        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - limit", "self.total(level) - limit", STEPS,
+        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - given", "self.total(level) - given", STEPS,
+    ),
+    "the surplus does not fade": (
+        "mechanisms/balanced_table.py", "(table.surplus - level * table.fading)", "table.surplus", HIGHEST,
     ),
     "a loss is forgotten at once": (
         "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
@@ -755,6 +759,9 @@ MUTANTS = {
     ),
     "the limit of adding a record is that of replacing one": (
         "analysis/limit.py", "else 2 * epsilon", "else epsilon", LIMIT,
+    ),
+    "a letter too many has no records": (
+        "analysis/limit.py", "odds = Fraction(letters, k - letters) * exp_upper(count * loss)", "odds = Fraction(letters, k - letters + 1) * exp_upper(count * loss)", DATASETS,
     ),
     "the limit counts a letter too many without probability": (
         "analysis/limit.py", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,

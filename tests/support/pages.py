@@ -20,6 +20,7 @@ PAGES = [
 # Commands that are not run, by how they begin: why, or what they would need.
 NOT_RUN = {
     "make demo": "it sets up an environment; tests/cli/test_cli.py runs the demonstration",
+    "make note": "it writes to the repository; tests/project/test_note.py builds the note",
     "make test": "it runs these very tests",
     "pip install": "the tests run in an environment already; test_packaging.py installs a wheel",
     ". .venv/bin/activate": "the tests run in an environment already",

@@ -9,7 +9,10 @@ However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` 
 where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
 larger one where there are few records. Every ``j`` and ``u`` give a true bound, so floats may
 choose among all of these, at the cost of sharpness only; the bound is then evaluated in
-integers and rounded down.
+integers and rounded down. If the law of the release is to be near the records of *every* dataset,
+not only near ``P`` on average, the limit is higher, and as simple:
+
+    ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
 
 Proof: docs/proofs/limit.md
 """
@@ -19,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import exp, expm1, log, log1p
 from typing import NamedTuple
 
@@ -56,6 +60,25 @@ class Limit:
         for condition, holds in self.conditions.items():
             if not holds:
                 raise ValueError(f"the limit does not follow: {condition} does not hold.")
+
+    @cached_property
+    def datasets(self) -> Fraction:
+        """The same for datasets: no private sampler is nearer to the records of all of them.
+
+        >>> found = limit(n=1000, k=20, epsilon=1)
+        >>> round(float(found.lower), 4), round(float(found.datasets), 4)
+        (0.0018, 0.0029)
+        """
+        loss = _loss(self.epsilon, self.neighbours)
+        n, k = self.n, self.k
+        _, letters, records = max(
+            _peak(lambda c: _with_records(n, k, float(loss), c), 1, n),
+            _peak(lambda j: _with_records(n, k, float(loss), n // j), 1, min(k - 1, n)),
+            key=_log_bound,
+        )
+        count = int(records or 1)
+        odds = Fraction(letters, k - letters) * exp_upper(count * loss)
+        return max(self.lower, _rounded_down(Fraction(letters * count, n) / (1 + odds)))
 
     @property
     def theorem(self) -> str:
@@ -197,6 +220,18 @@ def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
         else:
             high = right
     return max(map(found, range(low, high + 1)), key=_log_bound)
+
+
+def _with_records(n: int, k: int, epsilon: float, count: int) -> _Hardest:
+    """Return the best number of letters with ``count`` records each: near ``k/(1 + e^(εc/2))``."""
+    near = int(k * exp(-_softplus(count * epsilon / 2)))
+    found = []
+    for whole_number in (near, near + 1):
+        letters = min(max(1, whole_number), k - 1, n // count)
+        odds = log(letters) - log(k - letters) + count * epsilon
+        bound = log(letters) + log(count) - log(n) - _softplus(odds)
+        found.append(_Hardest(bound, letters, float(count)))
+    return max(found, key=_log_bound)
 
 
 def _log_bound(found: _Hardest) -> float:

@@ -155,7 +155,7 @@ def _by_balance(mechanism: BalancedRevealOrObscure, counts: Any, generator: Any)
     rows = np.arange(len(counts))
     cells = (rows[:, None] * len(gifts) + clipped).ravel()
     sizes = np.bincount(cells, minlength=len(counts) * len(gifts)).reshape(-1, len(gifts))
-    totals = sizes @ gifts - surplus
+    totals = sizes @ gifts - surplus * (1 - levels / levels[-1])
     pairs, places = np.unique(cells, return_inverse=True)
     row, own = np.divmod(pairs, len(gifts))
     low, high = np.zeros(len(pairs), int), np.full(len(pairs), len(levels) - 1)

@@ -103,7 +103,7 @@ class BalancedBounds:
             "knee": 1 + table.knee <= growth * table.knee,
             "cap": powers[table.knee] * table.high < table.knee * unit,
             "levels": 0 < table.low < table.high
-            and table.low * powers[0] * (self.k - 1) <= table.surplus,
+            and table.low * (powers[0] * (self.k - 1) + table.fading) <= table.surplus,
             "reach": last > table.knee and powers[last] * table.low >= last * unit,
             "surplus": table.surplus >= flat,
             "plateau": table.plateau >= (1 + table.slope) * (unit + flat),
@@ -156,7 +156,7 @@ class BalancedBounds:
         """The least total weight of ``n`` records."""
         table = self.table
         lost = Fraction(table.starved(table.low)[1], table.unit)
-        return min(down(self.n * self._least_share), self.n + self.surplus - up(lost))
+        return min(down(self.n * self._least_share), self.n - up(lost))
 
     @property
     def _least_share(self) -> Fraction:
@@ -218,6 +218,7 @@ class BalancedBounds:
         given = high * table.powers[0]
         most, least = table.starved(low)[1], table.starved(high)[1]
         shared = Fraction((self.k - 1) * given * most, given + most)
-        above = shared + Fraction(table.surplus * given, given + least) + given
-        below = shared - Fraction(table.surplus * least, given + least) + most
+        left = [table.surplus - level * table.fading for level in (low, high)]
+        above = shared + Fraction(left[0] * given, given + least) + given
+        below = shared - Fraction(left[1] * least, given + least) + most
         return max(above, below) / table.unit

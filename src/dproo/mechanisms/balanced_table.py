@@ -8,7 +8,7 @@ A letter with count ``c`` and level ``A`` weighs ``A powers[c]``, and from the k
 
 where ``loss``, the most that any letter gives, is what a letter with the *starved* count ``c*``
 gives. A letter's level is the highest at which the gifts of the *other* letters add up to at
-most ``surplus``. So a letter's own records never move its own level.
+most ``surplus (1 - A / high)``. So a letter's own records never move its own level.
 
 Proof: docs/proofs/balanced.md
 """
@@ -38,7 +38,7 @@ class BalancedTable:
         unit: what a revealed record weighs.
         slope: how fast a loss is forgotten, per record.
         plateau: a loss is remembered in full for ``plateau`` above itself.
-        surplus: what the gifts to the other letters add up to.
+        surplus: what the gifts to the other letters add up to, at most; less at higher levels.
         low: no letter's level is below it.
         high: the highest level.
     """
@@ -57,6 +57,11 @@ class BalancedTable:
     def steps(self) -> tuple[int, ...]:
         """What one record more adds to each of the powers."""
         return tuple(after - before for before, after in pairwise(self.powers))
+
+    @cached_property
+    def fading(self) -> int:
+        """How much less of the surplus is given at one level more; at the highest, none is."""
+        return self.surplus // self.high
 
     def __call__(self, count: int, level: int) -> int:
         """Return the weight of a letter."""
@@ -147,10 +152,10 @@ class _Gifts:
         where the root should be, so that both ends come near; where they do not, by a middle.
         """
         table = self.table
-        limit = table.surplus * table.slope.denominator
 
         def excess(level: int) -> int:
-            return self.total(level) - table.gift(own, level) - limit
+            given = table.slope.denominator * (table.surplus - level * table.fading)
+            return self.total(level) - table.gift(own, level) - given
 
         low, high = table.low, table.high
         above = excess(high)

@@ -1,0 +1,178 @@
+"""The note: every number in its text is computed again, and it compiles."""
+
+import json
+import math
+import re
+import sys
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from dproo import certify, limit, mechanism
+
+ROOT = Path(__file__).parents[2]
+NOTE = ROOT / "docs" / "note" / "note.typ"
+SAID = re.compile(r'#said\("([^"]+)",\s+"([^"]+)"\)')
+GIVEN = {"0.002", "0.01", "0.05", "0.1", "0.3", "0.5", "1.2"}
+"""Decimals that are settings of an example, or that another test asserts."""
+
+
+@cache
+def results(name):
+    return json.loads((ROOT / "benchmarks" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def loss(n, k, epsilon):
+    """Return the true loss of the printed table."""
+    printed = mechanism("ds-roo", epsilon=epsilon, n=int(n), k=int(k), as_printed=True)
+    return certify(printed).epsilon
+
+
+def agree():
+    """Return the least epsilon, in steps of 0.0001, at which the printed table is private."""
+
+    def is_private(epsilon):
+        return certify(mechanism("ds-roo", epsilon=epsilon, n=1000, k=9, as_printed=True)).holds
+
+    assert not is_private("0.0089")
+    assert is_private("0.009")
+    return 0.009
+
+
+def smallest():
+    """Return the ratio of the smallest counterexample, by the formulas of the note."""
+    growth, r = Fraction(101, 100), Fraction(3, 2)
+    q = 1 / (1 + r * (growth - 1))
+    assert q == Fraction(200, 203)
+    q = ((r - 2) * q - (growth - 2)) / (growth * (r - 1))
+    assert q == Fraction(20194, 20503)
+    ratio = (2 + q * (r - 2)) / (1 + q * (r - 1))
+    assert ratio > growth
+    return float(ratio)
+
+
+def peak():
+    """Return where ``t / (1 + e^(t/2))^2`` is largest, and its value."""
+    return max((t / (1 + math.exp(t / 2)) ** 2, t) for t in (i / 10_000 for i in range(1, 50_000)))
+
+
+def balance():
+    """Return the largest ``a d / (a + d)``, ``a = e^(-1-d)``."""
+    levels = ((math.exp(-1 - i / 10_000), i / 10_000) for i in range(1, 50_000))
+    return max(a * d / (a + d) for a, d in levels)
+
+
+def over(which, n, k, epsilon):
+    """Return a limit over the one for distributions."""
+    found = limit(n=int(n), k=int(k), epsilon=epsilon)
+    return float(getattr(found, which) / found.lower)
+
+
+def times(name, which, n, k, epsilon):
+    """Return the worst case of a sampler over a limit."""
+    sampler = mechanism(name, n=int(n), k=int(k), epsilon=epsilon)
+    return float(sampler.worst_alpha / getattr(limit(n=int(n), k=int(k), epsilon=epsilon), which))
+
+
+def ratios(suite, name):
+    return [case["ratios"][f"{name}, all but exponential"] for case in results(suite)["cases"]]
+
+
+def suite(which, name):
+    return math.exp(sum(map(math.log, ratios(which, name))) / len(ratios(which, name)))
+
+
+def better(which):
+    """Return in how many cases ALS-ROO is better than BAL-ROO by more than 5 %."""
+    floor = results(which)["floor"]
+    pairs = [
+        [max(floor, case["samplers"][name]["alpha"]) for name in ("bal-roo", "als-roo")]
+        for case in results(which)["cases"]
+    ]
+    return sum(balanced > 1.05 * adaptive for balanced, adaptive in pairs)
+
+
+def random(which):
+    found = [case["ratio"] for case in results("random_shapes")["cases"]]
+    return {
+        "cases": len(found),
+        "lost": sum(ratio > 1.05 for ratio in found),
+        "worst": 100 * (max(found) - 1),
+    }[which]
+
+
+def rows(method):
+    """Return the mean distance of pairs of columns on ``fair``, add-remove, epsilon 1."""
+    asked = ("fair", method.replace("_", " "), "add-remove", "1")
+    [case] = [
+        case
+        for case in results("rows")["cases"]
+        if (case["table"], case["method"], case["relation"], case["epsilon"]) == asked
+    ]
+    return case["pairs mean"]
+
+
+CLAIMS = {
+    "agree": agree,
+    "balance": balance,
+    "better": better,
+    "constant": lambda: peak()[0],
+    "excess": lambda *setting: 100 * (times(*setting) - 1),
+    "leak": lambda n, k, epsilon: loss(n, k, epsilon) / float(epsilon),
+    "loss": loss,
+    "lost": lambda which, name: 100 * (max(ratios(which, name)) - 1),
+    "over": over,
+    "random": random,
+    "reciprocal_e": lambda: math.exp(-1),
+    "rows": rows,
+    "share": lambda: 1 / (1 + math.exp(peak()[1] / 2)),
+    "smallest": smallest,
+    "suite": suite,
+    "times": times,
+}
+
+
+@pytest.mark.parametrize("said", sorted(set(SAID.findall(NOTE.read_text(encoding="utf-8")))))
+def test_a_number_of_the_note_is_what_it_claims(said):
+    value, (claim, *setting) = said[0], said[1].split()
+    places = len(value.partition(".")[2])
+    assert f"{CLAIMS[claim](*setting):.{places}f}" == value
+
+
+def test_every_decimal_of_the_note_is_claimed_or_given():
+    text = SAID.sub("", NOTE.read_text(encoding="utf-8"))
+    body = text.partition("= The problem")[2]
+    prose = re.sub(r"  table\(.*?^  \),", "", body, flags=re.DOTALL | re.MULTILINE)
+    assert set(re.findall(r"\d+\.\d+", prose)) <= GIVEN
+
+
+def test_one_case_is_lost_by_each_and_the_lost_shapes_have_few_records():
+    for name in ("bal-roo", "als-roo"):
+        assert sum(ratio > 1.05 for ratio in ratios("accuracy", name)) == 1
+    assert max(ratios("accuracy", "als-roo")) > 1.5
+    for case in results("random_shapes")["cases"]:
+        if case["ratio"] > 1.05:
+            assert case["n"] * float(case["epsilon"]) < 4 * case["k"]
+
+
+def test_the_table_of_worst_cases_is_what_the_samplers_have():
+    for row in results("worst_case")["settings"]:
+        n, k, epsilon = row["n"], row["k"], row["epsilon"]
+        found = limit(n=n, k=k, epsilon=epsilon)
+        assert row["limit"] == pytest.approx(float(found.lower))
+        assert row["datasets"] == pytest.approx(float(found.datasets))
+        for name in ("roo", "ls-roo", "als-roo", "bal-roo"):
+            worst = mechanism(name, n=n, k=k, epsilon=epsilon).worst_alpha
+            assert row[name] == pytest.approx(float(worst), rel=1e-6)
+        assert row["limit"] <= row["found"] <= row["bal-roo"]
+
+
+def test_the_note_compiles_without_a_warning_to_a_short_paper(monkeypatch):
+    monkeypatch.syspath_prepend(NOTE.parent)
+    monkeypatch.delitem(sys.modules, "build", raising=False)
+    from build import build  # noqa: PLC0415
+
+    pages = build(format="png", ppi=20.0)
+    assert 4 <= len(pages) <= 8
