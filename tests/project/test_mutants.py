@@ -138,7 +138,6 @@ PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_perso
 MERGED = (
     "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
 )
-ONE_UNIT = f"{LIMITS}::test_people_and_records_never_share_a_budget[file]"
 NAMES_NOBODY = "engines/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
 FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
 OPEN_LAW = "mechanisms/test_open_alphabet.py"
