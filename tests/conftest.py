@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.databases import Server
+from support.databases import MariaDB, Server
 from support.serving import Served, admissions, served
 
 from dproo.ledger import Ledger
@@ -68,6 +68,14 @@ def _signals() -> Iterator[None]:
 def postgresql() -> Iterator[str]:
     """Yield the URL of a database cluster in a folder of its own, reached by a local socket."""
     started = Server()
+    yield started.url
+    started.remove()
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    """Yield the URL of a server of MariaDB in a folder of its own."""
+    started = MariaDB()
     yield started.url
     started.remove()
 

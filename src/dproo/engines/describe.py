@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from dproo.core.arguments import refusal
-from dproo.engines import duckdb_table, frames, postgresql, postgresql_url, row_files
+from dproo.engines import duckdb_table, frames, postgresql, postgresql_url, row_files, sqlalchemy
 from dproo.engines.descriptors import find_files
 from dproo.engines.files import open_files
 from dproo.engines.fit import Column
@@ -24,6 +24,8 @@ def describe(
     """
     if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
         return postgresql.describe_table(data, table)
+    if sqlalchemy.is_sqlalchemy(data):
+        return sqlalchemy.describe_table(data, table)
     if row_files.is_row_file(data):
         return row_files.open_rows(data, table=table, layout=layout)[0].columns
     if isinstance(data, str | os.PathLike):

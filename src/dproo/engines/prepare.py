@@ -22,6 +22,7 @@ from dproo.engines import (
     ready,
     row_files,
     spark,
+    sqlalchemy,
 )
 from dproo.engines.asked import Asked
 from dproo.engines.layout import PLAIN, Layout
@@ -30,6 +31,7 @@ from dproo.engines.scan import Scan
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     spark.open_scan,
     ready.open_scan,
+    sqlalchemy.open_scan,
     postgresql.open_scan,
     row_files.open_scan,
     file_scan.open_scan,
@@ -89,8 +91,9 @@ def prepare(
     Args:
         data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
             Arrow, DuckDB, Dask, Ibis or Spark; the path of a CSV, TSV, Parquet, JSON, Excel,
-            SPSS, Stata or DuckDB file, or a pattern of several; a ``postgresql://`` URL or a
-            connection of psycopg or DuckDB; or ready counts.
+            SPSS, Stata or DuckDB file, or a pattern of several; a ``postgresql://`` URL, a
+            connection of psycopg or DuckDB, an engine or connection of SQLAlchemy; or ready
+            counts.
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
         column: the column to count; an alphabet of several columns names them itself.
         table: the table of a database, or of a DuckDB file: ``"table"`` or ``"schema.table"``,
