@@ -142,6 +142,6 @@ def test_letters_beyond_ascii_are_as_long_as_their_bytes(
 ) -> None:
     alphabet = ["\U0001f600\U0001f601", "é"]
     tables.execute("CREATE TABLE signs (sign text)")
-    tables.execute("INSERT INTO signs SELECT unnest(%s)", [alphabet])
+    tables.execute("INSERT INTO signs SELECT unnest(%s::text[])", [alphabet])
     assert list(engines.count(tables, table="signs", alphabet=alphabet, column="sign")) == [1, 1, 0]
     assert taken == [True]
