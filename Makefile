@@ -90,21 +90,23 @@ LOCKED := $(INSTALL) --require-hashes
 	$(LOCKED) -r requirements-dev.txt
 	touch $@
 
-# The programs that some tests need: PostgreSQL, Java for Spark, and Chromium for the page. They
-# are taken from Debian where that is allowed; where it is not, those tests are skipped.
+# The programs that some tests need: PostgreSQL, MariaDB, Java for Spark, and Chromium for the page.
+# They are taken from Debian where that is allowed; where it is not, those tests are skipped.
 system: .venv/ready-system
 
 .venv/ready-system: | .venv/ready
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
-		&& command -v chromium >/dev/null; then :; \
+		&& command -v chromium >/dev/null && command -v mariadbd >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing PostgreSQL, Java and Chromium, which some tests need."; \
+		echo "Installing PostgreSQL, MariaDB, Java and Chromium, which some tests need."; \
 		apt-get update -qq; \
-		for package in postgresql default-jre-headless chromium fonts-dejavu-core; do \
+		for package in postgresql mariadb-server-core default-jre-headless chromium \
+			fonts-dejavu-core; do \
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				$$package >/dev/null || true; \
 		done; \
-	else echo "Some tests will be skipped: install postgresql, default-jre-headless, chromium."; fi
+	else echo "Some tests will be skipped: install postgresql, mariadb-server-core," \
+		"default-jre-headless, chromium."; fi
 	@touch $@
 
 # Compiled anew after a change of dependencies; the files name versions and hashes, nothing else.

@@ -149,31 +149,41 @@ def spark(folder: Path) -> Iterator[Row]:
 
 
 def postgresql(_: Path) -> Iterator[Row]:
-    """A release from a table of PostgreSQL, where a URL of a server is given."""
-    url = os.environ.get("DPROO_POSTGRESQL")
-    if url is None:
-        print("postgresql: left out, DPROO_POSTGRESQL names no server")
-        return
+    """A release from a table of PostgreSQL, in a cluster of its own, of few values or many."""
     import psycopg
 
-    rows = 10**7
-    with psycopg.connect(url) as connection:
-        connection.execute(
-            "CREATE TEMP TABLE visits AS SELECT 'letter' || lpad((i % 1000)::text, 4, '0')"  # noqa: S608
-            f" AS code FROM generate_series(1, {rows}) AS rows(i)"
-        )
-        yield compared(
-            f"release from {rows:.0e} rows in PostgreSQL",
-            lambda: dproo.sample(
-                connection, table="visits", alphabet=LETTERS[:900], column="code", epsilon=1
-            ),
-            lambda: connection.execute(
-                "SELECT code, count(*) FROM visits GROUP BY code"
-            ).fetchall(),
-            to="bare PostgreSQL count",
-            rounds=3,
-            is_here=False,
-        )
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.databases import Server
+
+    rows = min(MANY, 10**7)
+    cells = {
+        "10": "'letter' || i %% 10",
+        "1,000": "'letter' || lpad((i %% 1000)::text, 4, '0')",
+        "1e6": "'l' || lpad((i %% 1000000)::text, 6, '0')",
+    }
+    server = Server()
+    try:
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            for values, cell in cells.items():
+                connection.execute("DROP TABLE IF EXISTS visits")
+                # A table of one session is read by one process, so that the clock is of use.
+                made = f"SELECT {cell} AS code FROM generate_series(1, {rows}) AS rows(i)"  # noqa: S608
+                connection.execute(f"CREATE TEMP TABLE visits AS {made}", [])
+                connection.execute("ANALYZE visits")
+                yield compared(
+                    f"release from {rows:.0e} rows in PostgreSQL, {values} values",
+                    lambda: dproo.sample(
+                        connection, table="visits", alphabet=LETTERS[:900], column="code", epsilon=1
+                    ),
+                    lambda: connection.execute(
+                        "SELECT code, count(*) FROM visits GROUP BY code"
+                    ).fetchall(),
+                    to="bare PostgreSQL count",
+                    target=1.2,
+                    is_here=False,
+                )
+    finally:
+        server.remove()
 
 
 def memory(_: Path) -> Iterator[Row]:

@@ -75,6 +75,16 @@ def postgresql() -> Iterator[str]:
     started.remove()
 
 
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    """Yield the URL of a server of MariaDB in a folder of its own."""
+    from support.databases import MariaDB  # noqa: PLC0415 - not for every worker
+
+    started = MariaDB()
+    yield started.url
+    started.remove()
+
+
 @pytest.fixture
 def server(postgresql: str) -> Iterator[Any]:
     """Yield a connection to the server with a schema of its own, dropped at the end."""

@@ -189,3 +189,13 @@ def test_missing_numbers_are_in_no_bin():
     assert [found.axis.place(cell) for cell in ("-99", -99.0, "-99.0", -98, "")] == [
         *(None, None, None, 0, None)
     ]
+
+
+def test_bins_of_years_begin_with_one_of_four_digits():
+    """Engines name a bin by a number in it, and 999 is no year as ``YYYY``."""
+    for edges in ([0, 1000, 2000], [1, 500]):
+        with pytest.raises(ValueError, match="bins must not end before the year 1000, got"):
+            Alphabet.bins(edges).read_as("year")
+    early = Alphabet.bins([0, 1001, 2000]).read_as("year").axes[0]
+    assert [early.index(key) for key in early.keys] == [0, 1]
+    assert early.index("0999-01-01") == 0

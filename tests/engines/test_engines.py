@@ -162,7 +162,7 @@ def test_a_column_beside_an_alphabet_of_columns_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "sentence"),
     [
-        ("x.xls", b"", {"column": "a"}, "the end of the file's name must be one of "),
+        ("x.pdf", b"", {"column": "a"}, "the end of the file's name must be one of "),
         ("x.csv", b"", {"column": "a"}, "data must be a file with a header line, got "),
         ("x.csv", b"secret\n1\n", {}, "column must be given for a file."),
         (
@@ -405,7 +405,9 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     for name in ("x.parquet", "secret.parquet"):
         pq.write_table(pa.table({"a": ["x", "x", None]}), tmp_path / name)
-    found = files.open_files(files.find_files(tmp_path / "x.parquet"), columns=["a"], table=None)
+    found = files.open_files(
+        descriptors.find_files(tmp_path / "x.parquet"), columns=["a"], table=None
+    )
     ((_, engine),) = found.started
     for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
         with pytest.raises(duckdb.Error):

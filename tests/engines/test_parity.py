@@ -22,7 +22,7 @@ from support.sources import SOURCES
 
 from dproo import Counts, engines
 from dproo.alphabet import OTHER
-from dproo.engines import grouping, pandas
+from dproo.engines import grouping, pandas, postgresql_groups
 from dproo.engines.query import quoted
 
 pytestmark = pytest.mark.untraced
@@ -189,9 +189,15 @@ def fill(connection: psycopg.Connection, table: str, rows: pa.Table) -> None:
             copy.write_row(row)
 
 
-def test_postgresql_counts_the_same_on_nasty_tables(postgresql: str) -> None:
+def test_postgresql_counts_the_same_on_nasty_tables(
+    postgresql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with psycopg.connect(postgresql, autocommit=True) as connection:
         for i, nasty in enumerate(batches()):
             fill(connection, f"rows {i}", nasty.rows)
             source = postgresql if i % 2 else connection
-            assert_parity(nasty, engines.count, source, table=f"rows {i}")
+            # Grouped first, and mapped one by one.
+            for largest in (postgresql_groups.BYTES_MAX, -1):
+                monkeypatch.setattr(postgresql_groups, "BYTES_MAX", largest)
+                assert_parity(nasty, engines.count, source, table=f"rows {i}")
+            monkeypatch.undo()

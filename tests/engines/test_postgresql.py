@@ -212,7 +212,7 @@ def slow_view(server: psycopg.Connection[Any]) -> str:
 
 
 def running(server: psycopg.Connection[Any]) -> int:
-    row = server.execute(RUNNING, ["SELECT g0%"]).fetchone()
+    row = server.execute(RUNNING, ["SELECT k0%"]).fetchone()
     assert row is not None
     return int(row[0])
 

@@ -193,6 +193,35 @@ def test_ibis_reads_text_alike():
         assert counted(axis, table) == expected(axis, CELLS), name
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # its own, of the engine below it
+def test_ibis_reads_timestamps_alike():
+    ibis = pytest.importorskip("ibis")
+    table = ibis.memtable(pa.table({"cell": pa.array(MOMENTS, pa.timestamp("us"))}))
+    for name, width in WIDTHS.items():
+        letters = dict.fromkeys(text[:width] for text in DAYS.places)
+        axis = Alphabet.of(list(letters)).axes[0].read_as(Reading(kind=name))
+        assert counted(axis, table) == expected(axis, MOMENTS), name
+    zoned = ibis.memtable(pa.table({"cell": pa.array(ZONED, pa.timestamp("us", "UTC"))}))
+    with pytest.raises(ValueError, match="must hold text, numbers, booleans or dates"):
+        counted(axis, zoned)
+
+
+def test_spark_reads_timestamps_alike(spark):
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for kind, moments in (("timestamp_ntz", MOMENTS), ("timestamp", ZONED)):
+            texts = [str(moment) for moment in moments if moment]
+            cells = ", ".join(f"(CAST('{text}' AS {kind}))" for text in texts)
+            frame = spark.sql(f"SELECT * FROM VALUES {cells}, (NULL) AS rows(cell)")
+            for name, width in WIDTHS.items():
+                letters = dict.fromkeys(text[:width] for text in DAYS.places)
+                axis = Alphabet.of(list(letters)).axes[0].read_as(Reading(kind=name))
+                assert counted(axis, frame) == expected(axis, moments), (kind, name)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
 MOMENTS = (
     dt.datetime(2024, 3, 1, 23, 59, 59),  # noqa: DTZ001 - a timestamp without a zone
     dt.datetime(2024, 2, 29),  # noqa: DTZ001

@@ -124,6 +124,9 @@ ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
 SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
+SHEET = "engines/test_row_files.py::test_a_sheet_has_a_header_and_a_record_in_every_row_below"
+NO_ENCODING = "engines/test_row_files.py::test_text_that_is_in_no_encoding_stops_nothing"
+ANY_CELL = "engines/test_sqlalchemy.py::test_sqlite_has_cells_of_any_type_in_any_column"
 TOO_LONG = "engines/test_layouts.py::test_a_cell_far_longer_than_every_letter_is_not_read"
 CUT_OFF = "engines/test_layouts.py::test_a_file_that_ends_too_early_fails_in_one_sentence"
 ITEMS = "engines/test_layouts.py::test_every_item_of_an_array_is_one_record"
@@ -572,6 +575,15 @@ MUTANTS = {
     ),
     "an engine reads a cell of any length": (
         "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
+    ),
+    "a record without any cell is dropped from a sheet of one column": (
+        "engines/excel.py", "is_kept = sheet.width == 1", "is_kept = sheet.width == 0", SHEET,
+    ),
+    "one broken text stops the count of an SPSS file": (
+        "engines/statistics_files.py", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
+    ),
+    "one broken text stops the count of SQLite": (
+        "engines/sqlalchemy.py", '" THEN CAST({} AS BLOB) END WHEN', '" THEN {} END WHEN', ANY_CELL,
     ),
     "a file that was cut off passes for a whole one": (
         "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,

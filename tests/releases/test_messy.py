@@ -409,7 +409,8 @@ def timestamps_with_a_zone_in_a_frame(_, table):
     return zoned, {"column": "time_hour", "alphabet": letters}, days(table, 3)
 
 
-# JSON, DuckDB, capitals.
+# JSON, DuckDB, capitals. JSON has no header: whether any record has the column could be told
+# from records alone, which are not read before the charge. So it is counted, and warned of.
 
 
 @form

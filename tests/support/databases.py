@@ -1,7 +1,8 @@
-"""What the tests of PostgreSQL share."""
+"""What the tests of databases share."""
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
 import subprocess
@@ -83,6 +84,34 @@ class Server:
         command = [*self.as_owner, str(self.programs / tool), *arguments]
         with self._log.open("ab") as log:
             subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/")
+
+
+class MariaDB:
+    """A private server of MariaDB in a folder of its own, reached by a local socket."""
+
+    def __init__(self) -> None:
+        install, server = shutil.which("mariadb-install-db"), shutil.which("mariadbd")
+        if install is None or server is None:
+            pytest.skip("MariaDB is not installed (Debian package mariadb-server-core).")
+        self.folder = Path(tempfile.mkdtemp(prefix="dproo-mariadb-"))
+        user = getpass.getuser()
+        socket, data = self.folder / "socket", f"--datadir={self.folder / 'data'}"
+        common = ["--no-defaults", data, f"--user={user}"]
+        with (self.folder / "log").open("wb") as log:
+            made = [install, *common, "--auth-root-authentication-method=normal", "--skip-test-db"]
+            subprocess.run(made, check=True, stdout=log, stderr=log)
+            started = [server, *common, "--skip-networking", f"--socket={socket}"]
+            started.append("--character-set-server=utf8mb4")
+            small = ["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M"]
+            self.process = subprocess.Popen([*started, *small], stdout=log, stderr=log)
+        while not socket.exists():
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+        self.url = f"mysql+pymysql://root@localhost/?unix_socket={socket}"
+
+    def remove(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder)
 
 
 def counted(data: Any, table: Any = "ward.visits", column: str = "code") -> list[int]:

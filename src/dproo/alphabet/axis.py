@@ -262,6 +262,9 @@ class Bins(Axis):
     def check_reading(self, reading: Reading) -> None:
         """Refuse a reading after which no cell could be a number."""
         one_of("reading", reading.kind, (EXACT, INTEGER, NUMBER, YEAR))
+        if reading.kind == YEAR and self.edges[1] <= _FIRST_YEAR:
+            # Its years have fewer digits as numbers than as text: engines could not name it.
+            raise ValueError(refusal("bins", "not end before the year 1000", self.letter(0)))
 
     def letter(self, place: int) -> Letter:
         """Return the letter at this place."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from dproo.core.arguments import refusal
 from dproo.core.public_file import BYTES_MAX, read_public
-
-EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+from dproo.engines.excel import SUFFIXES as EXCEL
+from dproo.engines.excel import workbook_of
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -40,16 +40,11 @@ def _csv_rows(name: str) -> list[list[str]]:
 
 
 def _excel_rows(name: str) -> list[list[str]]:
+    workbook: Any = None
+    if not Path(name).is_file() or Path(name).stat().st_size <= BYTES_MAX:
+        workbook = workbook_of(name, name, name="file")
     try:
-        from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "python-calamine must be installed for this: pip install 'dproo[excel]'."
-        ) from None
-    try:
-        if Path(name).stat().st_size > BYTES_MAX:
-            raise ValueError  # noqa: TRY301 - told below
-        cells = CalamineWorkbook.from_path(name).get_sheet_by_index(0).to_python()
+        cells = workbook.get_sheet_by_index(0).to_python()
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal("file", "be a readable Excel file", name)) from None
     return [[_text(cell) for cell in row] for row in cells]

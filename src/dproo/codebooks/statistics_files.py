@@ -6,9 +6,7 @@ from typing import Any
 
 from dproo.codebooks.draft import TO_DO
 from dproo.codebooks.lookup import field_of
-from dproo.core.arguments import refusal
-
-SPSS, STATA = (".sav", ".zsav"), (".dta",)
+from dproo.engines.statistics_files import header_of
 
 
 def fields_of_header(path: str, suffix: str) -> list[dict[str, Any]]:
@@ -17,17 +15,7 @@ def fields_of_header(path: str, suffix: str) -> list[dict[str, Any]]:
     Raises:
         ValueError: the library is not installed, or the file is not readable.
     """
-    try:
-        import pyreadstat  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "pyreadstat must be installed for this: pip install 'dproo[spss]'."
-        ) from None
-    read = pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
-    try:
-        _, header = read(path, metadataonly=True, user_missing=True)
-    except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise ValueError(refusal("file", "be a readable SPSS or Stata file", path)) from None
+    header = header_of(path, suffix, path=path, name="file")
     return [_field(header, name) for name in header.column_names]
 
 

@@ -71,15 +71,15 @@ def _labels(size: int, parts: int, source: RandomSource) -> array[int]:
 
 def _make_even(labels: array[int], parts: int, source: RandomSource) -> None:
     """Move uniform records from blocks that are too large to those that are too small."""
-    sizes, (each, more) = Counter(labels), divmod(len(labels), parts)
-    excess = [sizes[block] - each - (block < more) for block in range(parts)]
-    members: dict[int, list[int]] = {block: [] for block in range(parts) if excess[block] > 0}
-    for record, block in enumerate(labels):
-        if block in members:
-            members[block].append(record)
+    members: list[list[int]] = [[] for _ in range(parts)]
+    joins = [records.append for records in members]
+    for record, join in enumerate(map(joins.__getitem__, labels)):
+        join(record)
+    each, more = divmod(len(labels), parts)
+    excess = [len(members[block]) - each - (block < more) for block in range(parts)]
     free = (block for block in range(parts) for _ in range(-excess[block]))
-    for block, records in members.items():
-        for record in _some(records, excess[block], source):
+    for records, surplus in zip(members, excess, strict=True):
+        for record in _some(records, surplus, source):
             labels[record] = next(free)
 
 

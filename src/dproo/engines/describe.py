@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 from dproo.core.arguments import refusal
-from dproo.engines import duckdb_table, frames, postgresql, postgresql_url
-from dproo.engines.files import find_files, open_files
+from dproo.engines import duckdb_table, frames, postgresql, postgresql_url, row_files, sqlalchemy
+from dproo.engines.descriptors import find_files
+from dproo.engines.files import open_files
 from dproo.engines.fit import Column
 from dproo.engines.layout import PLAIN, Layout
 
@@ -23,6 +24,10 @@ def describe(
     """
     if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
         return postgresql.describe_table(data, table)
+    if sqlalchemy.is_sqlalchemy(data):
+        return sqlalchemy.describe_table(data, table)
+    if row_files.is_row_file(data):
+        return row_files.open_rows(data, table=table, layout=layout)[0].columns
     if isinstance(data, str | os.PathLike):
         found = open_files(find_files(data), columns=None, table=table, layout=layout)
         for held, _ in found.started:

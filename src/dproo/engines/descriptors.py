@@ -6,16 +6,19 @@ A name can come to mean another file between two looks at it; a descriptor canno
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Event, Thread
 
 from dproo.core.arguments import refusal
 
 BLOCK = 1 << 16
+STDIN = "-"
 
 
 class Opened:
@@ -115,6 +118,23 @@ class Incoming:
     def let_go(self) -> None:
         """Keep nothing of what follows: it is read for the last time."""
         self._is_kept = False
+
+
+def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
+    """Open a file, or all files that a pattern matches; ``-`` is standard input.
+
+    Raises:
+        ValueError: there are none, or one is no local file that can be read.
+    """
+    path = os.fspath(data)
+    if path == STDIN:
+        return [Incoming()]
+    if os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
+        return [Opened(str(Path(path).absolute()))]
+    matches = sorted(p for p in glob.glob(path, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
+    if not matches:
+        raise ValueError(refusal("data", "be a file that exists", path))
+    return [Opened(str(Path(match).absolute())) for match in matches]
 
 
 def named(descriptor: int) -> str:

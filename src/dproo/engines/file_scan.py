@@ -20,7 +20,7 @@ from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
-from dproo.engines.descriptors import BLOCK, Incoming, Pipe
+from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
 from dproo.engines.files import (
     ARRAY,
@@ -30,7 +30,6 @@ from dproo.engines.files import (
     JSON,
     LONGEST_LINE,
     Files,
-    find_files,
     open_files,
 )
 from dproo.engines.fit import check_fit

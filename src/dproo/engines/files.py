@@ -5,15 +5,14 @@ They are opened once, and looked at by their headers and schemas alone.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
+from dproo.engines import excel, statistics_files
 from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Incoming, Opened
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     _Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB = "csv", "json", "array", "parquet", "duckdb"
-STDIN = "-"
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _FORMATS = {
@@ -41,7 +39,10 @@ _FORMATS = {
     ".duckdb": DUCKDB,
     ".ddb": DUCKDB,
 }
-SUFFIXES = tuple(_FORMATS)
+ROWS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
+"""How the names of files end that are read row by row."""
+
+SUFFIXES = (*_FORMATS, *ROWS)
 """How the names of files that can be read end."""
 
 FILES = "<files>"
@@ -83,23 +84,6 @@ class Files:
     def is_once(self) -> bool:
         """Whether the data can be read only once."""
         return any(isinstance(file, Incoming) for file in self.opened)
-
-
-def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
-    """Open a file, or all files that a pattern matches; ``-`` is standard input.
-
-    Raises:
-        ValueError: there are none, or one is no local file that can be read.
-    """
-    path = os.fspath(data)
-    if path == STDIN:
-        return [Incoming()]
-    if os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
-        return [Opened(str(Path(path).absolute()))]
-    matches = sorted(p for p in glob.glob(path, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
-    if not matches:
-        raise ValueError(refusal("data", "be a file that exists", path))
-    return [Opened(str(Path(match).absolute())) for match in matches]
 
 
 def open_files(
@@ -147,9 +131,12 @@ def _format(suffix: str, layout: Layout) -> str:
     if suffix not in _FORMATS and layout.delimiter is not None:
         return CSV
     try:
-        return _FORMATS[one_of("the end of the file's name", suffix, _FORMATS)]
+        one_of("the end of the file's name", suffix, (*_FORMATS, *ROWS))
     except ValueError as error:
         raise ValueError(f"{error} For other text files add --delimiter.") from None
+    if suffix in ROWS:
+        raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
+    return _FORMATS[suffix]
 
 
 def _open_csv(

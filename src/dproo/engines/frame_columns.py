@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Axis
-from dproo.engines.types import by_duckdb, by_polars, schema_of
+from dproo.engines.types import by_duckdb, by_ibis, by_polars, by_spark, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -42,11 +42,13 @@ def renamed(
         # By place: narwhals itself would name the columns, and Spark would read the names.
         places = [f"c{native.columns.index(column)}" for column in columns]
         native = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
-        return nw.from_native(native), places
+        return nw.from_native(by_spark(native, places)), places
     plain = {name: f"c{i}" for i, name in enumerate(schema_of(frame))}
     frame = frame.rename(plain)
     names = [plain[column] for column in columns]
     if kind.is_polars():
         frame = nw.from_native(by_polars(frame.to_native(), names))
+    if kind.is_ibis():
+        frame = nw.from_native(by_ibis(frame.to_native(), names))
     halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
     return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names

@@ -9,11 +9,18 @@ from typing import Any, TypeVar
 from dproo.alphabet.axis import Letters
 from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
-from dproo.engines import open_letters, people, postgresql_session, postgresql_url
+from dproo.engines import (
+    open_letters,
+    people,
+    postgresql_groups,
+    postgresql_session,
+    postgresql_url,
+)
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.postgresql_dialect import CELLS, KINDS, POSTGRESQL
+from dproo.engines.postgresql_groups import Groups
 from dproo.engines.postgresql_session import Session
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
@@ -49,6 +56,7 @@ class Table:
     Attributes:
         session: the session that reads it.
         query: the query that counts it.
+        groups: those of equal cells, where they can be counted first.
         letters: the parameters of the query.
         columns: the columns to count.
         warnings: which of their letters can never occur.
@@ -56,6 +64,7 @@ class Table:
 
     session: Session
     query: str = field(repr=False)
+    groups: Groups | None = field(repr=False)
     letters: dict[str, list[str]] = field(repr=False)
     columns: tuple[Column, ...]
     warnings: tuple[str, ...]
@@ -105,7 +114,7 @@ def open_table(database: Any, asked: Asked) -> Table:
         name, types = _looked_up(cursor, opened, parts, asked.read)
         columns = tuple(column for column, _ in types)
         warnings = check_fit(columns, asked.axes)
-        query = _query(name, types, asked)
+        query = _query(_records(name, types), types, asked)
         letters = _letters(asked)
         # It is planned and begun, so that rights and locks are asked for, and reads nothing.
         # All characters of the letters in one: that the database has them can be told too.
@@ -114,6 +123,7 @@ def open_table(database: Any, asked: Asked) -> Table:
         return Table(
             session=opened,
             query=query,
+            groups=_groups(name, types, asked),
             letters=letters,
             columns=columns[: len(asked.axes)],
             warnings=warnings,
@@ -180,12 +190,25 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     try:
         with table.session.cursor() as cursor:
             table.session.pin(cursor)
-            cursor.execute(table.query, table.letters)
+            rows = _rows(cursor, table)
             if asked.open_axis is not None:
-                return open_letters.named_counts(cursor.fetchall(), asked.open_axis)
-            return Tally.of_sets(cursor.fetchall(), asked=asked)
+                return open_letters.named_counts(rows, asked.open_axis)
+            return Tally.of_sets(rows, asked=asked)
     finally:
         table.session.close()
+
+
+def _rows(cursor: Any, table: Table) -> list[Any]:
+    """Return the rows of the count: of groups if they are few and there is room for them."""
+
+    def read(query: str) -> list[Any]:
+        cursor.execute(query, table.letters)
+        return list(cursor.fetchall())
+
+    groups, rows = table.groups, None
+    if groups is not None and groups.are_few(cursor):
+        rows = postgresql_groups.attempt(table.session.connection, lambda: read(groups.query))
+    return read(table.query) if rows is None else rows
 
 
 def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
@@ -218,12 +241,23 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
     ]
 
 
-def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
+def _records(name: str, types: Sequence[tuple[Column, str]]) -> str:
     cells = ", ".join(
         CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
         for i, (column, base) in enumerate(types)
     )
-    relation = f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
+    return f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
+
+
+def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> Groups | None:
+    names, bases = [column.name for column, _ in types], [base for _, base in types]
+    relation = postgresql_groups.relation_of(name, names, bases, asked)
+    if relation is None:
+        return None
+    return Groups(name=name, relation=relation, query=_query(relation, types, asked))
+
+
+def _query(relation: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
     kinds = [KINDS[base] for _, base in types]
     # The names may hold the sign of a parameter; no other part of the query does.
     source = "{relation}"

@@ -20,7 +20,9 @@ from dproo.engines import (
     frames,
     postgresql,
     ready,
+    row_files,
     spark,
+    sqlalchemy,
 )
 from dproo.engines.asked import Asked
 from dproo.engines.fit import MissingColumnError
@@ -30,7 +32,9 @@ from dproo.engines.scan import Scan
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     spark.open_scan,
     ready.open_scan,
+    sqlalchemy.open_scan,
     postgresql.open_scan,
+    row_files.open_scan,
     file_scan.open_scan,
     duckdb_table.open_scan,
     arrays.open_scan,
@@ -87,13 +91,15 @@ def prepare(
 
     Args:
         data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
-            Arrow, DuckDB, Dask, Ibis or Spark; the path of a CSV, TSV, Parquet, JSON lines or
-            DuckDB file, or a pattern of several; a ``postgresql://`` URL or a connection of
-            psycopg or DuckDB; or ready counts.
+            Arrow, DuckDB, Dask, Ibis or Spark; the path of a CSV, TSV, Parquet, JSON, Excel,
+            SPSS, Stata or DuckDB file, or a pattern of several; a ``postgresql://`` URL, a
+            connection of psycopg or DuckDB, an engine or connection of SQLAlchemy; or ready
+            counts.
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
         column: the column to count; an alphabet of several columns names them itself.
         table: the table of a database, or of a DuckDB file: ``"table"`` or ``"schema.table"``,
-            names with a dot in double quotes; or a tuple of names as they are.
+            names with a dot in double quotes; or a tuple of names as they are. The sheet of an
+            Excel file that has several.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
         layout: how text files are laid out.

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _DOUBLE = 8  # bytes
+_DAY = 24 * 60 * 60  # seconds
+_EPOCH = date(1970, 1, 1).toordinal()
+_CALENDAR = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -46,6 +49,8 @@ _SPARK = {
     r"decimal\(.*\)": sql.DECIMAL,
     "boolean": sql.BOOLEAN,
     "date": sql.DATE,
+    "timestamp_ntz": sql.TIMESTAMP,
+    "timestamp": sql.INSTANT,
     "void": sql.NOTHING,
 }
 
@@ -146,9 +151,41 @@ def _ibis_kind(dtype: Any) -> str | None:
         sql.TEXT: dtype.is_string(),
         sql.BOOLEAN: dtype.is_boolean(),
         sql.DATE: dtype.is_date(),
+        # Those with a zone are told by the clock of the session, which may be in any.
+        sql.TIMESTAMP: dtype.is_timestamp() and dtype.timezone is None,
         sql.NOTHING: dtype.is_null(),
     }
     return next((kind for kind, is_one in kinds.items() if is_one), None)
+
+
+def by_ibis(table: Any, names: Sequence[str]) -> Any:
+    """Return a table of Ibis with the days of moments, none for one beyond the calendar."""
+    import ibis  # noqa: PLC0415 - where there is a table of it
+
+    found = {}
+    for name in names:
+        if table[name].type().is_timestamp():
+            day = (table[name].epoch_seconds() / _DAY).floor().cast("int64")
+            day = ibis.ifelse(day.between(*_CALENDAR), day, ibis.null())
+            # What DuckDB adds to a date is a moment, whatever Ibis takes it for.
+            moment = (ibis.date("1970-01-01") + day.as_interval("D")).cast("timestamp")
+            found[name] = moment.date()
+    return table.mutate(**found) if found else table
+
+
+def by_spark(frame: Any, names: Sequence[str]) -> Any:
+    """Return a frame of Spark with the days of moments, in UTC whatever zone the session is in."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415 - where there is a frame of it
+
+    kinds = dict(frame.dtypes)
+    micros = f"{_DAY}000000L"
+    days = {
+        "timestamp_ntz": "CAST({} AS DATE)",
+        "timestamp": f"date_from_unix_date(CAST((unix_micros({{}}) - pmod(unix_micros({{}}),"
+        f" {micros})) DIV {micros} AS INT))",
+    }
+    found = {name: days[kinds[name]].replace("{}", name) for name in names if kinds[name] in days}
+    return frame.withColumns({name: spark.expr(day) for name, day in found.items()})
 
 
 def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:

@@ -116,6 +116,7 @@ class _Gifts:
 
     def __init__(self, table: BalancedTable, sizes: Mapping[int, int]) -> None:
         self.table = table
+        self._totals: dict[int, int] = {}  # all searches begin at the same two levels
         end = table.forgotten(table.starved(table.low)[1])
         self.counts = sorted(count for count in sizes if count <= end)
         letters = [sizes[count] for count in self.counts]
@@ -133,6 +134,11 @@ class _Gifts:
 
     def total(self, level: int) -> int:
         """Return the sum of all gifts, times the denominator of the slope."""
+        if level not in self._totals:
+            self._totals[level] = self._sum(level)
+        return self._totals[level]
+
+    def _sum(self, level: int) -> int:
         table = self.table
         over, under = table.slope.numerator, table.slope.denominator
         starved, loss = table.starved(level)

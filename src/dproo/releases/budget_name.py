@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo.core.arguments import may_hold_secret, refusal
 from dproo.engines import postgresql_url
-from dproo.engines.files import STDIN
+from dproo.engines.descriptors import STDIN
 from dproo.ledger import Address, default_path
 
 
