@@ -309,7 +309,7 @@ def test_whoever_lacks_a_key_is_answered_nothing(page, target):
 
 
 def test_what_is_open_to_everybody_tells_nothing_of_the_data(page):
-    for target in ("/", "/plan", "/understand", "/release", "/static/release.js"):
+    for target in ("/", "/plan", "/understand", "/release", "/ledger", "/static/release.js"):
         answer = page.send(request("GET", target, {"Host": page.host}))
         assert answer.status == 200
         for secret in (page.folder, page.ledger, "admissions", page.key, token_of(page.url)):
