@@ -53,22 +53,27 @@ export class Builder {
     return this.columns.filter((column) => column.isTicked);
   }
 
+  get isDeclared() {
+    return find("network").value === "declared";
+  }
+
   /** Return how the columns depend on each other; one column depends on nothing. */
   get network() {
-    return this.ticked.length > 1 ? find("network").value : "";
+    if (this.ticked.length < 2) return "";
+    const isNone = this.isDeclared && !this.ticked.some(({ parent }) => parent.value);
+    return isNone ? "independent" : find("network").value;
   }
 
   /** Return the code book as it is written. */
   book() {
-    const fields = this.ticked.map((column) => column.describe(this.network === "declared"));
+    const fields = this.ticked.map((column) => column.describe(this.isDeclared));
     const { schema, ...head } = this.head;
     return { ...head, schema: { fieldsMatch: "subset", missingValues: [""], ...schema, fields } };
   }
 
   edited() {
     const names = this.ticked.map(({ name }) => name);
-    const isDeclared = this.network === "declared";
-    for (const column of this.columns) column.offer(names, isDeclared);
+    for (const column of this.columns) column.offer(names, this.isDeclared);
     find("wiring").hidden = names.length < 2;
     this.found = null;
     find("save-book").disabled = true;

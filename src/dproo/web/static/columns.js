@@ -120,7 +120,8 @@ export class Column {
   /** Return the field of the code book, with its parents if they are declared. */
   describe(isDeclared) {
     const text = (key) => this.controls[key].value;
-    const parents = isDeclared ? { parents: this.parent.value.split("\n").filter(Boolean) } : {};
+    const hasParents = isDeclared && this.parent.value;
+    const parents = hasParents ? { parents: this.parent.value.split("\n") } : {};
     const isInteger = this.type === "integer";
     const name = { name: this.name };
     switch (this.way.value) {

@@ -82,8 +82,9 @@ export function atMost(share) {
 
 /** Write e to the power of a number, however large. */
 export function exponential(number) {
+  if (!(number > 0)) return "…";
   const factor = Math.exp(number);
-  if (factor < 1e6) return factor > 1 ? plain(factor, factor < 10 ? 4 : 3) : "…";
+  if (factor < 1e6) return plain(factor, factor < 10 ? 4 : 3);
   return `10${superscript(Math.floor(number / Math.LN10))} and more`;
 }
 

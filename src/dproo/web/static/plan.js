@@ -48,9 +48,11 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
     },
     {
       show: (answer) => {
+        const before = followed();
         answers[name] = answer;
         delete refusals[name];
         showAll();
+        if (followed() !== before) showCurves();
       },
       refuse: (sentence) => {
         refusals[name] = sentence;
