@@ -22,6 +22,8 @@ FIELDS = [
     {"name": "ward", "type": "string", "categories": ["north", "south"], "parents": ["diagnosis"]},
 ]
 BOOK = {"schema": {"fields": FIELDS}}
+DAYS = {"minimum": "0001-01-01", "maximum": "9999-12-31"}
+ALL_DAYS = {"schema": {"fields": [{"name": "day", "type": "date", "constraints": DAYS}]}}
 ROW = {**FILE, "codebook": BOOK, "epsilon": "1"}
 BUDGET = {**FILE, "budget": "2", "neighbours": "replace", "records_per_person": "1"}
 
@@ -161,6 +163,8 @@ def test_a_row_whose_distance_has_no_bound_says_so(page):
         ("row-plan", {"n": "0"}, "n must be at least 1, got 0."),
         ("row-plan", {"n": "10", "seed": "1"}, "request must be an object of codebook, n, epsilon"),
         ("codebook", {"codebook": {"schema": []}}, "codebook must be an object with schema.fields"),
+        ("codebook", {"codebook": ALL_DAYS}, "column 'day' must span at most 200 years of days."),
+        ("row-plan", {"codebook": ALL_DAYS, "n": "9"}, "column 'day' must span at most 200 years"),
         (
             "codebook",
             {"codebook": {"schema": {"fields": [{}] * 1001}}},
@@ -206,7 +210,7 @@ def test_the_command_that_is_shown_releases_the_same_row(page):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"codebook": 7}, "schema must be an object, got None."),
+        ({"codebook": 7}, "codebook must be an object with schema.fields, a list of columns."),
         ({"codebook": BOOK | {"draft": ["x"]}}, "codebook must be confirmed"),
         ({"column": "ward"}, "column must be left out with a code book"),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),

@@ -90,9 +90,13 @@ def _json(content: Mapping[str, Any], status: int) -> Response:
 
 def _object(body: bytes) -> Fields:
     try:
-        fields = json.loads(body)
+        fields = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise ValueError("the body must be JSON.") from None
     if not isinstance(fields, dict):
         raise TypeError("the body must be a JSON object.")
     return fields
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON.")

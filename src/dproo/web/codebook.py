@@ -21,6 +21,7 @@ from dproo.web.source import FIELDS, Source, texts_of
 
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _MOST_FIELDS = 1000
+_MOST_YEARS = 200
 
 Fields = Mapping[str, Any]
 
@@ -60,7 +61,7 @@ def preview(form: Fields) -> dict[str, Any]:
 
     A code book that is being written is mostly wrong: what is wrong is an answer, not a refusal.
     """
-    descriptor = _descriptor(form)
+    descriptor = _confirmed(form)
     schema = descriptor["schema"]
     lines = []
     for field in schema["fields"]:
@@ -94,7 +95,7 @@ def row_plan(form: Fields) -> dict[str, Any]:
     if not (isinstance(n, str) and n.isascii() and n.isdigit() and len(n) <= 15):
         raise ValueError(refusal("n", "be an integer", n))
     answer = plan_row(
-        _descriptor(form),
+        _confirmed(form),
         n=whole("n", int(n), at_least=1),
         epsilon=form.get("epsilon", ""),
         network=form.get("network") or "auto",
@@ -119,7 +120,7 @@ def fits(form: Fields, folder: Folder) -> dict[str, Any]:
     source = Source.of(texts, folder)
     found = check(
         source.data,
-        codebook=_descriptor(form),
+        codebook=_confirmed(form),
         table=source.table,
         delimiter=source.layout.delimiter,
         encoding=source.layout.encoding,
@@ -131,14 +132,38 @@ def fits(form: Fields, folder: Folder) -> dict[str, Any]:
     }
 
 
-def _descriptor(form: Fields) -> dict[str, Any]:
-    """Return the descriptor of a code book, as far as it has the form of one."""
+def descriptor_of(form: Fields) -> dict[str, Any]:
+    """Return the descriptor of a code book, as far as it has the form of one.
+
+    Raises:
+        ValueError: it has not, or it would take long to read.
+    """
     book = form.get("codebook")
     schema = book.get("schema") if isinstance(book, dict) else None
     fields = schema.get("fields") if isinstance(schema, dict) else None
     is_list = isinstance(fields, list) and all(isinstance(field, dict) for field in fields)
-    if not isinstance(book, dict) or not is_list:
+    if not isinstance(book, dict) or not isinstance(fields, list) or not is_list:
         raise ValueError("codebook must be an object with schema.fields, a list of columns.")
-    if len(fields or ()) > _MOST_FIELDS:
+    if len(fields) > _MOST_FIELDS:
         raise ValueError(f"codebook must have at most {_MOST_FIELDS} columns.")
-    return {key: value for key, value in book.items() if key != "draft"}
+    for field in fields:
+        _require_span(field)
+    return book
+
+
+def _require_span(field: dict[str, Any]) -> None:
+    """Raise if a column lists the days of many years one by one."""
+    bounds = field.get("constraints")
+    if field.get("type") != "date" or not isinstance(bounds, dict):
+        return
+    first, last = (str(bounds.get(end))[:4] for end in ("minimum", "maximum"))
+    if first.isdecimal() and last.isdecimal() and int(last) - int(first) > _MOST_YEARS:
+        raise ValueError(
+            f"column {field.get('name')!r} must span at most {_MOST_YEARS} years of days."
+            " Give months or years instead."
+        )
+
+
+def _confirmed(form: Fields) -> dict[str, Any]:
+    """Return a descriptor without its mark as a draft: who sends it has it before their eyes."""
+    return {key: value for key, value in descriptor_of(form).items() if key != "draft"}

@@ -22,6 +22,7 @@ from dproo.releases.execute import Release, execute
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.statement import Statement
+from dproo.web.codebook import descriptor_of
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of
 
@@ -68,7 +69,7 @@ class Order:
         """
         texts = texts_of(form, _FIELDS, besides=("codebook",))
         source = Source.of(texts, folder)
-        descriptor = form.get("codebook")
+        descriptor = None if form.get("codebook") is None else descriptor_of(form)
         if descriptor is None and not texts["column"]:
             raise ValueError("column must be given.")
         Statement(purpose=texts["purpose"] or None)
@@ -172,12 +173,12 @@ class Order:
         )
 
 
-def _row(descriptor: Any, texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
+def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
     for name in ("column", "alphabet", "guess"):
         if texts[name]:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
     return RowRequest(
-        codebook=CodeBook.of(dict(descriptor) if isinstance(descriptor, dict) else {}),
+        codebook=CodeBook.of(descriptor),
         network=texts["network"] or "auto",  # type: ignore[arg-type] # checked by the request
         **common,
     )

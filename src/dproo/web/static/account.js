@@ -74,13 +74,13 @@ export function showAccount(place, account, refuse) {
   });
   const table = make(scroll, "table");
   const head = make(make(table, "thead"), "tr");
-  const titles = { Entry: "", "When (UTC)": "", ε: "", Purpose: "spare", Outcome: "", Receipt: "" };
+  const titles = { Entry: "spare", "When (UTC)": "", ε: "", Purpose: "spare", Outcome: "", Receipt: "" };
   for (const [title, kind] of Object.entries(titles))
     make(head, "th", { scope: "col", class: kind }, title);
   const body = make(table, "tbody");
   for (const entry of account.entries.toReversed()) {
     const row = make(body, "tr");
-    make(row, "td", {}, entry.entry);
+    make(row, "td", { class: "spare" }, entry.entry);
     make(row, "td", {}, entry.at.slice(0, 16).replace("T", " "));
     make(row, "td", {}, entry.charge);
     make(row, "td", { class: "spare" }, entry.purpose ?? "not stated");

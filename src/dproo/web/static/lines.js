@@ -21,7 +21,7 @@ const FEW = 12;
 /**
  * Make a chart in `container`.
  *
- * axes: { label, x: { name, isLog, ends }, y: { isLog } }; `pick` is called with an x that a
+ * axes: { label, height, x: { name, isLog, ends }, y: { isLog } }; `pick` is called with an x that a
  * person takes by a click or by Enter.
  * The chart's show takes { xs, series: [{ name, values }], chosen, at, reference, floor }; below
  * the floor, { name, values }, nothing can be.
@@ -41,7 +41,7 @@ export function lineChart(container, axes, pick) {
     svg?.remove();
     cursor = held;
     const { xs, series, at, reference } = state;
-    const height = width < 480 ? 280 : 320;
+    const height = width < 480 ? 280 : (axes.height ?? 320);
     const bottom = height - (axes.x.ends ? 52 : 40);
     const box = { left: 50, right: width - 70, top: 14, bottom, width, height };
     const [low, high] = extent(series, reference, axes.y.isLog);

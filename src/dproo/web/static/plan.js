@@ -21,13 +21,13 @@ const curves = {};
 
 const ends = ["better privacy", "better accuracy"];
 const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
-const chart = (id, label) =>
+const chart = (id, label, height) =>
   lineChart(
     find(id),
-    { label, x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+    { label, height, x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
     takeEpsilon,
   );
-const accuracy = chart("accuracy", "Worst-case accuracy alpha against epsilon");
+const accuracy = chart("accuracy", "Worst-case accuracy alpha against epsilon", 390);
 const records = chart("records", "Records needed against epsilon");
 
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
