@@ -360,6 +360,32 @@ def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home)
         assert page.evaluate(fate, "2026-11-16T10:00:00Z") == "charged, still running"
 
 
+def test_no_text_from_outside_becomes_markup(browser, home):
+    evil = "<img src=x onerror=alert(1)>"
+    (home.folder / f"{evil}.csv").write_text(f"{evil},b\n1,2\n")
+    with visit(browser, home, "release", refusals=1) as page:
+        page.goto(f"{home.origin}/release?epsilon={evil}&n={evil}&data={evil}.csv")
+        page.check(".column [type=checkbox] >> nth=0")
+        page.fill(".column textarea >> nth=0", f"{evil}, 1")
+        page.wait_for_selector("#save-book:enabled")
+        page.fill("#dataset", evil)
+        page.fill("#budget", "9")
+        page.click("#budget-review")
+        page.click("#declare")
+        page.wait_for_selector("[data-name=n] .wrong")  # the forecast of so many records is refused
+        page.fill("#n", "")
+        page.fill("#epsilon", "1")
+        page.fill("#purpose", evil)
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        for _ in range(2):
+            assert evil in page.inner_text("main")
+            assert page.locator("img[src=x]").count() == 0
+            page.goto(f"{home.origin}/ledger")
+            page.wait_for_selector("tbody tr")
+
+
 def test_an_empty_ledger_leads_to_a_release(browser, home):
     with visit(browser, home, "ledger") as page:
         page.click("text=Choose data and declare one")
