@@ -64,15 +64,17 @@ def budget(page: Any) -> None:
 
 
 def row(page: Any) -> None:
-    """Release a row."""
+    """Release two rows."""
     describe(page)
     budget(page)
     page.fill("#n", "4,000")
-    page.fill("#purpose", "a lecture")
-    page.wait_for_selector("#network-chart svg")
-    page.click("#review")
-    page.click("#go")
-    page.wait_for_selector("#result:visible")
+    for purpose, epsilon in (("annual report", "0.5"), ("a lecture", "1")):
+        page.fill("#epsilon", epsilon)
+        page.fill("#purpose", purpose)
+        page.wait_for_selector(f"#forecast:has-text('ε = {epsilon},')")
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector(f"#facts:visible:has-text('{purpose}')")
 
 
 def ledger(page: Any) -> None:
