@@ -9,7 +9,7 @@ demo: .venv/ready
 
 # Three workers keep two cores busy: some tests wait for others.
 test: lint system
-	$(BIN)/python -m compileall -q src
+	$(BIN)/python -m compileall -q src tests
 	$(BIN)/pytest -n 3
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.

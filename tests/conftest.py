@@ -12,14 +12,15 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.databases import Server
-from support.serving import Served, admissions, served
 
-from dproo.ledger import Ledger
+if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test waits for every import
+    from support.serving import Served
+
+    from dproo.ledger import Ledger
 
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
@@ -28,14 +29,14 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
-TOGETHER = "test_page", "spark", "postgresql", "test_packaging", "test_figures"
+TOGETHER = "test_page", "spark", "postgresql", "test_packaging", "test_figures", "test_site"
 """Parts of names; the tests of each run in one worker, since they share what takes seconds."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Start what tests share once, not once in each worker; the largest group comes first."""
-    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - not where mutants are tested
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415
 
     class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
@@ -67,6 +68,8 @@ def _signals() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """Yield the URL of a database cluster in a folder of its own, reached by a local socket."""
+    from support.databases import Server  # noqa: PLC0415
+
     started = Server()
     yield started.url
     started.remove()
@@ -75,7 +78,7 @@ def postgresql() -> Iterator[str]:
 @pytest.fixture
 def server(postgresql: str) -> Iterator[Any]:
     """Yield a connection to the server with a schema of its own, dropped at the end."""
-    import psycopg  # noqa: PLC0415 - not for every worker
+    import psycopg  # noqa: PLC0415
 
     with psycopg.connect(postgresql, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA ward; SET search_path = ward")
@@ -92,7 +95,7 @@ def spark() -> Iterator[Any]:
     """Yield a session of Spark in this machine's memory."""
     if shutil.which("java") is None:
         pytest.skip("Java is not installed (Debian package default-jre-headless).")
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow, and not for every worker
+    from pyspark.sql import SparkSession  # noqa: PLC0415
 
     folder = tempfile.mkdtemp(prefix="dproo-spark-")
     interrupted = signal.getsignal(signal.SIGINT)
@@ -117,6 +120,8 @@ def spark() -> Iterator[Any]:
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
     """A ledger with a budget of 1 for patients."""
+    from dproo.ledger import Ledger  # noqa: PLC0415
+
     new = Ledger.create(tmp_path / "ledger.sqlite3")
     new.declare("patients", budget="1", neighbours="replace")
     return new
@@ -128,7 +133,7 @@ def browser() -> Iterator[Any]:
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("Chromium is not installed (Debian package chromium).")
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not for every worker
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     arguments = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
     if os.geteuid() == 0:
@@ -142,6 +147,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def admissions_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Yield a page that serves invented admissions with a budget of 3."""
+    from support.serving import admissions, served  # noqa: PLC0415
+
     folder, ledger = admissions(tmp_path_factory.mktemp("page"), budget="3")
     with served(folder, ledger) as page:
         yield page

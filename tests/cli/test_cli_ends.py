@@ -3,12 +3,14 @@
 import json
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.soak import SOAK
 
 from dproo.ledger import Ledger
 
@@ -26,6 +28,7 @@ def _folder(tmp_path, monkeypatch):
     book.declare("data", budget="9", delta="1e-6", neighbours="replace")
 
 
+DICE = random.Random()  # noqa: S311 - it chooses options
 SAMPLE = ["sample", "data.csv", "--dataset", "data", "--column", "code"]
 SAMPLE += ["--alphabet", "codes.txt", "--epsilon", "1"]
 SYNTHESIZE = ["synthesize", *SAMPLE[1:], "--rows", "5", "--delta", "1e-7"]
@@ -42,7 +45,10 @@ def dproo(*arguments, **options):
 
 @pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
 @pytest.mark.parametrize("twice", [False, True])
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "end",
+    [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.untraced), signal.SIGHUP],
+)
 def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(command, twice, end):
     """The data is a pipe that nobody writes to, so that the count waits for the signal."""
     code = (
@@ -139,10 +145,12 @@ def test_an_interrupt_between_the_steps_of_a_release_exits_with_4(where):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
-@pytest.mark.parametrize("option", [[], ["--json"], ["--quiet"]])
+@pytest.mark.parametrize("option", range(3 if SOAK else 1))
 @pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
 @pytest.mark.parametrize("broken", ["full", "pipe"])
 def test_output_that_cannot_be_written_names_the_command_that_prints_it(command, option, broken):
+    options = [[], ["--json"], ["--quiet"]]
+    option = options[option] if SOAK else DICE.choice(options)
     if broken == "full":
         with Path("/dev/full").open("w") as out:
             done = dproo(*command, *option, stdout=out)

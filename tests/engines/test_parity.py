@@ -22,7 +22,7 @@ from support.sources import SOURCES
 
 from dproo import Counts, engines
 from dproo.alphabet import OTHER
-from dproo.engines import grouping
+from dproo.engines import grouping, pandas
 from dproo.engines.query import quoted
 
 pytestmark = pytest.mark.untraced
@@ -98,6 +98,15 @@ def trims_text(rows: list[tuple[object, object]], **options: Any) -> Counts:
 def reads_numbers_in_text(rows: list[tuple[object, object]], **options: Any) -> Counts:
     numbers = [(i, cell.lstrip("0") if isinstance(cell, str) else cell) for i, cell in rows]
     return engines.count(numbers, **options)
+
+
+@pytest.mark.parametrize("source", ["pandas_default", "pandas_nullable"])
+def test_numbers_of_pandas_are_counted_the_same_without_arrow(
+    source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pandas, "find_spec", lambda _: None)
+    for nasty in batches():
+        assert_parity(nasty, engines.count, SOURCES[source](nasty.rows, tmp_path)[0])
 
 
 @pytest.mark.parametrize("wrong", [drops_nulls, trims_text, reads_numbers_in_text])

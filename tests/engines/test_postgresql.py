@@ -223,7 +223,10 @@ def hear() -> None:
         signal.signal(end, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "end",
+    [pytest.param(signal.SIGTERM, marks=pytest.mark.untraced), signal.SIGINT, signal.SIGKILL],
+)
 def test_the_query_of_a_process_that_ends_is_ended(
     server: psycopg.Connection[Any], postgresql: str, slow_view: str, end: int, tmp_path: Path
 ) -> None:

@@ -316,7 +316,7 @@ def test_the_audit_finds_no_more_than_epsilon_and_convicts_a_row_that_pays_for_o
     book = CodeBook.of(FREE)
     near = [{"a": "x", "b": "x", "c": "x"}] * 3
     pair = near, [*near[:-1], {"a": "?", "b": "?", "c": "?"}]
-    options = {"trials": 6_000, "confidence": "0.999999999", "epsilon": 1, "is_batched": True}
+    options = {"trials": 20_000, "confidence": "0.999999", "epsilon": 1, "is_batched": True}
 
     def rows_of(request):
         def draw_many(records, times):

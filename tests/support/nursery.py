@@ -19,7 +19,8 @@ BROKEN = 70
 """The exit code where pytest itself did not come to an end."""
 
 # Nobody reads the messages: assertions stay as they are written, which halves the time of a test.
-BARE = "-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-o", "addopts="
+WITHOUT = "cacheprovider", "unraisableexception", "threadexception", "faulthandler", "doctest"
+BARE = "-x", "-q", "--assert=plain", "-o", "addopts=", *(f"-pno:{name}" for name in WITHOUT)
 
 _nursery = multiprocessing.get_context("forkserver")
 _nursery.set_forkserver_preload(LIBRARIES)

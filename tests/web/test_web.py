@@ -198,8 +198,8 @@ def test_a_budget_is_missing_and_the_remedy_is_named(page):
 
 def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
     with psycopg.connect(postgresql) as connection:
-        connection.execute("CREATE TABLE visits (code text)")
-        connection.execute("INSERT INTO visits SELECT 'I50' FROM generate_series(1, 50)")
+        connection.execute("CREATE TABLE public.visits (code text)")
+        connection.execute("INSERT INTO public.visits SELECT 'I50' FROM generate_series(1, 50)")
     Ledger(page.ledger).declare("visits", budget="1", neighbours="add-remove")
     table = 'public."visits"'
     asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": table}
@@ -210,7 +210,7 @@ def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
     assert answer.json["neighbours"] == "add-remove"
     assert "n" not in answer.json
     with psycopg.connect(postgresql) as connection:
-        connection.execute("DROP TABLE visits")
+        connection.execute("DROP TABLE public.visits")
 
 
 def test_the_law_is_that_of_every_sampler_exactly(page):

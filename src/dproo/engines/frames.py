@@ -153,6 +153,8 @@ def _listed(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, 
 
     if len(asked.alphabets) == 1:
         return (_counted(frame, columns, asked.alphabets[0]),)
+    if frame.implementation.is_polars():
+        frame = frame.lazy()  # which maps every column once, not once for each table
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_dask() and not _is_known(frame, columns):
             return _counted_in_parts(frame, columns, asked)

@@ -1,8 +1,9 @@
-"""Columns of pandas: objects one by one, Arrow as Arrow."""
+"""Columns of pandas: objects one by one, the others as Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from dproo.alphabet import Alphabet
@@ -10,15 +11,23 @@ from dproo.engines import arrow
 from dproo.engines.cells import count_cells
 from dproo.engines.tally import Tally
 
+_PLAIN = {
+    "boolean",
+    "bool",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    "float32",
+    "float64",
+}
+
 
 def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
-    """Count columns of objects, categories, timestamps or Arrow; nothing if none is one."""
+    """Count columns of pandas; nothing where they are plain numbers and there is no Arrow."""
     columns = [_days(column) for column in columns]
     if any(_is_of_objects(column.dtype) for column in columns):
         cells = [_values(column) for column in columns]
         rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
         return count_cells(rows, alphabet=alphabet)
-    if any(is_arrow(column.dtype) for column in columns):
+    if any(is_arrow(column.dtype) for column in columns) or _is_arrow_there(columns):
         return arrow.count_arrow([_chunked(column) for column in columns], alphabet=alphabet)
     return None
 
@@ -43,10 +52,20 @@ def _is_of_objects(dtype: Any) -> bool:
     return dtype.kind == "O" and not is_arrow(dtype)
 
 
+def _is_arrow_there(columns: Sequence[Any]) -> bool:
+    """Tell whether numbers can be had as Arrow, which maps them to letters several times faster."""
+    are_plain = all(
+        type(column).__module__.partition(".")[0] == "pandas"
+        and str(column.dtype).lower() in _PLAIN
+        for column in columns
+    )
+    return are_plain and find_spec("pyarrow") is not None
+
+
 def _chunked(column: Any) -> Any:
     import pyarrow as pa  # noqa: PLC0415 - where pandas has columns of it
 
-    cells = pa.array(column)
+    cells = pa.array(column, from_pandas=True)
     return cells if isinstance(cells, pa.ChunkedArray) else pa.chunked_array([cells])
 
 

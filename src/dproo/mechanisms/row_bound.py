@@ -126,17 +126,21 @@ class _Step:
     def exchanges(self, records: int) -> list[int]:
         """Return the same where another letter loses the record.
 
-        The total may then fall: by what that one loses more, of what all letters weigh at
-        least.
+        The total rises by what the drawn letter gains more than the other loses, or falls by
+        what it gains less; of what all letters weigh at most, or at least.
         """
         sampler, table = self.sampler, self.sampler.table
         found = []
         for low, high, growth in self._within(records):
-            others = 1 if sampler.neighbours != REPLACE else records - high + 1
-            least = table(low) + table.least(others, sampler.k - 1)
-            fall = max(0, table.step(max(low, records - low - 1)) - table.step(low))
-            gain = ceil_div(growth * least, least - fall) if fall < least else self._whole
-            found.append(_times(min(gain, self._whole), self._gained_below(high)))
+            rise = table.step(low) - table.step(records - low - 1)
+            if rise >= 0:
+                total = table(high - 1) + table.most(records - low, sampler.k - 1)
+            else:
+                others = 1 if sampler.neighbours != REPLACE else records - high + 1
+                total = table(low) + table.least(others, sampler.k - 1)
+            whole = self._whole
+            gain = ceil_div(growth * total, total + rise) if total + rise > 0 else whole
+            found.append(_times(min(gain, whole), self._gained_below(high)))
         return found
 
     def missed(self, records: int) -> int:
