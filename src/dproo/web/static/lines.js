@@ -226,12 +226,11 @@ export function lineChart(container, axes, pick) {
   return {
     show(next) {
       state = next;
-      container.classList.remove("past");
       redraw();
     },
-    /** Fade: what stands there answers a question that is no longer asked. */
-    fade() {
-      container.classList.add("past");
+    /** Fade what answers a question that is no longer asked, until there is an answer again. */
+    fade(isPast) {
+      container.classList.toggle("past", isPast);
     },
   };
 }

@@ -65,7 +65,7 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
 const askCurve = (name, known, besides) =>
   latest((signal) => ask("curve", { query: { ...given(...known, "epsilon"), ...besides }, signal }), {
     show: (curve) => showCurve(name, curve),
-    refuse: () => (name === "records" ? records : accuracy).fade(),
+    refuse: () => chartOf(name).fade(true),
     place: find(name === "records" ? name : "accuracy"),
   });
 const askCurves = [
@@ -133,8 +133,11 @@ function showSentence() {
     : `By ${recommended()}, which “auto” takes. ${reason}`;
 }
 
+const chartOf = (name) => (name === "records" ? records : accuracy);
+
 function showCurve(name, curve) {
   curves[name] = curve;
+  chartOf(name).fade(false);
   showCurves();
 }
 
