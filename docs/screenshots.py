@@ -1,6 +1,6 @@
 """Take the screenshots of the page that the documentation shows.
 
-make screenshots
+python docs/screenshots.py
 """
 
 from __future__ import annotations

@@ -148,9 +148,9 @@ HANGING = f"{DOOR}_the_owner_releases_while_others_hang[2000]"
 REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
 LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
 LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
-STEPS = "web/test_web_steps.py::test"
-DECLARED = f"{STEPS}_a_budget_is_declared_from_nothing_and_only_when_confirmed"
-CONFIRMED = f"{STEPS}_what_was_shown_is_confirmed_as_what_it_is"
+STEWARD = "web/test_web_steps.py::test"
+DECLARED_LATE = f"{STEWARD}_a_budget_is_declared_from_nothing_and_only_when_confirmed"
+CONFIRMED = f"{STEWARD}_what_was_shown_is_confirmed_as_what_it_is"
 IN_PIECES = f"{HOSTILE}_body_in_pieces_is_refused_when_it_gets_too_large"
 UNOPENED = "web/test_web.py::test_the_data_is_not_opened_before_the_confirmation"
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
@@ -809,7 +809,7 @@ MUTANTS = {
         "web/source.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
     ),
     "a budget is declared before it is confirmed": (
-        "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED,
+        "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
     ),
     "a budget's nonce is taken for a release's": (
         "web/api.py", "self.orders.take(_nonce(fields))", "(self.orders.take if fields['nonce'] in self.orders._waiting else self.declarations.take)(_nonce(fields))", CONFIRMED,
