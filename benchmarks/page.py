@@ -34,6 +34,8 @@ def moments(browser: Any, folder: str) -> tuple[float, float, float]:
         printed = time.perf_counter() - start
         page.goto(url, wait_until="commit")
         answered = time.perf_counter() - start
+        page.wait_for_url("**/release")
+        page.click("nav >> text=Plan")
         page.wait_for_selector(FIRST_CHART)
         drawn = time.perf_counter() - start
         page.context.close()

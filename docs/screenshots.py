@@ -1,6 +1,6 @@
 """Take the screenshots of the page that the documentation shows.
 
-make screenshots
+python docs/screenshots.py
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ IMAGES = ROOT / "docs" / "images"
 COMMAND = str(Path(sys.executable).parent / "dproo")
 
 LOOKS: dict[str, dict[str, Any]] = {
-    "wide": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "wide": {"viewport": {"width": 1400, "height": 900}, "color_scheme": "light"},
     "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
-    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "dark": {"viewport": {"width": 1100, "height": 900}, "color_scheme": "dark"},
 }
 
 
 def plan(page: Any) -> None:
-    """Wait for the charts, and read one."""
-    for part in ("#answers tbody tr", "#records .curve.chosen", "#accuracy .curve.chosen"):
+    """Wait for the answer and the chart."""
+    for part in ("#target:not(:empty)", "#accuracy .curve.chosen"):
         page.wait_for_selector(part)
 
 
@@ -44,22 +44,50 @@ def understand(page: Any) -> None:
     page.wait_for_selector("#drawn:has-text('100 draws')")
 
 
-def release(page: Any) -> None:
-    """Release a record, and review the next one."""
-    page.wait_for_selector("#file option", state="attached")
-    page.fill("#column", "diagnosis")
-    page.fill("#alphabet", "diagnosis_codes.txt")
-    page.fill("#epsilon", "0.5")
-    page.click("text=Review the release")
-    page.click("#go")
-    page.wait_for_selector("#result-body:visible")
-    page.wait_for_selector("#ledger tbody tr")
+def describe(page: Any) -> None:
+    """Choose a file and open a code book."""
+    page.wait_for_selector("#file option >> nth=1", state="attached")
+    page.select_option("#file", "admissions.csv")
+    page.wait_for_selector("#columns .column")
+    page.set_input_files("#open-book", ROOT / "examples" / "codebook.json")
+    page.wait_for_selector("#save-book:enabled")
 
 
-ROOMS: dict[str, Callable[[Any], None]] = {
-    "plan": plan,
-    "understand": understand,
-    "release": release,
+def budget(page: Any) -> None:
+    """Review a budget, which the first look declares."""
+    page.wait_for_selector("#step-budget:visible, #in-sight:visible")
+    if page.is_visible("#budget"):
+        page.fill("#budget", "6")
+        page.click("#budget-review")
+        page.click("#declare")
+        page.wait_for_selector("#in-sight:visible")
+
+
+def row(page: Any) -> None:
+    """Release two rows."""
+    describe(page)
+    budget(page)
+    page.fill("#n", "4,000")
+    for purpose, epsilon in (("annual report", "0.5"), ("a lecture", "1")):
+        page.fill("#epsilon", epsilon)
+        page.fill("#purpose", purpose)
+        page.wait_for_selector(f"#forecast:has-text('ε = {epsilon},')")
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector(f"#facts:visible:has-text('{purpose}')")
+
+
+def ledger(page: Any) -> None:
+    """Wait for the history."""
+    page.wait_for_selector("#accounts tbody tr")
+
+
+VIEWS: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "describe": ("release", describe),
+    "release": ("release", row),
+    "plan": ("plan", plan),
+    "understand": ("understand", understand),
+    "ledger": ("ledger", ledger),
 }
 
 
@@ -69,26 +97,29 @@ RENAME = """([folder, shown]) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode())
     walker.currentNode.nodeValue = walker.currentNode.nodeValue.replaceAll(folder, shown);
+  for (const field of document.querySelectorAll("input"))
+    if (field.type !== "file") field.value = field.value.replaceAll(folder, shown);
 }"""
 
 
 def take(browser: Any, process: subprocess.Popen[str], folder: str) -> None:
-    """Take every room in every look; each look is a browser of its own and needs its own link."""
+    """Take every view in every look; each look is a browser of its own and needs its own link."""
     for look, options in LOOKS.items():
         context = browser.new_context(reduced_motion="reduce", **options)
         page = context.new_page()
         link = process.stdout.readline().strip() if process.stdout else ""
         page.goto(link)
-        page.wait_for_url("**/plan")
+        page.wait_for_url("**/release")
         print(file=process.stdin, flush=True)  # Enter, for the next link
-        for room, prepare in ROOMS.items():
+        for view, (room, prepare) in VIEWS.items():
+            page.goto("about:blank")
             page.goto(f"{link.partition('/#')[0]}/{room}")
             prepare(page)
             page.wait_for_load_state("networkidle")  # the ledger is shown anew after a release
             page.evaluate(RENAME, [folder, SHOWN_FOLDER])
             page.mouse.move(0, 0)
-            page.evaluate("document.activeElement.blur()")
-            page.screenshot(path=IMAGES / f"page-{room}-{look}.png", full_page=True)
+            page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+            page.screenshot(path=IMAGES / f"page-{view}-{look}.png", full_page=True)
         context.close()
 
 
@@ -113,9 +144,6 @@ def main() -> None:
         for name in ("admissions.csv", "diagnosis_codes.txt"):
             shutil.copy(ROOT / "examples" / name, folder)
         ledger = str(Path(folder) / "ledger.sqlite3")
-        data = Path(folder) / "admissions.csv"
-        declare = [COMMAND, "ledger", "init", str(data), "--budget", "3", "--ledger", ledger]
-        subprocess.run(declare, check=True, capture_output=True)
         command = [COMMAND, "serve", "--folder", folder, "--ledger", ledger]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -128,7 +156,7 @@ def main() -> None:
             process.send_signal(signal.SIGINT)
     shrink()
     size = sum(path.stat().st_size for path in IMAGES.glob("page-*.png"))
-    print(f"{len(LOOKS) * len(ROOMS)} screenshots, {size // 1024} KiB")
+    print(f"{len(LOOKS) * len(VIEWS)} screenshots, {size // 1024} KiB")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dproo.analysis.certificate import Certificate
 from dproo.analysis.planner import Plan
+from dproo.analysis.row_plan import RowPlan
 from dproo.core.exact import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 
@@ -119,6 +120,30 @@ def limit_sentence(answer: Plan) -> str:
 def _factor(times: Fraction) -> str:
     """Return "2.2 times", rounded up."""
     return f"{ceil(times * 10) / 10} times" if times < 10 else f"{ceil(times):,} times"
+
+
+def row_plan_object(answer: RowPlan) -> dict[str, Any]:
+    """Return what a row costs, column by column, and how far it can be from the data."""
+    return {
+        "n": answer.n,
+        "epsilon": number(answer.epsilon),
+        "network": answer.network,
+        "network_epsilon": number(answer.network_epsilon),
+        "alpha": number(answer.alpha),
+        "is_hopeless": answer.is_hopeless,
+        "parents": answer.parents,
+        "columns": [
+            {
+                "column": step.column,
+                "parents": list(step.parents),
+                "k": step.k,
+                "cells": step.cells,
+                "epsilon": number(step.epsilon),
+                "alpha": number(step.alpha),
+            }
+            for step in answer.columns
+        ],
+    }
 
 
 def certificate_object(certificate: Certificate) -> dict[str, Any]:

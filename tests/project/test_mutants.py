@@ -160,6 +160,10 @@ HANGING = f"{DOOR}_the_owner_releases_while_others_hang[2000]"
 REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
 LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
 LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
+STEWARD = "web/test_web_steps.py::test"
+DECLARED_LATE = f"{STEWARD}_a_budget_is_declared_from_nothing_and_only_when_confirmed"
+CONFIRMED = f"{STEWARD}_what_was_shown_is_confirmed_as_what_it_is"
+IN_PIECES = f"{HOSTILE}_body_in_pieces_is_refused_when_it_gets_too_large"
 UNOPENED = "web/test_web.py::test_the_data_is_not_opened_before_the_confirmation"
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
 LOOPBACK = "web/test_web.py::test_it_listens_on_this_machine_only"
@@ -838,7 +842,7 @@ MUTANTS = {
         "web/gate.py", 'not set(values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "False", OTHER_SITE,
     ),
     "a nonce is good for ever": (
-        "web/orders.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
+        "web/nonces.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
     ),
     "a link leads out of the folder": (
         "web/folder.py", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
@@ -847,10 +851,19 @@ MUTANTS = {
         "web/orders.py", "if isinstance(data, Path) and path.samefile(data):", "if not path.name:", LEARNED,
     ),
     "the page looks into the data before it is told to": (
-        "web/orders.py", "        order = cls(\n", "        data.open().close()\n        order = cls(\n", UNOPENED,
+        "web/orders.py", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,
     ),
     "a file that was exchanged is read": (
-        "web/orders.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+        "web/source.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+    ),
+    "a budget is declared before it is confirmed": (
+        "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
+    ),
+    "a budget's nonce is taken for a release's": (
+        "web/api.py", "self.orders.take(_nonce(fields))", "(self.orders.take if fields['nonce'] in self.orders._waiting else self.declarations.take)(_nonce(fields))", CONFIRMED,
+    ),
+    "every request may be as long as a code book": (
+        "web/gate.py", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,
     ),
     "a password is in the name of a budget": (
         "releases/budget_name.py", "return postgresql_url.public_name(data)", "return data", UNNAMED,

@@ -9,7 +9,7 @@ from typing import Any
 from support.serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-ROOMS = ("plan", "understand", "release")
+ROOMS = ("release", "plan", "understand", "ledger")
 
 _WATCH = """
 addEventListener("securitypolicyviolation", (event) =>
@@ -49,8 +49,8 @@ def visit(
         context.set_default_timeout(PATIENCE * 1000)
         page = context.new_page()
         page.goto(served.link())
-        page.wait_for_url("**/plan")
-        if room != "plan":
+        page.wait_for_url("**/release")
+        if room != "release":
             page.goto(f"{served.origin}/{room}")
         yield page
         page.wait_for_timeout(50)
@@ -70,10 +70,14 @@ def _refused(troubles: list[str]) -> list[str]:
 def settled(page: Any, room: str) -> None:
     """Wait until everything of a room stands there."""
     parts = {
-        "plan": ("#accuracy .curve", "#records .curve", "#answers:not(:has(.past)) td.number"),
+        "plan": ("#accuracy .curve.chosen", "#answers:not(:has(.past)) td.number"),
         "understand": ("#paint svg", "#laws svg", "#draws svg", "#tables svg", "#witness svg"),
-        "release": ("#file option", "#ledger h3"),
+        "release": ("#columns .column",),
+        "ledger": ("#accounts .card",),
     }
+    if room == "release":
+        page.wait_for_selector("#file option:nth-child(2)", state="attached")
+        page.select_option("#file", "admissions.csv")
     for part in parts[room]:
         page.wait_for_selector(part, state="attached")
 
@@ -102,3 +106,21 @@ def tab_to(page: Any, selector: str) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{selector} cannot be reached by Tab")
+
+
+CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "textbox"}
+
+
+def named(page: Any) -> int:
+    """Return how many controls the accessibility tree has; demand a name for each of them."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    controls = [
+        node
+        for node in nodes
+        if not node.get("ignored") and node.get("role", {}).get("value") in CONTROLS
+    ]
+    nameless = [node for node in controls if not node.get("name", {}).get("value")]
+    if nameless:
+        raise AssertionError(f"every control must have a name, got {nameless}")
+    return len(controls)

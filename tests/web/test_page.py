@@ -1,7 +1,7 @@
-"""The three rooms, in a real browser: what a person does, and what stands there then."""
+"""Plan and Understand, in a real browser: what a person does, and what stands there then."""
 
-import json
 import re
+from math import log10
 
 import pytest
 from support.browsing import NARROW, ROOMS, seen, settled, visit
@@ -21,6 +21,7 @@ def cells(page, sampler):
 def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
     with visit(browser, admissions_page, "plan") as page:
         page.wait_for_selector("#accuracy .curve.chosen")
+        page.click("#more summary")
         page.fill("#k", "20")
         page.fill("#epsilon", "0.5")
         needed = dproo.plan(k=20, epsilon="0.5", alpha="0.05")["ls-roo"]
@@ -28,8 +29,10 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
         reached = dproo.plan(n=1000, k=20, epsilon="0.5")["ls-roo"]
         assert cells(page, "ls-roo")[:2] == [f"{float(reached):.3g}", f"{needed:,}"]
         assert "at most a factor 1.649" in page.inner_text("#meaning")
-        assert "--k 20 --epsilon 0.5 --alpha 0.05" in page.inner_text("#command")
-        assert page.locator("#accuracy .curve").count() == len(planned(is_closed_form=True))
+        assert "--k 20 --epsilon 0.5 --alpha 0.05" in page.text_content("#command")
+        page.wait_for_selector("#accuracy text:has-text('bal-roo')")
+        assert page.locator("#accuracy .curve").count() == len(planned(is_closed_form=True)) + 1
+        assert page.locator("#accuracy .floor").count() == 1
         for text in ("better privacy", "better accuracy"):
             assert page.locator(f"#accuracy svg text:has-text('{text}')").count() == 1
         page.wait_for_selector("#accuracy .here")
@@ -48,6 +51,7 @@ def test_an_answer_to_an_earlier_question_fades_until_the_new_one_is_there(
     browser, admissions_page
 ):
     with visit(browser, admissions_page, "plan") as page:
+        page.click("#more summary")
         page.wait_for_selector("#answers:not(:has(.past)) td.number")
         assert page.evaluate(ASK_FOR_ANOTHER_ALPHA) == 2  # records needed, and epsilon needed
         page.wait_for_selector("#answers:not(:has(.past)) td.number")
@@ -74,28 +78,94 @@ def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, ad
 def test_another_sampler_can_be_followed(browser, admissions_page):
     with visit(browser, admissions_page, "plan") as page:
         settled(page, "plan")
+        page.click("#more summary")
         page.check("#answers input[value='roo']")
         assert page.locator("#accuracy text.accent").text_content() == "roo"
+        assert "By roo, which you follow" in page.inner_text("#recommended")
+        page.reload()
+        page.wait_for_selector("#accuracy text.accent:has-text('roo')")
+
+
+def test_one_answer_comes_first(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        page.wait_for_selector("#sentence:has-text('at most 2.2 %')")
+        assert page.inner_text("#sentence").startswith(
+            "With 1,000 records at ε = 0.1, at most 2.2 % of draws differ from a random record"
+        )
+        assert page.inner_text("#recommended").startswith("By bal-roo, which “auto” takes.")
+        page.wait_for_selector(
+            "#target:has-text('For at most 5 %, 492 records would do, or ε = 0.0')"
+        )
+        assert not page.is_visible("#answers")
+        page.fill("#n", "1,000,000")  # which took a minute once
+        page.wait_for_selector("#sentence:not(.past):has-text('With 1,000,000 records')")
 
 
 REFUSED = {  # what is written, why it is refused, and to how many questions
-    "k": ("1", "k must be at least 2, got 1.", 5),
-    "alpha": ("2", "alpha must be between 0 and 1, got '2'.", 3),
+    "k": ("1", "Possible values k must be at least 2, got 1.", 6),
+    "alpha": ("2", "Target accuracy \u03b1 must be between 0 and 1, got '2'.", 3),
 }
 
 
 @pytest.mark.parametrize("field", REFUSED)
-def test_a_refused_plan_says_why(browser, admissions_page, field):
+def test_a_refused_plan_says_why_at_its_field(browser, admissions_page, field):
     text, sentence, refusals = REFUSED[field]
     with visit(browser, admissions_page, "plan", refusals=refusals) as page:
         settled(page, "plan")
         page.fill(f"#{field}", text)
-        page.wait_for_selector(f'#refused:has-text("{sentence}")')
+        page.wait_for_selector(f'[data-name={field}] .wrong:has-text("{sentence}")')
+        page.wait_for_selector("#sentence.past")
+        page.wait_for_selector(
+            "#accuracy.past" if field == "k" else "#records.past", state="attached"
+        )
+
+
+MEANINGS = {"1/3": "1.396", "1000": "10⁴³⁴ and more", "0.1": "1.105", "nothing": "…"}
+
+
+def test_every_epsilon_has_a_meaning(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        page.wait_for_selector("#laws svg")
+        told = page.evaluate(
+            """async (texts) => {
+              const { exponential, value } = await import("/static/fields.js");
+              return texts.map((text) => exponential(value(text)));
+            }""",
+            list(MEANINGS),
+        )
+        assert told == list(MEANINGS.values())
+
+
+def test_choices_and_sliders_are_restored_on_the_way_back(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        settled(page, "plan")
+        page.fill("#epsilon", "2.5")
+        page.click("nav >> text=Understand")
+        page.wait_for_selector("#laws svg")
+        page.fill("#letters", "26")
+        page.wait_for_selector("#paint [role=slider] >> nth=25")
+        page.focus("#paint [role=slider][tabindex='0']")
+        page.keyboard.press("Home")
+        page.wait_for_selector("#laws[data-counts^='0 ']")
+        page.click("nav >> text=Ledger")
+        page.wait_for_selector("#accounts .card")
+        page.go_back()
+        page.wait_for_selector("#laws[data-counts^='0 ']")
+        assert page.input_value("#letters") == "26"
+        assert page.input_value("#shape") == ""
+        assert page.locator("#paint [role=slider]").count() == 26
+        assert page.locator("[data-sampler=roo] .bar-law").count() == 26
+        page.go_back()
+        settled(page, "plan")
+        assert page.input_value("#epsilon") == "2.5"
+        slider = page.locator("[data-name=epsilon] [type=range]")
+        assert float(slider.input_value()) == pytest.approx(log10(2.5), abs=0.02)
 
 
 def test_the_commands_are_copied(browser, admissions_page):
     allowed = {"permissions": ["clipboard-read", "clipboard-write"]}
     with visit(browser, admissions_page, "plan", **allowed) as page:
+        page.click("#elsewhere summary")
         button = "document.querySelector('[data-copies=python]')"
         with seen(page, f"{button}.textContent === 'Copied'"):
             page.click("text=Copy the Python")
@@ -126,6 +196,7 @@ def test_a_painted_histogram_shows_the_exact_law_of_every_sampler(browser, admis
         page.mouse.down()
         page.mouse.move(box["x"] + box["width"] - 20, box["y"] + 60, steps=40)
         page.mouse.up()
+        assert page.evaluate("String(getSelection())") == ""
         counts = painted(page)
         assert counts != before
         assert len(set(counts)) == len(counts), "each letter was painted to its own height"
@@ -157,7 +228,7 @@ def test_a_histogram_is_painted_by_keys_and_by_shapes(browser, admissions_page):
         assert painted(page) == [2, 90, 90, 90, 0, 0, 0, 0]
         assert page.input_value("#shape") == ""
         page.fill("#letters", "3")
-        page.wait_for_selector("#painted:has-text('on 3 letters')")
+        page.wait_for_selector("#painted:has-text('on 3 possible values')")
         page.select_option("#step", "100")
         page.wait_for_selector("#painted:has-text('27,000 records')")
 
@@ -197,8 +268,9 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
         assert page.locator("#witness svg").count() == 2
         shown = page.locator("#witness svg").first.get_attribute("aria-label").replace("\n", " ")
         assert shown == (
-            "One dataset: letter 1 1 records, letter 2 2 records, 9,998 letters 1 records"
+            "One dataset: value 1 1 records, value 2 2 records, 9,998 values 1 records"
         )
+        assert page.locator("#witness .bar-law.leak").count() == 2
         page.wait_for_selector("#tables .curve.chosen")
         page.select_option("#preset", "1000,9,0.1")
         page.wait_for_selector("#verdict:has-text('Here the printed table keeps its word')")
@@ -207,75 +279,47 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
         assert painted.value.ok
 
 
-def choose(page, epsilon):
-    page.wait_for_selector("#file option", state="attached")
-    page.fill("#column", "diagnosis")
-    page.fill("#alphabet", "codes.txt")
-    page.fill("#epsilon", epsilon)
-    page.click("text=Review the release")
+def test_two_factors_that_differ_are_told_apart(browser, admissions_page):
+    with visit(browser, admissions_page, "understand") as page:
+        told = page.evaluate(
+            """() => import("/static/fields.js").then(({ apart }) => apart(1.01007, 1.01005))"""
+        )
+        assert told == ["1.0101", "1.01"]
 
 
-def test_a_release_is_confirmed_shown_kept_and_then_refused(browser, admissions_page, tmp_path):
-    with visit(browser, admissions_page, "release", refusals=1) as page:
-        choose(page, "2")
-        page.wait_for_selector("#confirm-body:visible")
-        sums = [page.inner_text(f"#{name}") for name in ("left", "cost", "left-after")]
-        assert sums == ["3", "2", "1"]
-        assert "4 public letters" in page.inner_text("#summary")
-        page.click("#go")
-        page.wait_for_selector("#result-body:visible")
-        value = page.inner_text("#value")
-        assert value in {"I50", "J18", "S72", "other"}
-        with page.expect_download() as download:
-            page.click("#download")
-        kept = tmp_path / "receipt.json"
-        download.value.save_as(kept)
-        assert download.value.suggested_filename == "dproo-receipt-2.json"
-        receipt = json.loads(kept.read_text(encoding="utf-8"))
-        assert receipt["values"] == [value]
-        assert receipt["certificate"]["holds"]
-        page.wait_for_selector("#ledger:has-text('1 left of 3')")
-        assert page.locator("#ledger tbody tr").count() == 1
-
-        choose(page, "2")
-        page.wait_for_selector("#refused:visible")
-        sentence = page.inner_text("#refused")
-        assert "at most the 1 left of the budget" in sentence
-        assert sentence.endswith("Nothing was read or charged.")
-        assert not page.is_visible("#confirm-body")
+def test_too_many_values_are_refused_at_their_field_and_the_laws_fade(browser, admissions_page):
+    with visit(browser, admissions_page, "understand", refusals=1) as page:
+        page.wait_for_selector("#laws svg")
+        page.fill("#letters", "27")
+        page.wait_for_selector("[data-name=k] .wrong:has-text('must be at most 26, got 27.')")
+        assert "past" in page.get_attribute("#laws", "class")
+        page.fill("#letters", "3")
+        page.wait_for_selector("#laws:not(.past)")
+        assert page.locator(".wrong").count() == 0
 
 
-def test_a_changed_choice_withdraws_what_was_shown(browser, admissions_page):
-    with visit(browser, admissions_page, "release") as page:
-        choose(page, "0.5")
-        page.wait_for_selector("#confirm-body:visible")
-        page.fill("#epsilon", "0.25")
-        assert not page.is_visible("#go")
+EMPTIEST = """() => Math.max(...[...document.querySelectorAll(".card")]
+  .filter((card) => card.checkVisibility())
+  .map((card) => {
+    const box = card.getBoundingClientRect();
+    const ends = [...card.children].map((part) => part.getBoundingClientRect().bottom);
+    return (box.bottom - Math.max(...ends)) / box.height;
+  }))"""
 
 
-def test_the_sampler_that_adapts_asks_for_a_guess(browser, admissions_page):
-    with visit(browser, admissions_page, "release") as page:
-        assert not page.is_visible("#guess")
-        page.select_option("#sampler", "als-roo")
-        page.select_option("#guess", "sparse")
-        choose(page, "0.25")
-        page.wait_for_selector("#confirm-body:visible")
-        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
-        assert "--guess sparse" in page.text_content("#command")
-        page.click("#go")
-        page.wait_for_selector("#result-body:visible")
-        with page.expect_download() as download:
-            page.click("#download")
-        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
-        assert (receipt["sampler"], receipt["guess"]) == ("als-roo", "sparse")
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_card_is_half_empty(browser, admissions_page, room):
+    with visit(browser, admissions_page, room, viewport={"width": 1100, "height": 900}) as page:
+        settled(page, room)
+        assert page.evaluate(EMPTIEST) < 0.25
 
 
-def test_a_database_has_its_own_fields(browser, admissions_page):
-    with visit(browser, admissions_page, "release") as page:
-        page.check("[value=database]")
-        assert page.is_visible("#url")
-        assert page.is_visible("#table")
-        assert not page.is_visible("#file")
+def test_an_address_that_leads_nowhere_is_a_page(browser, admissions_page):
+    with visit(browser, admissions_page, "ledger", refusals=2) as page:
+        page.goto(f"{admissions_page.origin}/nowhere")
+        assert page.inner_text("h1") == "Nothing here"
+        page.goto(f"{admissions_page.origin}/api/ledger")
+        assert page.inner_text("h1") == "No entry"
 
 
 @pytest.mark.parametrize("room", ROOMS)

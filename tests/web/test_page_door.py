@@ -81,8 +81,8 @@ def enter(context, page):
     tab = context.new_page()
     tab.set_default_timeout(PATIENCE * 1000)
     tab.goto(page.link())
-    tab.wait_for_url("**/plan")
-    settled(tab, "plan")
+    tab.wait_for_url("**/release")
+    settled(tab, "release")
     return tab
 
 
@@ -114,18 +114,18 @@ def test_a_reload_another_tab_and_the_way_back_need_no_new_link(browser, page):
     context = browser.new_context()
     tab = enter(context, page)
     tab.reload()
-    settled(tab, "plan")
-    tab.click("nav >> text=Release")
     settled(tab, "release")
-    tab.go_back()
+    tab.click("nav >> text=Plan")
     settled(tab, "plan")
+    tab.go_back()
+    settled(tab, "release")
     with context.expect_page() as opened:
         tab.click("nav >> text=Understand", modifiers=["ControlOrMeta"])
     settled(opened.value, "understand")
     typed = context.new_page()
     typed.goto(f"{page.origin}/")
-    typed.wait_for_url("**/plan")
-    settled(typed, "plan")
+    typed.wait_for_url("**/release")
+    settled(typed, "release")
     context.close()
 
 
@@ -154,13 +154,12 @@ def test_a_link_that_was_used_says_so(browser, page):
 
 
 def test_a_key_that_the_server_does_not_know_is_forgotten(browser, page):
-    with visit(browser, page, "plan", refusals=3) as tab:
+    with visit(browser, page, "plan", refusals=2) as tab:
         settled(tab, "plan")
         tab.evaluate("sessionStorage.setItem('dproo-key', 'of another launch')")
         tab.goto(f"{page.origin}/release")
-        tab.wait_for_selector("#refused:has-text('this tab has no key')")
+        tab.wait_for_selector("#data-refused:has-text('This tab has no key')")
         assert key_of(tab) is None
-        tab.wait_for_selector("#ledger-refused:visible")
         tab.goto(f"{page.origin}/api/ledger")
         assert "This tab has no key" in tab.inner_text("main")
 
@@ -180,11 +179,11 @@ def test_no_history_holds_a_working_secret(browser, tmp_path):
             )
             tab = context.new_page()
             tab.goto(link())
-            tab.wait_for_url("**/plan")
+            tab.wait_for_url("**/release")
             keys.append(key_of(tab))
             context.close()
             histories.append(history(profile))
-            assert f"{page.origin}/plan" in histories[-1]
+            assert f"{page.origin}/release" in histories[-1]
         by_file, by_link = histories
         assert not any(secret in url for url in by_file for secret in (token_of(page.url), *keys))
         assert not any(key in url for url in by_link for key in keys)
@@ -201,9 +200,9 @@ def history(profile):
 def test_a_receipt_of_the_past_is_saved_as_a_file(browser, page):
     nonce = page.post("/api/order", ORDER).json["nonce"]
     receipt = page.post("/api/release", {"nonce": nonce}).json
-    with visit(browser, page, "release") as tab:
-        settled(tab, "release")
+    with visit(browser, page, "ledger") as tab:
+        settled(tab, "ledger")
         with tab.expect_download() as download:
-            tab.click("#ledger button")
+            tab.click("#accounts button")
         assert json.loads(download.value.path().read_text(encoding="utf-8")) == receipt
         assert download.value.suggested_filename == "dproo-receipt-2.json"

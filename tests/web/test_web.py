@@ -18,9 +18,10 @@ from support.serving import COMMAND, ORDER, PATIENCE, admissions, request, serve
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
-from dproo.web import api, orders
+from dproo.web import nonces, questions
 from dproo.web.folder import Folder
-from dproo.web.orders import Orders
+from dproo.web.nonces import Nonces
+from dproo.web.rendering import ROOMS
 
 IN_OPEN = 0x20
 
@@ -116,10 +117,10 @@ def test_an_order_shows_every_choice_and_what_it_costs(page):
         "diagnosis",
         "admissions.csv",
         "codes.txt",
-        "4 public",
+        "4 possible values",
         "ls-roo",
         "0.3",
-        "replace",
+        "the number of records is public",
     ):
         assert part in shown["summary"]
     assert shown["cost"] == "0.3"
@@ -254,11 +255,11 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
     ("changes", "sentence"),
     [
         ({"column": ""}, "column must be given."),
-        ({"alphabet": ""}, "alphabet must be given: a file of letters, a range or bins."),
+        ({"alphabet": ""}, "alphabet must be given: a file of possible values, a range or bins."),
         ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
         ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
-        ({"size": "2"}, "request must be an object of source, data, table, dataset, column"),
+        ({"size": "2"}, "request must be an object of source, data, password, table, dataset"),
         ({"guess": "sparse"}, "guess must be used with als-roo, got ls-roo."),
         ({"sampler": "als-roo", "guess": "flat"}, "guess must be one of any, dense, heavy tail"),
         ({"source": "database"}, "data must be a postgresql:// URL."),
@@ -268,7 +269,7 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
         ({"table": "a..b"}, "table must be the name of a table, or schema.table, got 'a..b'."),
         (
             {"source": "database", "data": "postgresql://h/x"},
-            "dataset must be given for a database: it names the budget.",
+            "dataset must have a budget, got 'postgresql://h/x'. Declare a budget first",
         ),
     ],
 )
@@ -283,13 +284,13 @@ def test_a_wrong_order_is_refused_in_one_sentence(page, changes, sentence):
 def test_an_alphabet_may_be_spelled_out_or_a_column_of_another_file(page):
     (page.folder / "code book.csv").write_text("code,name\nI50,heart\nJ18,lung\n")
     for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("code book.csv:code", 3)):
-        assert f"out of {k} public letters" in order(page, alphabet=text).json["summary"]
+        assert f"out of {k} possible values" in order(page, alphabet=text).json["summary"]
 
 
 def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(ValueError, match=r"scipy must be installed .*dproo\[accuracy\]"):
-        api._shape({"name": "dirichlet", "n": "10", "k": "4"})
+        questions.shape_answer({"name": "dirichlet", "n": "10", "k": "4"})
 
 
 def test_a_sampler_that_refuses_keeps_no_other_from_showing_its_law(monkeypatch):
@@ -297,7 +298,7 @@ def test_a_sampler_that_refuses_keeps_no_other_from_showing_its_law(monkeypatch)
         raise ValueError("n must be larger for this sampler, got 4.")
 
     monkeypatch.setitem(SAMPLERS, "picky", refusing)
-    laws = api._law({"counts": [3, 1], "epsilon": "1"})["laws"]
+    laws = questions.law_answer({"counts": [3, 1], "epsilon": "1"})["laws"]
     assert laws[-1] == {"sampler": "picky", "error": "n must be larger for this sampler, got 4."}
     assert all("pmf" in law for law in laws[:-1])
 
@@ -334,8 +335,8 @@ def test_every_answer_forbids_caching_framing_and_foreign_content(page):
 
 
 def test_the_pages_name_no_other_address(page):
-    texts = [page.get(f"/{room}").body.decode() for room in ("plan", "understand", "release")]
-    static = Path(orders.__file__).parent / "static"
+    texts = [page.get(f"/{room}").body.decode() for room in ROOMS]
+    static = Path(nonces.__file__).parent / "static"
     texts += [path.read_text(encoding="utf-8") for path in static.iterdir()]
     for text in texts:
         found = set(re.findall(r"https?://[a-z0-9.-]+|[\"'(]//[a-z0-9.-]+", text))
@@ -352,15 +353,15 @@ def test_it_listens_on_this_machine_only(page):
 
 
 def test_an_order_waits_a_while_and_not_for_ever(monkeypatch):
-    waiting = Orders()
+    waiting = Nonces()
     first = waiting.add("first")
-    nonces = [waiting.add(i) for i in range(32)]
+    later = [waiting.add(i) for i in range(32)]
     with pytest.raises(ValueError, match="nonce must be"):
         waiting.take(first)
-    assert waiting.take(nonces[0]) == 0
-    monkeypatch.setattr(orders.time, "monotonic", lambda: 10**9)
+    assert waiting.take(later[0]) == 0
+    monkeypatch.setattr(nonces.time, "monotonic", lambda: 10**9)
     with pytest.raises(ValueError, match="nonce must be"):
-        waiting.take(nonces[1])
+        waiting.take(later[1])
 
 
 def test_a_file_that_was_changed_to_a_link_is_not_read(page):

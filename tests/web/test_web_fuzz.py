@@ -47,10 +47,24 @@ VALUES = [
         "bins:",
         "auto",
     ],
+    *[{"schema": {"fields": [{"name": "ward", "type": kind}]}} for kind in ("boolean", "x", None)],
     *["postgresql://", "file", "database", "diagnosis", "'; DROP TABLE x", "1e-30", "1000"],
 ]
 NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", "guess", ""]
-POSTS = ["/api/order", "/api/release", "/api/law", "/api/draws"]
+NAMES += ["codebook", "network", "person", "purpose", "password", "delimiter", "encoding"]
+NAMES += ["budget", "neighbours", "records_per_person", "n"]
+PATHS = ["order", "release", "law", "draws"]
+PATHS += ["columns", "codebook", "row-plan", "check", "budget", "declare"]
+POSTS = [f"/api/{path}" for path in PATHS]
+DATA = {"source", "data", "password", "table", "dataset", "delimiter", "encoding"}
+TAKEN = {
+    "/api/order": {*ORDER},
+    "/api/columns": DATA,
+    "/api/check": {*DATA, "codebook"},
+    "/api/budget": {*DATA, "budget", "neighbours", "records_per_person"},
+    "/api/row-plan": {"codebook", "n", "epsilon", "network", "neighbours"},
+}
+BOOK = {"schema": {"fields": [{"name": "ward", "type": "boolean"}]}}
 GETS = ["plan", "curve", "certify", "tables", "shape", "ledger/1", "ledger/x", "files"]
 
 
@@ -95,12 +109,16 @@ def test_objects_of_any_kind_are_endured(page):
     chance = random.SystemRandom()
 
     def any_object():
-        fields = {**ORDER, "counts": [3, 1], "size": 1} if chance.random() < 0.8 else {}
+        fields = (
+            {**ORDER, "counts": [3, 1], "size": 1, "codebook": BOOK, "n": "9"}
+            if chance.random() < 0.8
+            else {}
+        )
         for _ in range(chance.randrange(4)):
             fields[chance.choice(NAMES)] = chance.choice(VALUES)
         path = chance.choice(POSTS)
-        if path == "/api/order" and chance.random() < 0.5:
-            fields = {name: value for name, value in fields.items() if name in ORDER}
+        if path in TAKEN and chance.random() < 0.8:
+            fields = {name: value for name, value in fields.items() if name in TAKEN[path]}
         return request("POST", path, page.headers, json.dumps(fields).encode())
 
     endure(page, (any_object() for _ in range(OBJECTS)))

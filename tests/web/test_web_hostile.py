@@ -1,7 +1,7 @@
 """Hostile requests, over the socket: every one is refused, and the ledger keeps every byte.
 
-Each is a release that would be carried out but for the one thing that is wrong with it: the
-order behind it was reviewed a moment before, and its nonce is fresh.
+Each is a release, or the declaration of a budget, that would be carried out but for the one thing
+that is wrong with it: what is behind it was reviewed a moment before, and its nonce is fresh.
 """
 
 import json
@@ -151,7 +151,31 @@ TARGETS = [
     "/openapi.json",
     "/.env",
 ]
+BUDGET = {"source": "file", "data": "undeclared.csv", "budget": "9", "neighbours": "replace"}
+BUDGETS = {
+    "no number": {"budget": "much"},
+    "an endless one": {"budget": "inf"},
+    "no relation": {"neighbours": ""},
+    "a second one": {"data": "admissions.csv"},
+    "one of a file outside": {"data": "../secret.csv"},
+    "one of a file by a link": {"data": "link.csv"},
+    "one with a password for a name": {"dataset": "postgresql://ann:CANARY-7f3a@h/x"},
+    "one in another ledger": {"ledger": "mine.sqlite3"},
+    "one with a list for a number": {"budget": ["9"]},
+}
+BOOKS = {
+    "a text": "codebook.json",
+    "a path": "/etc/passwd",
+    "a list": [],
+    "an object without columns": {},
+    "columns that are texts": {"schema": {"fields": ["a"]}},
+    "no columns": {"schema": {"fields": []}},
+    "a column without a name": {"schema": {"fields": [{"type": "boolean"}]}},
+    "a column without values": {"schema": {"fields": [{"name": "ward", "type": "string"}]}},
+    "a draft": {"draft": ["x"], "schema": {"fields": [{"name": "ward", "type": "boolean"}]}},
+}
 STRANGERS = [
+    "/api/running",
     "/api/",
     "/api/ledger",
     "/api/files",
@@ -170,6 +194,7 @@ def page(tmp_path_factory):
     (folder / "link.csv").symlink_to(base / "secret.csv")
     (folder / "linked").symlink_to(base)
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    (folder / "undeclared.csv").write_text("diagnosis\nCANARY-7f3a\n")
     (folder / "distinct.csv").write_text("diagnosis\nI50\nJ18\n")
     (folder / "twin.csv").hardlink_to(folder / "distinct.csv")
     for data in (base / "secret.csv", folder / "distinct.csv"):  # all but the path is right
@@ -181,6 +206,11 @@ def page(tmp_path_factory):
 @pytest.fixture
 def nonce(page):
     return page.post("/api/order", ORDER).json["nonce"]
+
+
+@pytest.fixture
+def budget_nonce(page):
+    return page.post("/api/budget", BUDGET).json["nonce"]
 
 
 def refused(page, raw, statuses=range(400, 500)):
@@ -225,6 +255,38 @@ def test_another_host_reads_nothing(page, host):
 def test_a_release_with_a_wrong_header_is_refused(page, nonce, wrong):
     headers = filled(page, HEADERS[wrong])
     refused(page, request("POST", "/api/release", headers, confirmation(nonce)))
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_budget_for_another_host_is_refused(page, budget_nonce, host):
+    headers = filled(page, {"Host": HOSTS[host]})
+    headers["Origin"] = f"http://{headers['Host']}"
+    refused(page, request("POST", "/api/declare", headers, confirmation(budget_nonce)))
+
+
+@pytest.mark.parametrize("wrong", HEADERS)
+def test_a_budget_with_a_wrong_header_is_refused(page, budget_nonce, wrong):
+    headers = filled(page, HEADERS[wrong])
+    refused(page, request("POST", "/api/declare", headers, confirmation(budget_nonce)))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_budget_with_a_wrong_body_is_refused(page, body):
+    refused(page, request("POST", "/api/declare", page.headers, BODIES[body]))
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_a_wrong_budget_is_refused(page, budget):
+    body = json.dumps(BUDGET | BUDGETS[budget]).encode()
+    answer = refused(page, request("POST", "/api/budget", page.headers, body))
+    assert "nonce" not in answer.json
+
+
+@pytest.mark.parametrize("book", BOOKS)
+def test_a_release_by_a_wrong_code_book_is_refused(page, book):
+    order = {"source": "file", "data": "admissions.csv", "epsilon": "1", "codebook": BOOKS[book]}
+    answer = refused(page, request("POST", "/api/order", page.headers, json.dumps(order).encode()))
+    assert "nonce" not in answer.json
 
 
 @pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Dproo-Key"])
@@ -288,6 +350,17 @@ def test_a_file_outside_the_folder_is_refused(page, order):
     assert answer.json["error"].startswith(f"{name} must be a file in the allowed folder, got ")
 
 
+@pytest.mark.parametrize("path", ["columns", "check", "budget"])
+@pytest.mark.parametrize(
+    "order", [order for order, changes in OUTSIDE.items() if "data" in changes]
+)
+def test_no_header_is_read_outside_the_folder(page, order, path):
+    asked = {"source": "file", **OUTSIDE[order]} | ({"codebook": {}} if path == "check" else {})
+    body = json.dumps(asked).encode()
+    answer = refused(page, request("POST", f"/api/{path}", page.headers, body))
+    assert answer.json["error"].startswith("data must be a file in the allowed folder, got ")
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_wrong_order_is_refused(page, order):
     body = json.dumps(ORDER | ORDERS[order]).encode()
@@ -309,7 +382,7 @@ def test_whoever_lacks_a_key_is_answered_nothing(page, target):
 
 
 def test_what_is_open_to_everybody_tells_nothing_of_the_data(page):
-    for target in ("/", "/plan", "/understand", "/release", "/static/release.js"):
+    for target in ("/", "/plan", "/understand", "/release", "/ledger", "/static/release.js"):
         answer = page.send(request("GET", target, {"Host": page.host}))
         assert answer.status == 200
         for secret in (page.folder, page.ledger, "admissions", page.key, token_of(page.url)):
@@ -329,5 +402,13 @@ def test_a_replayed_nonce_is_refused(page, nonce):
     refused(page, raw)
 
 
+def test_a_budget_that_is_as_it_should_be_is_declared(page, budget_nonce):
+    raw = request("POST", "/api/declare", page.headers, confirmation(budget_nonce))
+    assert page.send(raw).status == 200  # what all of the above would have got
+    refused(page, raw)
+
+
 def test_there_are_enough_of_them():
-    assert len(HOSTS) * 2 + len(HEADERS) + len(METHODS) + len(BODIES) >= 60
+    twice = len(HEADERS) + len(BODIES)
+    once = sum(map(len, (METHODS, OUTSIDE, ORDERS, TARGETS, STRANGERS, BUDGETS, BOOKS)))
+    assert 3 * len(HOSTS) + 2 * twice + once >= 200

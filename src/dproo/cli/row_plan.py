@@ -7,14 +7,14 @@ from typing import Any
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import echo, print_json
-from dproo.report import number
+from dproo.report import row_plan_object
 
 
 def print_row_plan(codebook: str, *, as_json: bool, **known: Any) -> None:
     """Print the plan of a row as a table, or as JSON."""
     answer = plan(codebook=codebook, **known)
     if as_json:
-        print_json(_object(answer))
+        print_json(row_plan_object(answer))
         return
     width = max(len("column"), *(len(step.column) for step in answer.columns))
     echo(f"{'column':<{width}} {'letters':>8} {'cells':>12} {'epsilon':>9} {'alpha':>7}  parents")
@@ -54,26 +54,3 @@ def _sentences(answer: RowPlan) -> list[str]:
         number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
         third = f"Within 10 %, each column can have {number_of}."
     return [first, second, third]
-
-
-def _object(answer: RowPlan) -> dict[str, Any]:
-    return {
-        "n": answer.n,
-        "epsilon": number(answer.epsilon),
-        "network": answer.network,
-        "network_epsilon": number(answer.network_epsilon),
-        "alpha": number(answer.alpha),
-        "is_hopeless": answer.is_hopeless,
-        "parents": answer.parents,
-        "columns": [
-            {
-                "column": step.column,
-                "parents": list(step.parents),
-                "k": step.k,
-                "cells": step.cells,
-                "epsilon": number(step.epsilon),
-                "alpha": number(step.alpha),
-            }
-            for step in answer.columns
-        ],
-    }

@@ -1,4 +1,4 @@
-"""The application: the entrance, three rooms, their files, and the objects behind them."""
+"""The application: the entrance, the rooms, their files, and the objects behind them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.mechanisms.adaptive import SPREADS
 from dproo.releases.sample_request import ADAPTIVE
-from dproo.web.api import PAINTED_LETTERS_MAX, Api
+from dproo.web.api import Api
 from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder
 from dproo.web.gate import ENTRANCE, Gate
+from dproo.web.questions import PAINTED_LETTERS_MAX
 from dproo.web.rendering import ROOMS, Refusal, refused, render
 
 _SPENT = Refusal(

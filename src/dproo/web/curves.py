@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import Any
 
 from dproo.analysis.planner import plan, planned
-from dproo.core.arguments import refusal
+from dproo.core.arguments import one_of, refusal
 from dproo.core.exact import parse_epsilon
 from dproo.report import plan_object
 
@@ -17,11 +17,13 @@ _LOW, _HIGH = -2, 1
 _LOWEST, _HIGHEST = -4, 2
 
 
-def curve(*, epsilon: str, **known: Any) -> dict[str, Any]:
+def curve(*, epsilon: str, sampler: str | None = None, **known: Any) -> dict[str, Any]:
     """Return every sampler's answer for epsilons around the given one, evenly on a log scale.
 
     Args:
         epsilon: what the range of epsilons must hold.
+        sampler: the one to answer for, by default all that have a closed form: a curve has
+            many points.
         known: two of n, k and alpha; the other one is solved for.
 
     >>> found = curve(epsilon="0.1", n=1000, k=9)
@@ -32,27 +34,31 @@ def curve(*, epsilon: str, **known: Any) -> dict[str, Any]:
     if not _LOWEST <= decades <= _HIGHEST:
         raise ValueError(refusal("epsilon", "be between 0.0001 and 100 for a chart", epsilon))
     low, high = min(_LOW, floor(decades)), max(_HIGH, ceil(decades))
-    return _curve(low, high, tuple(sorted(known.items())))
+    asked = () if sampler is None else (one_of("sampler", sampler, planned()),)
+    return _curve(low, high, asked, tuple(sorted(known.items())))
 
 
 @lru_cache(maxsize=64)
-def _curve(low: int, high: int, known: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _curve(
+    low: int, high: int, asked: tuple[str, ...], known: tuple[tuple[str, Any], ...]
+) -> dict[str, Any]:
     steps = range(low * _PER_DECADE, high * _PER_DECADE + 1)
     epsilons = [Fraction(f"{10 ** (step / _PER_DECADE):.3g}") for step in steps]
     given = dict(known)
-    asked = planned(is_closed_form=True)  # a curve has many points
+    samplers = asked or planned(is_closed_form=True)
     answers = [
-        plan_object(plan(epsilon=epsilon, samplers=asked, **given), given) for epsilon in epsilons
+        plan_object(plan(epsilon=epsilon, samplers=samplers, **given), given)
+        for epsilon in epsilons
     ]
     solved_for = answers[0]["solved_for"]
-    samplers = [row["sampler"] for row in answers[0]["rows"]]
+    shown = [row["sampler"] for row in answers[0]["rows"]]
     return {
         "solved_for": solved_for,
         "given": answers[0]["given"],
         "epsilon": [float(epsilon) for epsilon in epsilons],
         "series": {
             sampler: [answer["rows"][i][solved_for] for answer in answers]
-            for i, sampler in enumerate(samplers)
+            for i, sampler in enumerate(shown)
         },
         "limit": [answer["limit"] for answer in answers],
     }

@@ -15,9 +15,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dproo.web.rendering import Refusal, refused, values
 
 BODY_MAX = 64 << 10
+CODEBOOK_MAX = 1 << 20
 TARGET_MAX = 4 << 10
 
 ENTRANCE = "/"
+_WITH_CODEBOOK = {f"/api/{name}" for name in ("codebook", "row-plan", "check", "order")}
 
 _SAFE = {"GET", "HEAD"}
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
@@ -57,11 +59,11 @@ class Gate:
         guarded = _Guarded(send, is_entrance=scope["path"] == ENTRANCE)
         refusal = self.refusal(scope)
         if refusal is None:
-            body = await _body(receive)
+            body = await _body(receive, _most(scope))
             if body is not None:
                 await self._pass(scope, body, receive, guarded)
                 return
-            refusal = _too_large()
+            refusal = _too_large(_most(scope))
         await refused(refusal, scope)(scope, receive, guarded)
 
     async def _pass(self, scope: Scope, body: bytes, receive: Receive, guarded: _Guarded) -> None:
@@ -143,21 +145,28 @@ def _body_refusal(scope: Scope, kind: str) -> Refusal | None:
     if kinds != [kind]:
         return Refusal(415, f"the body must be {'JSON' if kind == _JSON else 'a form'}.")
     length = values(scope, "content-length")
-    if length and not (length[0].isascii() and length[0].isdigit() and int(length[0]) <= BODY_MAX):
-        return _too_large()
+    if length and not (
+        length[0].isascii() and length[0].isdigit() and int(length[0]) <= _most(scope)
+    ):
+        return _too_large(_most(scope))
     return None
 
 
-def _too_large() -> Refusal:
-    return Refusal(413, f"the body must be at most {BODY_MAX} bytes.")
+def _most(scope: Scope) -> int:
+    """Return how long a body may be; a code book is longer than anything else."""
+    return CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX
 
 
-async def _body(receive: Receive) -> bytes | None:
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, f"the body must be at most {most} bytes.")
+
+
+async def _body(receive: Receive, most: int) -> bytes | None:
     """Return the whole body, or nothing if it is too large."""
     body = bytearray()
-    while len(body) <= BODY_MAX:
+    while len(body) <= most:
         message = await receive()
         body += message.get("body", b"")
         if not message.get("more_body"):
-            return bytes(body) if len(body) <= BODY_MAX else None
+            return bytes(body) if len(body) <= most else None
     return None

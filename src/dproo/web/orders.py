@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-import secrets
 import shlex
-import threading
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet
+from dproo.alphabet.codebook import CodeBook
 from dproo.core.amounts import charge_of
-from dproo.core.arguments import one_of, refusal
+from dproo.core.arguments import refusal
 from dproo.core.exact import parse_epsilon
-from dproo.engines import postgresql_url
-from dproo.engines.query import table_parts
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Account, Address, BudgetRefused, Ledger, default_path, in_epsilon
-from dproo.mechanisms import REPLACE
-from dproo.releases.budget_name import dataset_name, remedy
+from dproo.mechanisms import ADD_REMOVE, REPLACE
+from dproo.releases.assurance import epsilon_warnings
+from dproo.releases.budget_name import remedy
+from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
+from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
+from dproo.releases.statement import Statement
+from dproo.web.codebook import descriptor_of
 from dproo.web.folder import Folder
-
-FILE, DATABASE = "file", "database"
+from dproo.web.source import FIELDS, Source, texts_of
 
 ALPHABET_MAX = 64 << 20
-PATIENCE = 600
-"""Seconds for which an order can be confirmed."""
+SAVED_AS = "codebook.json"
+"""What the page calls a code book that it saves."""
 
-_MOST_ORDERS = 32
+RELATIONS = {
+    REPLACE: "the number of records is public",
+    ADD_REMOVE: "the number of records is private",
+}
+
 _FIELDS = (
-    *("source", "data", "table", "dataset"),
-    *("column", "alphabet", "sampler", "guess", "epsilon"),
+    *FIELDS,
+    *("column", "alphabet", "sampler", "guess", "network", "person", "epsilon", "purpose"),
 )
 
 
@@ -44,60 +47,45 @@ class Order:
 
     Attributes:
         request: the public choices.
-        data: a file, or the URL of a database.
-        name: the file as it was named.
-        alphabet: how the letters were named.
-        epsilon: the privacy parameter as it was written.
-        column: the column of the letters.
-        table: the table of a database or DuckDB file.
+        source: the data.
+        texts: the fields of the form as they were written.
         account: the budget to charge, as it stands.
         ledger: the ledger that holds it.
     """
 
-    request: SampleRequest
-    data: Path | str = field(repr=False)
-    name: str = field(repr=False)
-    alphabet: str
-    epsilon: str
-    column: str
-    table: str | None
+    request: SampleRequest | RowRequest
+    source: Source
+    texts: dict[str, str]
     account: Account
     ledger: Ledger
 
     @classmethod
-    def of(cls, form: object, *, folder: Folder, ledger: Address) -> Order:
+    def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
         """Check what the page asks for; only the public alphabet is read.
 
         Raises:
             ValueError: a request is wrong.
             LedgerError: there is no budget, or too little of it is left.
         """
-        texts = _texts(form)
-        is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
-        data = folder.find("data", texts["data"]) if is_file else _url(texts["data"])
-        if not texts["column"]:
+        texts = texts_of(form, _FIELDS, besides=("codebook",))
+        source = Source.of(texts, folder)
+        descriptor = None if form.get("codebook") is None else descriptor_of(form)
+        if descriptor is None and not texts["column"]:
             raise ValueError("column must be given.")
-        if texts["table"]:
-            table_parts(texts["table"])
-        if not is_file and not texts["dataset"]:
-            raise ValueError("dataset must be given for a database: it names the budget.")
-        book, account = _account(ledger, texts["dataset"] or dataset_name(str(data)))
-        request = SampleRequest(
-            alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
-            epsilon=parse_epsilon(texts["epsilon"]),
-            sampler=texts["sampler"],
-            guess=texts["guess"] or None,
-            neighbours=account.neighbours,
-            records_per_person=account.records_per_person,
-        )
+        Statement(purpose=texts["purpose"] or None)
+        book, account = account_of(ledger, source.dataset)
+        common: dict[str, Any] = {
+            "epsilon": parse_epsilon(texts["epsilon"]),
+            "neighbours": account.neighbours,
+            "records_per_person": account.records_per_person,
+            "person": texts["person"] or None,
+        }
         order = cls(
-            request=request,
-            data=data,
-            name=texts["data"],
-            alphabet=texts["alphabet"],
-            epsilon=texts["epsilon"],
-            column=texts["column"],
-            table=texts["table"] or None,
+            request=_row(descriptor, texts, common)
+            if descriptor is not None
+            else _value(texts, common, folder=folder, data=source.data),
+            source=source,
+            texts=texts,
             account=account,
             ledger=book,
         )
@@ -113,25 +101,32 @@ class Order:
     @property
     def shown(self) -> dict[str, Any]:
         """What a person should see before confirming."""
-        account, where = self.account, self._where
-        guess = f" (guess: {self.request.guess})" if self.request.guess else ""
+        account = self.account
         return {
-            "summary": f"One record of column “{self.column}” of {where}, out of"
-            f" {self.request.alphabet.k} public letters ({self.alphabet}), by"
-            f" {self.request.chosen}{guess} with ε = {self.epsilon}, charged to “{account.dataset}”"
-            f" ({account.neighbours}).",
+            "summary": f"{self._what} with ε = {self.texts['epsilon']}, charged to"
+            f" “{account.dataset}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
             "left": in_epsilon(account.left),
             "left_after": in_epsilon(account.left - self.charge),
             "budget": in_epsilon(account.budget),
+            "warnings": epsilon_warnings(self.request.cost),
             "command": self._command,
         }
 
     @property
-    def _where(self) -> str:
-        source = self.name if isinstance(self.data, Path) else "the database"
-        return source if self.table is None else f"table “{self.table}” of {source}"
+    def _what(self) -> str:
+        match self.request:
+            case RowRequest(codebook=book):
+                names = ", ".join(book.columns)
+                return f"One row of {len(book.columns)} columns ({names}) of {self.source.where}"
+            case SampleRequest() as request:
+                guess = f" (guess: {request.guess})" if request.guess else ""
+                return (
+                    f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
+                    f" {request.alphabet.k:,} possible values ({self.texts['alphabet']}), by"
+                    f" {request.chosen}{guess}"
+                )
 
     @property
     def _command(self) -> str:
@@ -139,24 +134,22 @@ class Order:
 
         The URL of a database is not repeated: it may hold a password.
         """
-        account = self.account
-        options = {
-            "table": self.table,
-            "column": self.column,
-            "alphabet": self.alphabet,
-            "sampler": self.request.chosen,
-            "guess": self.request.guess,
-            "epsilon": self.epsilon,
-            "neighbours": account.neighbours if account.neighbours != REPLACE else None,
-            "records-per-person": str(account.records_per_person)
-            if account.records_per_person > 1
-            else None,
-            "dataset": account.dataset if account.dataset != str(self.data) else None,
-            "ledger": str(self.ledger.path) if self.ledger.path != default_path() else None,
-        }
-        given = [f"--{name} {shlex.quote(text)}" for name, text in options.items() if text]
-        source = shlex.quote(self.name) if isinstance(self.data, Path) else '"$DATABASE_URL"'
-        return " ".join(["dproo sample", source, *given])
+        account, texts, source = self.account, self.texts, self.source
+        given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
+        if isinstance(self.request, RowRequest):
+            given |= {"codebook": SAVED_AS, "network": texts["network"]}
+        else:
+            given |= {name: texts[name] for name in ("column", "alphabet")}
+            given |= {"sampler": self.request.chosen, "guess": self.request.guess or ""}
+        given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
+        given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
+        if account.records_per_person > 1:
+            given["records-per-person"] = str(account.records_per_person)
+        given["dataset"] = account.dataset if account.dataset != str(source.data) else ""
+        given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
+        options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
+        named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
+        return " ".join(["dproo sample", named, *options])
 
     def release(self, folder: Folder) -> Release:
         """Charge, read and draw, for exactly the request that was shown.
@@ -164,68 +157,47 @@ class Order:
         Raises:
             ValueError: the file is no longer the one that was shown.
         """
-        if isinstance(self.data, Path) and folder.find("data", str(self.data)) != self.data:
-            raise ValueError(refusal("data", "be the file that was shown", str(self.data)))
+        source, request = self.source, self.request
+        source.require_unchanged(folder)
+        book = request.codebook if isinstance(request, RowRequest) else None
+        said = source.layout
         return execute(
-            self.request,
-            self.data,
-            column=self.column,
-            table=self.table,
+            request,
+            source.data,
+            column=self.texts["column"] or None if book is None else None,
+            table=source.table,
+            layout=layout_of(book, delimiter=said.delimiter, encoding=said.encoding),
             ledger=self.ledger,
             dataset=self.account.dataset,
+            purpose=self.texts["purpose"] or None,
         )
 
 
-class Orders:
-    """The orders that wait for their confirmation.
-
-    Guarantee: each is handed out once at most, for the nonce that it was shown with.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: dict[str, tuple[float, Order]] = {}
-
-    def add(self, order: Order) -> str:
-        """Keep an order and return the nonce that confirms it; too many drop the oldest."""
-        nonce = secrets.token_urlsafe(32)
-        with self._lock:
-            self._waiting[nonce] = time.monotonic() + PATIENCE, order
-            while len(self._waiting) > _MOST_ORDERS:
-                del self._waiting[next(iter(self._waiting))]
-        return nonce
-
-    def take(self, nonce: object) -> Order:
-        """Return the order of a nonce, once.
-
-        Raises:
-            ValueError: there is none, it was used, or it is too old.
-        """
-        with self._lock:
-            held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
-        if held is None or held[0] < time.monotonic():
-            raise ValueError("nonce must be of a release that was shown and not yet confirmed.")
-        return held[1]
+def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
+    for name in ("column", "alphabet", "guess"):
+        if texts[name]:
+            raise ValueError(f"{name} must be left out with a code book, which names every column.")
+    return RowRequest(
+        codebook=CodeBook.of(descriptor),
+        network=texts["network"] or "auto",  # type: ignore[arg-type] # checked by the request
+        **common,
+    )
 
 
-def _texts(form: object) -> dict[str, str]:
-    if not isinstance(form, Mapping) or set(form) - set(_FIELDS):
-        raise ValueError(f"request must be an object of {', '.join(_FIELDS)} only.")
-    texts = {name: form.get(name) or "" for name in _FIELDS}
-    for name, text in texts.items():
-        if not isinstance(text, str):
-            raise TypeError(refusal(name, "be text", text))
-    return texts
+def _value(
+    texts: dict[str, str], common: dict[str, Any], *, folder: Folder, data: Path | str
+) -> SampleRequest:
+    if texts["network"]:
+        raise ValueError("codebook must be given with network.")
+    return SampleRequest(
+        alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
+        sampler=texts["sampler"],
+        guess=texts["guess"] or None,
+        **common,
+    )
 
 
-def _url(text: str) -> str:
-    if not postgresql_url.is_url(text):
-        raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
-    postgresql_url.parsed(text)
-    return text
-
-
-def _account(path: Address, dataset: str) -> tuple[Ledger, Account]:
+def account_of(path: Address, dataset: str) -> tuple[Ledger, Account]:
     """Return the ledger and the budget of a dataset, or say how to declare one."""
     try:
         ledger = Ledger(path)
@@ -242,7 +214,7 @@ def _account(path: Address, dataset: str) -> tuple[Ledger, Account]:
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
     """Return the public letters; a file of them must be in the folder and not be the data."""
     if not text:
-        raise ValueError("alphabet must be given: a file of letters, a range or bins.")
+        raise ValueError("alphabet must be given: a file of possible values, a range or bins.")
     spelled = Alphabet.spelled(text)
     if spelled is not None:
         return spelled

@@ -10,7 +10,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import Scope
 
-ROOMS = {"plan": "Plan", "understand": "Understand", "release": "Release"}
+ROOMS = {
+    "release": "Release",
+    "plan": "Plan",
+    "understand": "Understand",
+    "ledger": "Ledger",
+}
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

@@ -3,12 +3,13 @@
 import { find, forget } from "./key.js";
 
 const key = await find(); // without one a room does not begin
+const changes = new BroadcastChannel("dproo-ledger");
 
 /** Ask for one object; a refusal is an Error whose message is the server's sentence. */
-export async function ask(path, { query, body } = {}) {
+export async function ask(path, { query, body, signal } = {}) {
   const address = `/api/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
   const headers = { "Dproo-Key": key };
-  const options = { headers };
+  const options = { headers, signal };
   if (body) {
     headers["Content-Type"] = "application/json";
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
@@ -16,7 +17,8 @@ export async function ask(path, { query, body } = {}) {
   let answer;
   try {
     answer = await fetch(address, options);
-  } catch {
+  } catch (error) {
+    if (signal?.aborted) throw error;
     throw new Error("The server does not answer: was dproo serve ended?");
   }
   if (answer.status === 403) forget();
@@ -28,37 +30,39 @@ export async function ask(path, { query, body } = {}) {
 const PATIENCE = 300;
 
 /**
- * Return a function that asks for `action` anew: once calls pause for `wait` milliseconds, and
- * never before the last answer is there, so that the server is not asked faster than it answers.
+ * Return a function that asks for `action` anew, once calls pause for `wait` milliseconds. A
+ * question that is no longer asked is cancelled, and its answer is never shown.
  * If an answer takes long, `place` says that it is busy.
  */
 export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
-  let isRunning = false;
-  let isWanted = false;
+  let running;
   const run = async () => {
-    isWanted = isRunning;
-    if (isRunning) return;
-    isRunning = true;
+    const mine = new AbortController();
+    running = mine;
     const late = setTimeout(() => place?.setAttribute("aria-busy", "true"), PATIENCE);
     try {
-      show(await action());
+      const answer = await action(mine.signal);
+      if (running === mine) show(answer);
     } catch (error) {
-      refuse(error.message);
+      if (running === mine) refuse(error.message);
     }
     clearTimeout(late);
-    place?.removeAttribute("aria-busy");
-    isRunning = false;
-    if (isWanted) run();
+    if (running === mine) place?.removeAttribute("aria-busy");
   };
   return (delay = wait) => {
     clearTimeout(timer);
+    running?.abort();
+    running = undefined;
     timer = setTimeout(run, delay);
   };
 }
 
-/** Show a sentence in a notice, or hide the notice if there is none. */
-export function notice(element, sentence = "") {
-  element.textContent = sentence;
-  element.hidden = !sentence;
+/** Tell the other tabs that the ledger has changed. */
+export const tellChange = () => changes.postMessage("changed");
+
+/** Call `look` whenever the ledger may have changed: in another tab, or while this one was away. */
+export function onChange(look) {
+  changes.addEventListener("message", look);
+  document.addEventListener("visibilitychange", () => document.hidden || look());
 }

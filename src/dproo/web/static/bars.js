@@ -3,7 +3,7 @@
 import { Tip, bar, draw, line, make, onPointer, onWidth, scale, words } from "./drawing.js";
 import { shown } from "./fields.js";
 
-/** Return the name of a letter. */
+/** Return the name of a possible value. */
 export function letter(i) {
   return String.fromCharCode(97 + i);
 }
@@ -29,7 +29,7 @@ export function lawChart(container, { height = 164 } = {}) {
       viewBox: `0 0 ${width} ${height}`,
       tabindex: 0,
       role: "slider",
-      "aria-label": `${name}: arrow keys read letter by letter`,
+      "aria-label": `${name}: arrow keys read value by value`,
       "aria-valuemin": 0,
       "aria-valuemax": inner.length - 1,
     });
@@ -73,7 +73,7 @@ export function lawChart(container, { height = 164 } = {}) {
 
   function reading(i) {
     const told = rows(i).map(({ name, value }) => `${name} ${value}`);
-    return `letter ${letter(i)}: ${told.join(", ")}`;
+    return `value ${letter(i)}: ${told.join(", ")}`;
   }
 
   function read(i) {
@@ -81,7 +81,7 @@ export function lawChart(container, { height = 164 } = {}) {
     tip.show(
       tops[cursor].x,
       Math.max(tops[cursor].y, 30),
-      `letter ${letter(cursor)}`,
+      `value ${letter(cursor)}`,
       rows(cursor),
     );
     svg.setAttribute("aria-valuenow", cursor);
@@ -116,7 +116,7 @@ export function witnessChart(parent, { title, columns, caption }) {
   const figure = make(parent, "figure");
   const container = make(figure, "div", { class: "chart" });
   make(figure, "figcaption", {}, caption);
-  const told = columns.map(({ name, count }) => `${name} ${count} records`).join(", ");
+  const read = columns.map(({ name, count }) => `${name} ${count} records`).join(", ");
   const floor = 150;
   onWidth(container, (width) => {
     container.replaceChildren();
@@ -124,18 +124,19 @@ export function witnessChart(parent, { title, columns, caption }) {
       height: 190,
       viewBox: `0 0 ${width} 190`,
       role: "img",
-      "aria-label": `${title}: ${told}`,
+      "aria-label": `${title}: ${read}`,
     });
     const y = scale([0, Math.max(...columns.map((one) => one.most), 1)], [floor, 24]);
     const wide = width / columns.length;
-    columns.forEach(({ name, count, isWatched, isChanged }, i) => {
+    columns.forEach(({ name, count, isWatched, isChanged, isLeak }, i) => {
       const middle = (i + 0.5) * wide;
-      const kind = isWatched ? "bar-law" : "bar-plain";
+      const told = isLeak ? "accent leak" : "accent";
+      const kind = isWatched ? `bar-law ${isLeak ? "leak" : ""}` : "bar-plain";
       bar(svg, kind, [middle - 0.35 * wide, y(count)], 0.7 * wide, floor - y(count), { rx: 2 });
       const emphasis = isChanged ? "strong" : "";
-      words(svg, isWatched ? "accent" : emphasis, [middle, y(count) - 6], "middle", shown(count));
+      words(svg, isWatched ? told : emphasis, [middle, y(count) - 6], "middle", shown(count));
       name.split("\n").forEach((part, j) => {
-        words(svg, isWatched ? "accent" : "", [middle, floor + 17 + 15 * j], "middle", part);
+        words(svg, isWatched ? told : "", [middle, floor + 17 + 15 * j], "middle", part);
       });
     });
     line(svg, "axis", [0, floor], [width, floor]);

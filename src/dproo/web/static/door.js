@@ -12,5 +12,5 @@ if (token) {
 } else {
   if (door.dataset.key) keep(door.dataset.key);
   await find();
-  location.replace("/plan");
+  location.replace("/release");
 }

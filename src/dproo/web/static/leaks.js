@@ -3,7 +3,7 @@
 import { ask, latest } from "./api.js";
 import { witnessChart } from "./bars.js";
 import { find, make } from "./drawing.js";
-import { shown } from "./fields.js";
+import { apart, shown } from "./fields.js";
 import { lineChart } from "./lines.js";
 
 /** Show the chosen case; `painted` gives the parameters of what is painted. */
@@ -41,7 +41,7 @@ function show(
     name,
     values: Array.from({ length: size }, (_, m) => values[Math.min(m, values.length - 1)]),
   }));
-  tables.show({ xs: series[0].values.map((_, m) => m), series, chosen: "printed" });
+  tables.show({ xs: series[0].values.map((_, m) => m), series, chosen: "printed", kind: found.holds ? "" : "leak" });
   showVerdict(found, kept, probability);
   showWitness(found, probability);
 }
@@ -56,10 +56,9 @@ function showVerdict(found, kept, probability) {
     );
   } else {
     place.append(`ε = ${shown(claimed)} is claimed. The true loss is `);
-    make(place, "strong", {}, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)} as much`);
-    place.append(
-      `: one record changes a probability by a factor ${shown(probability.after / probability.before)}, not ${shown(Math.exp(claimed))}.`,
-    );
+    make(place, "strong", { class: "leak" }, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)} as much`);
+    const [factor, allowed] = apart(probability.after / probability.before, Math.exp(claimed));
+    place.append(`: one record changes a probability by a factor ${factor}, not ${allowed}.`);
   }
   place.append(` Our table on the same case: certified, worst loss ${shown(kept.epsilon)}.`);
 }
@@ -91,11 +90,12 @@ function showWitness(found, probability) {
     groups.map(({ start, size, ...group }) => ({
       name:
         size === 1
-          ? `letter\n${(start + 1).toLocaleString("en")}`
-          : `${size.toLocaleString("en")}\nletters`,
+          ? `value\n${(start + 1).toLocaleString("en")}`
+          : `${size.toLocaleString("en")}\nvalues`,
       count: group[key],
       most,
       isWatched: start === watched,
+      isLeak: !found.holds,
       isChanged: group.old !== group.next,
     }));
   find("witness").replaceChildren();
@@ -106,7 +106,7 @@ function showWitness(found, probability) {
     witnessChart(find("witness"), {
       title,
       columns: columns(key),
-      caption: `${title}: letter ${(watched + 1).toLocaleString("en")} is released with probability ${share.toPrecision(4)}.`,
+      caption: `${title}: value ${(watched + 1).toLocaleString("en")} is released with probability ${share.toPrecision(4)}.`,
     });
   }
 }

@@ -12,7 +12,7 @@ import {
   scale,
   words,
 } from "./drawing.js";
-import { shown } from "./fields.js";
+import { shown, superscript } from "./fields.js";
 
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
 const LINE_HEIGHT = 15;
@@ -21,9 +21,10 @@ const FEW = 12;
 /**
  * Make a chart in `container`.
  *
- * axes: { label, x: { name, isLog, ends }, y: { isLog } }; `pick` is called with an x that a
+ * axes: { label, height, x: { name, isLog, ends }, y: { isLog } }; `pick` is called with an x that a
  * person takes by a click or by Enter.
- * The chart's show takes { xs, series: [{ name, values }], chosen, at, reference }.
+ * The chart's show takes { xs, series: [{ name, values }], chosen, at, reference, floor }; below
+ * the floor, { name, values }, nothing can be.
  */
 export function lineChart(container, axes, pick) {
   const tip = new Tip(container);
@@ -40,7 +41,7 @@ export function lineChart(container, axes, pick) {
     svg?.remove();
     cursor = held;
     const { xs, series, at, reference } = state;
-    const height = width < 480 ? 280 : 320;
+    const height = width < 480 ? 280 : (axes.height ?? 320);
     const bottom = height - (axes.x.ends ? 52 : 40);
     const box = { left: 50, right: width - 70, top: 14, bottom, width, height };
     const [low, high] = extent(series, reference, axes.y.isLog);
@@ -59,6 +60,7 @@ export function lineChart(container, axes, pick) {
     });
     container.prepend(svg);
     plot = { box, x, y, low, high, bounded: (value) => y(Math.min(Math.max(value, low), high)) };
+    drawFloor();
     drawAxes();
     drawCurves();
     drawLabels();
@@ -67,6 +69,17 @@ export function lineChart(container, axes, pick) {
     listen();
     if (isFocused) svg.focus();
     if (cursor >= 0) read(cursor);
+  }
+
+  /** Shade what lies below the floor. */
+  function drawFloor() {
+    const { xs, floor } = state;
+    if (!floor?.values.some((value) => value !== null)) return;
+    const { x, box, bounded } = plot;
+    const top = path(xs, floor.values, x, bounded);
+    const [first, last] = [xs[0], xs.at(-1)].map((value) => x(value).toFixed(1));
+    draw(svg, "path", { class: "floor", d: `${top}L${last},${box.bottom}L${first},${box.bottom}Z` });
+    words(svg, "", [box.left + 10, box.bottom - 10], "start", floor.name);
   }
 
   function drawAxes() {
@@ -98,7 +111,7 @@ export function lineChart(container, axes, pick) {
       ...numbered.filter(isChosen),
     ]) {
       draw(svg, "path", {
-        class: isChosen(one) ? "curve chosen" : "curve",
+        class: isChosen(one) ? `curve chosen ${state.kind ?? ""}` : "curve",
         d: path(xs, one.values, plot.x, plot.bounded),
         "stroke-dasharray": isChosen(one) ? "none" : DASHES[one.i % DASHES.length],
       });
@@ -107,7 +120,7 @@ export function lineChart(container, axes, pick) {
   }
 
   function drawPoint(parent, name, i, value) {
-    const kind = name === state.chosen ? "point chosen" : "point";
+    const kind = name === state.chosen ? `point chosen ${state.kind ?? ""}` : "point";
     draw(parent, "circle", { class: kind, cx: plot.x(state.xs[i]), cy: plot.bounded(value), r: 4 });
   }
 
@@ -124,7 +137,7 @@ export function lineChart(container, axes, pick) {
     for (const one of labels.reverse()) {
       one.at = Math.min(one.at, floor);
       floor = one.at - LINE_HEIGHT;
-      const kind = one.name === state.chosen ? "accent" : "";
+      const kind = one.name === state.chosen ? `accent ${state.kind ?? ""}` : "";
       words(svg, kind, [plot.box.right + 7, one.at + 4], "start", one.name);
     }
   }
@@ -215,6 +228,10 @@ export function lineChart(container, axes, pick) {
       state = next;
       redraw();
     },
+    /** Fade what answers a question that is no longer asked, until there is an answer again. */
+    fade(isPast) {
+      container.classList.toggle("past", isPast);
+    },
   };
 }
 
@@ -266,8 +283,4 @@ function axisText(value) {
   return isLarge && Number.isInteger(power)
     ? `10${superscript(power)}`
     : String(Number(value.toPrecision(6)));
-}
-
-function superscript(power) {
-  return [...String(power)].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("");
 }

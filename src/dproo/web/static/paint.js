@@ -42,7 +42,7 @@ export function paintChart(container, painted) {
       const column = draw(svg, "g", {
         role: "slider",
         tabindex: i === active ? 0 : -1,
-        "aria-label": `records with letter ${letter(i)}`,
+        "aria-label": `records with value ${letter(i)}`,
         "aria-valuemin": 0,
         "aria-valuemax": STEPS * step,
         "aria-orientation": "vertical",
@@ -58,6 +58,7 @@ export function paintChart(container, painted) {
     line(svg, "axis", [left, bottom], [right, bottom]);
     svg.addEventListener("pointerdown", (event) => {
       isPainting = true;
+      event.preventDefault(); // dragging paints, and selects no text
       svg.setPointerCapture(event.pointerId);
       drag(event);
     });

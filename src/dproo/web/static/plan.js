@@ -1,38 +1,34 @@
-// Plan: how n, k, epsilon and alpha hang together, for every sampler. Nothing is read.
+// Plan: how n, k, epsilon and alpha hang together: one answer first, then every sampler's.
 
-import { ask, latest, notice } from "./api.js";
+import { keep, read } from "./address.js";
+import { ask, latest } from "./api.js";
 import { copies } from "./copying.js";
 import { find, make } from "./drawing.js";
-import { logarithmic, plain, shown } from "./fields.js";
+import { atMost, exponential, logarithmic, plain, shown, value } from "./fields.js";
 import { lineChart } from "./lines.js";
+import { clear, notice, refuse } from "./refusing.js";
 
+const controls = find("controls");
+const start = read();
 const fields = {};
-for (const field of document.querySelectorAll("#controls [data-name]")) {
-  fields[field.dataset.name] = logarithmic(field, changed);
+for (const field of controls.querySelectorAll("[data-name]")) {
+  const { name } = field.dataset;
+  find(name).value = start[name] ?? find(name).dataset.start;
+  fields[name] = logarithmic(field, changed);
 }
-let chosen = find("answers").dataset.chosen;
-let curves = {};
+let chosen = start.sampler ?? ""; // by default the one that is recommended
+const curves = {};
 
 const ends = ["better privacy", "better accuracy"];
 const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
-const accuracy = lineChart(
-  find("accuracy"),
-  {
-    label: "Worst-case accuracy alpha against epsilon",
-    x: { name: "ε", isLog: true, ends },
-    y: { isLog: true },
-  },
-  takeEpsilon,
-);
-const records = lineChart(
-  find("records"),
-  {
-    label: "Records needed against epsilon",
-    x: { name: "ε", isLog: true, ends },
-    y: { isLog: true },
-  },
-  takeEpsilon,
-);
+const chart = (id, label, height) =>
+  lineChart(
+    find(id),
+    { label, height, x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+    takeEpsilon,
+  );
+const accuracy = chart("accuracy", "Worst-case accuracy alpha against epsilon", 390);
+const records = chart("records", "Records needed against epsilon");
 
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
 
@@ -44,66 +40,63 @@ const questions = {
 };
 const answers = {};
 const refusals = {};
-const showRefusals = () => notice(find("refused"), Object.values(refusals)[0]);
-const askWith = async (query) => ({ query, ...(await ask("plan", { query })) });
 const askAnswers = Object.entries(questions).map(([name, known]) =>
-  latest(() => askWith(given(...known)), {
-    show: (answer) => {
-      answers[name] = answer;
-      delete refusals[name];
-      showAnswers();
-      showRefusals();
+  latest(
+    async (signal) => {
+      const query = given(...known);
+      return { query, ...(await ask("plan", { query, signal })) };
     },
-    refuse: (sentence) => {
-      refusals[name] = sentence;
-      showRefusals();
+    {
+      show: (answer) => {
+        const before = followed();
+        answers[name] = answer;
+        delete refusals[name];
+        showAll();
+        if (followed() !== before) showCurves();
+      },
+      refuse: (sentence) => {
+        refusals[name] = sentence;
+        showAll();
+      },
+      place: find(`answer-${name}`),
     },
-    place: find(`answer-${name}`),
-  }),
+  ),
 );
-const askAccuracy = latest(() => ask("curve", { query: given("n", "k", "epsilon") }), {
-  show: (curve) => {
-    showCurve("accuracy", curve);
-    askOthers();
-  },
-  refuse: askOthers,
-  place: find("accuracy"),
-});
-const askRecords = latest(() => ask("curve", { query: given("k", "alpha", "epsilon") }), {
-  show: (curve) => showCurve("records", curve),
-  refuse: () => {},
-  place: find("records"),
-});
+const askCurve = (name, known, besides) =>
+  latest((signal) => ask("curve", { query: { ...given(...known, "epsilon"), ...besides }, signal }), {
+    show: (curve) => showCurve(name, curve),
+    refuse: () => chartOf(name).fade(true),
+    place: find(name === "records" ? name : "accuracy"),
+  });
+const askCurves = [
+  askCurve("exact", ["n", "k"]),
+  askCurve("best", ["n", "k"], { sampler: find("accuracy").dataset.bound }),
+  askCurve("records", ["k", "alpha"]),
+];
 
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
-  askAccuracy(delay);
+  for (const question of [...askAnswers, ...askCurves]) question(delay);
+  keepChoices();
+  showAll();
+}
+
+function keepChoices() {
+  keep({ ...given(...Object.keys(fields)), sampler: chosen });
+  find("hand-over").href = `/release?${new URLSearchParams(given("n", "epsilon"))}`;
+}
+
+function showAll() {
+  const [sentence] = Object.values(refusals);
+  if (sentence) refuse(controls, sentence, { rest: find("refused") });
+  else {
+    clear(controls);
+    notice(find("refused"));
+  }
   showAnswers();
+  showSentence();
   showMeaning();
   showRecipes();
-}
-
-/** The first chart first: the server computes one thing at a time. */
-function askOthers() {
-  for (const question of askAnswers) question(0);
-  askRecords(0);
-}
-
-function showCurve(name, curve) {
-  curves[name] = curve;
-  showCurves();
-}
-
-function showCurves() {
-  const at = Number(fields.epsilon.value);
-  const n = Number(fields.n.value);
-  for (const [name, chart] of Object.entries({ accuracy, records })) {
-    if (!curves[name]) continue;
-    const { epsilon: xs, series } = curves[name];
-    const lines = Object.entries(series).map(([sampler, values]) => ({ name: sampler, values }));
-    const reference = name === "records" && n > 0 ? { name: "your n", value: n } : undefined;
-    chart.show({ xs, series: lines, chosen, at, reference });
-  }
 }
 
 /** Tell whether what stands in a column answers a question that is no longer asked. */
@@ -112,18 +105,75 @@ function isPast(name) {
   return questions[name].some((known) => asked[known] !== fields[known].value);
 }
 
+const recommended = () => answers.alpha?.recommended?.sampler ?? "";
+const followed = () => chosen || recommended();
+
+/** Show the one answer: what the recommended sampler reaches, and what the target takes. */
+function showSentence() {
+  const place = find("sentence");
+  const of = (name) =>
+    answers[name]?.rows.find(({ sampler }) => sampler === followed())?.[name] ?? null;
+  place.classList.toggle("past", Object.keys(questions).some(isPast));
+  if (!answers.alpha) return;
+  const { n, epsilon } = answers.alpha.query;
+  const alpha = of("alpha");
+  place.replaceChildren(`With ${shown(Number(n))} records at ε = ${epsilon}, `);
+  make(place, "strong", {}, alpha === null ? "no bound is known" : `at most ${atMost(alpha)}`);
+  place.append(alpha === null ? "." : " of draws differ from a random record’s.");
+  const target = value(fields.alpha.value);
+  const needed = [
+    of("n") === null ? "" : `${shown(of("n"))} records`,
+    of("epsilon") === null ? "" : `ε = ${shown(of("epsilon"))}`,
+  ].filter(Boolean);
+  find("target").textContent =
+    target > 0 && needed.length ? `For at most ${atMost(target)}, ${needed.join(" would do, or ")}${needed.length === 1 ? " would do" : ""}.` : "";
+  const reason = answers.alpha.recommended?.reason ?? "";
+  find("recommended").textContent = chosen
+    ? `By ${chosen}, which you follow; recommended is ${recommended()}.`
+    : `By ${recommended()}, which “auto” takes. ${reason}`;
+}
+
+const chartOf = (name) => (name === "records" ? records : accuracy);
+
+function showCurve(name, curve) {
+  curves[name] = curve;
+  chartOf(name).fade(false);
+  showCurves();
+}
+
+function showCurves() {
+  const at = value(fields.epsilon.value);
+  const n = value(fields.n.value);
+  const lines = ({ series }) =>
+    Object.entries(series).map(([name, values]) => ({ name, values }));
+  if (curves.exact) {
+    const { epsilon: xs, limit } = curves.exact;
+    const isFitting = curves.best?.epsilon.length === xs.length;
+    const series = [...lines(curves.exact), ...(isFitting ? lines(curves.best) : [])];
+    const floor = { name: "no private sampler can be here", values: limit };
+    accuracy.show({ xs, series, chosen: followed(), at, floor });
+  }
+  if (curves.records) {
+    const reference = n > 0 ? { name: "your n", value: n } : undefined;
+    const series = lines(curves.records);
+    const isThere = series.some(({ name }) => name === followed());
+    const best = isThere ? followed() : "ls-roo";
+    records.show({ xs: curves.records.epsilon, series, chosen: best, at, reference });
+  }
+}
+
 function showAnswers() {
   if (!Object.keys(answers).length) return;
   const body = find("answers").tBodies[0];
   const focused = document.activeElement?.value;
   const { rows } = Object.values(answers)[0];
-  if (!rows.some(({ sampler }) => sampler === chosen)) chosen = rows[0].sampler;
+  if (chosen && !rows.some(({ sampler }) => sampler === chosen)) chosen = "";
   body.replaceChildren();
   rows.forEach(({ sampler, basis }, i) => {
-    const line = make(body, "tr", { class: sampler === chosen ? "chosen" : "" });
+    const line = make(body, "tr", { class: sampler === followed() ? "chosen" : "" });
     const label = make(make(line, "th", { scope: "row" }), "label");
     const radio = make(label, "input", { type: "radio", name: "chosen", value: sampler });
-    radio.checked = sampler === chosen;
+    radio.checked = sampler === followed();
     label.append(sampler);
     const told = Object.keys(questions).map((name) => answers[name]?.rows[i]);
     Object.keys(questions).forEach((name, j) =>
@@ -136,8 +186,9 @@ function showAnswers() {
     );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
     radio.addEventListener("change", () => {
-      chosen = sampler;
-      for (const other of body.rows) other.classList.toggle("chosen", other === line);
+      chosen = sampler === recommended() ? "" : sampler;
+      keepChoices();
+      showAll();
       showCurves();
     });
     if (radio.value === focused) radio.focus();
@@ -145,19 +196,13 @@ function showAnswers() {
 }
 
 function showMeaning() {
-  const factor = Math.exp(Number(fields.epsilon.value));
-  const text = factor < 1e6 ? plain(factor, factor < 10 ? 4 : 3) : factor.toExponential(1);
-  find("meaning").replaceChildren(
-    "An observer’s odds about any one record change by at most a factor ",
-  );
-  make(find("meaning"), "strong", {}, factor > 1 ? text : "…");
+  find("meaning").replaceChildren("An observer’s odds about any one record change by at most a factor ");
+  make(find("meaning"), "strong", {}, exponential(value(fields.epsilon.value)));
   find("meaning").append(", whatever else they know.");
 }
 
 function showRecipes() {
-  const { n, k, epsilon, alpha } = Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, field.value]),
-  );
+  const { n, k, epsilon, alpha } = given(...Object.keys(fields));
   find("command").textContent = [
     `dproo plan --n ${n} --k ${k} --epsilon ${epsilon}`,
     `dproo plan --k ${k} --epsilon ${epsilon} --alpha ${alpha}`,

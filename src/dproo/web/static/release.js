@@ -1,235 +1,209 @@
-// Release: choose, see what it costs, confirm, receive. The data is opened after the confirmation.
+// Release: choose data, describe it, declare a budget, choose the privacy, confirm, receive.
+// The columns come from header and schema; no record is read before the confirmation.
 
-import { ask, notice } from "./api.js";
+import { keep, read } from "./address.js";
+import { ask, latest } from "./api.js";
+import { budgetOf } from "./budget.js";
+import { Builder } from "./builder.js";
 import { find, make } from "./drawing.js";
+import { meant, shown } from "./fields.js";
+import { networkChart } from "./network.js";
+import { warn } from "./receipt.js";
+import { clear, notice, refuse } from "./refusing.js";
+import { reviewOf } from "./review.js";
+import { dataOf, isNamed, showFiles, showSource, source } from "./source.js";
 
-const DUCKDB = /\.(duckdb|ddb)$/i;
-const SAVED_BY = 60_000;
-let nonce = null;
+const start = read();
+const kept = history.state; // the code book that was being written when the room was left
+for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "alphabet"])
+  if (start[id]) find(id).value = start[id];
+if (start.sampler) find("sampler").value = start.sampler;
+if (start.what) document.querySelector(`[name=what][value=${start.what === "value" ? "value" : "row"}]`).checked = true;
+if (kept?.network) find("network").value = kept.network;
 
-const source = () => document.querySelector("[name=source]:checked").value;
+const what = () => document.querySelector("[name=what]:checked").value;
+const privacy = find("step-privacy");
+let account;
+let isLooked = false;
 
-function showSource() {
-  for (const field of document.querySelectorAll("[data-for]"))
-    field.hidden = field.dataset.for !== source();
-  find("table-field").hidden = source() === "file" && !DUCKDB.test(find("file").value);
+const builder = new Builder(changed);
+const chart = networkChart(find("network-chart"));
+const budget = budgetOf((found) => {
+  account = found;
+  changed();
+});
+const confirmation = reviewOf({
+  root: find("main"),
+  order,
+  check,
+  done: () => budget.look(),
+});
+
+const forecast = latest(
+  (signal) => {
+    const body = {
+      codebook: builder.found.codebook,
+      n: meant(find("n").value),
+      epsilon: meant(find("epsilon").value),
+      network: builder.network,
+      neighbours: account.neighbours,
+    };
+    return ask("row-plan", { body, signal });
+  },
+  {
+    show: (plan) => {
+      clear(privacy);
+      find("forecast").textContent = plan.sentence;
+      warn(find("warnings"), plan.warnings);
+      chart.show(plan);
+    },
+    refuse: (sentence) => {
+      hideForecast();
+      refuse(privacy, sentence, { rest: find("refused") });
+    },
+  },
+);
+
+function hideForecast() {
+  find("forecast").textContent = "";
+  warn(find("warnings"));
+  chart.show(null);
 }
 
-function showSampler() {
+/** Look for the columns of the data, by header and schema. */
+async function look({ focuses = false } = {}) {
+  withdrawAll();
+  clear(find("step-data"));
+  notice(find("data-refused"));
+  try {
+    const { dataset: _, ...named } = dataOf();
+    const found = await ask("columns", { body: named });
+    isLooked = true;
+    const from = found.from === "header" ? "the file’s header" : "its schema";
+    const notes = found.notes.map((note) => ` ${note}`).join("");
+    find("columns-hint").textContent =
+      `${shown(found.columns.length)} columns, from ${from}; no record was read.${notes}`;
+    for (const [id, first] of [
+      ["column", "Choose a column"],
+      ["person", "nobody has several records"],
+    ]) {
+      find(id).replaceChildren();
+      make(find(id), "option", { value: "" }, first);
+      for (const { name } of found.columns) make(find(id), "option", { value: name }, name);
+      find(id).value = start[id] ?? "";
+      if (find(id).selectedIndex < 0) find(id).value = "";
+    }
+    builder.offer(found, kept?.data === named.data ? kept.book : null);
+    await budget.name(start.dataset && kept?.data === named.data ? start.dataset : found.dataset);
+    changed();
+    if (focuses) find("columns-title").focus();
+  } catch (error) {
+    refuse(find("step-data"), error.message, { rest: find("data-refused"), focuses });
+  }
+}
+
+/** Begin anew: the data is another one. */
+function withdrawAll() {
+  isLooked = false;
+  account = undefined;
+  budget.name("");
+  find("dataset").value = "";
+  find("result").hidden = true;
+  changed();
+}
+
+function changed() {
+  confirmation?.withdraw();
+  keepChoices();
+  for (const part of document.querySelectorAll("[data-what]"))
+    part.hidden = part.dataset.what !== what();
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
   for (const field of document.querySelectorAll("[data-sampler]"))
     field.hidden = field.dataset.sampler !== find("sampler").value;
+  const isDescribed = what() === "row" ? builder?.found : find("column").value && find("alphabet").value;
+  find("step-columns").hidden = !isLooked;
+  if (!isLooked || account) find("step-budget").hidden = true;
+  privacy.hidden = !(isLooked && account && isDescribed);
+  if (!privacy.hidden && what() === "row" && find("n").value.trim()) forecast();
+  else hideForecast();
 }
 
-async function showFiles() {
-  const files = await ask("files");
-  find("file-hint").textContent = `In ${files.folder}`;
-  for (const name of files.data) make(find("file"), "option", {}, name);
-  for (const name of files.alphabets) make(find("alphabets"), "option", { value: name });
-  if (!files.data.length)
-    notice(
-      find("refused"),
-      `There is no data file in ${files.folder}. Start dproo serve with --folder.`,
-    );
-  showSource();
-}
-
-async function showLedger() {
-  const place = find("ledger");
-  try {
-    const { datasets } = await ask("ledger");
-    notice(find("ledger-refused"));
-    place.replaceChildren();
-    if (!datasets.length)
-      make(
-        place,
-        "p",
-        { class: "hint" },
-        "No budget was declared yet: dproo ledger init DATA --budget EPSILON.",
-      );
-    for (const account of datasets) showAccount(place, account);
-  } catch (error) {
-    notice(find("ledger-refused"), error.message);
-  }
-}
-
-function showAccount(place, account) {
-  const section = make(place, "section", { class: "account" });
-  make(section, "h3", {}, account.dataset);
-  make(
-    section,
-    "p",
-    { class: "hint" },
-    `${account.left} left of ${account.budget} (${account.neighbours})`,
-  );
-  if (!account.entries.length) return;
-  const scroll = make(section, "div", {
-    class: "scroll",
-    role: "region",
-    tabindex: 0,
-    "aria-label": `Charges of ${account.dataset}`,
-  });
-  const table = make(scroll, "table");
-  const head = make(make(table, "thead"), "tr");
-  for (const title of ["Entry", "When (UTC)", "Charge", "Sampler", "Receipt"]) {
-    make(head, "th", { scope: "col", class: title === "Sampler" ? "spare" : "" }, title);
-  }
-  const body = make(table, "tbody");
-  for (const entry of account.entries.toReversed()) {
-    const line = make(body, "tr");
-    make(line, "td", {}, entry.entry);
-    make(line, "td", {}, entry.at.slice(0, 19).replace("T", " "));
-    make(line, "td", {}, entry.charge);
-    make(line, "td", { class: "spare" }, entry.request.sampler ?? "");
-    const cell = make(line, "td", {}, entry.is_recorded ? undefined : "charged, never released");
-    if (entry.is_recorded)
-      make(
-        cell,
-        "button",
-        {
-          type: "button",
-          class: "link",
-          "data-entry": entry.entry,
-          "aria-label": `Download the receipt of entry ${entry.entry}`,
-        },
-        "download",
-      );
-  }
-}
-
-/** Save the receipt of an entry as a file: the key goes into a header, so no link can fetch it. */
-async function download(entry) {
-  try {
-    const receipt = JSON.stringify(await ask(`ledger/${entry}`), null, 2);
-    const address = URL.createObjectURL(new Blob([receipt, "\n"], { type: "application/json" }));
-    const link = Object.assign(document.createElement("a"), {
-      href: address,
-      download: `dproo-receipt-${entry}.json`,
-    });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), SAVED_BY);
-  } catch (error) {
-    refuse(error);
-  }
-}
-
-function order() {
+function keepChoices() {
+  if (!builder) return;
   const isFile = source() === "file";
+  const text = (id) => find(id).value.trim();
+  const choices = {
+    data: isFile ? find("file").value : "",
+    table: text("table"),
+    delimiter: find("delimiter").value,
+    encoding: text("encoding"),
+    what: what() === "row" ? "" : what(),
+    ...(what() === "row" ? {} : { column: text("column"), alphabet: text("alphabet"), sampler: text("sampler") }),
+    n: meant(text("n")),
+    epsilon: meant(text("epsilon")),
+    person: text("person"),
+  };
+  const isWritten = isFile && builder.ticked.length;
+  const book = isWritten ? builder.book() : (kept?.book ?? null);
+  keep(choices, { data: choices.data || kept?.data, book, network: find("network").value });
+}
+
+/** Return the choices as the server takes them. */
+function order() {
+  const isRow = what() === "row";
+  const text = (id) => find(id).value.trim();
   return {
-    source: source(),
-    data: isFile ? find("file").value : find("url").value.trim(),
-    dataset: isFile ? "" : find("dataset").value.trim(),
-    table: find("table-field").hidden ? "" : find("table").value.trim(),
-    column: find("column").value.trim(),
-    alphabet: find("alphabet").value.trim(),
-    sampler: find("sampler").value,
-    guess: find("guess").closest("[hidden]") ? "" : find("guess").value,
-    epsilon: find("epsilon").value.trim(),
+    ...dataOf(),
+    ...(isRow
+      ? { codebook: builder.found.codebook, network: builder.network }
+      : {
+          column: find("column").value,
+          alphabet: text("alphabet"),
+          sampler: find("sampler").value,
+          guess: find("guess").closest("[hidden]") ? "" : find("guess").value,
+        }),
+    person: find("person").value,
+    purpose: text("purpose"),
+    epsilon: meant(find("epsilon").value),
   };
 }
 
-function stage(name, isActive) {
-  find(name).classList.toggle("active", isActive);
-  find(`${name}-body`).hidden = !isActive;
-  find(`${name}-empty`).hidden = isActive;
-  if (isActive) find(`${name}-title`).focus();
+/** Return what may be doubted of the choices, or nothing if they were refused at their columns. */
+async function check({ codebook, source: kind, data, password, table, delimiter, encoding }) {
+  if (!codebook) return [];
+  const body = { codebook, source: kind, data, password, table, delimiter, encoding };
+  const found = await ask("check", { body });
+  if (found.holds) return found.warnings;
+  if (builder.refuse(found.refusals)) return null;
+  throw new Error(found.refusals.join(" "));
 }
 
-function withdraw() {
-  nonce = null;
-  stage("confirm", false);
-}
-
-async function review(event) {
+privacy.addEventListener("submit", (event) => {
   event.preventDefault();
-  withdraw();
-  stage("result", false);
-  notice(find("refused"));
-  try {
-    const shown = await ask("order", { body: order() });
-    nonce = shown.nonce;
-    for (const [id, name] of [
-      ["summary", "summary"],
-      ["left", "left"],
-      ["cost", "cost"],
-      ["left-after", "left_after"],
-      ["command", "command"],
-    ]) {
-      find(id).textContent = shown[name];
-    }
-    const share = (amount) => `${(100 * amount) / shown.budget}%`;
-    find("meter-spent").style.width = share(shown.budget - shown.left);
-    find("meter-cost").style.width = share(shown.cost);
-    find("meter").setAttribute(
-      "aria-label",
-      `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
-    );
-    stage("confirm", true);
-  } catch (error) {
-    refuse(error);
-  }
-}
-
-function refuse(error) {
-  notice(find("refused"), error.message);
-  find("refused").scrollIntoView({ block: "nearest" });
-}
-
-async function release() {
-  const body = { nonce };
-  nonce = null;
-  find("go").disabled = true;
-  try {
-    showReceipt(await ask("release", { body }));
-  } catch (error) {
-    refuse(error);
-  } finally {
-    find("go").disabled = false;
-    stage("confirm", false);
-    if (!find("result-body").hidden) find("result-title").focus();
-    showLedger();
-  }
-}
-
-function showReceipt(receipt) {
-  const [value] = receipt.values;
-  find("value").textContent = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const facts = {
-    Sampler: receipt.sampler,
-    Accuracy: receipt.accuracy,
-    "ε charged": receipt.epsilon_decimal,
-    "Worst loss, certified": receipt.certificate.epsilon.toPrecision(6),
-    Protects: `${receipt.protects}, ${receipt.neighbours}`,
-    "Records n": receipt.n?.toLocaleString("en") ?? "private",
-    "Letters k": receipt.k.toLocaleString("en"),
-    Ledger: `entry ${receipt.ledger.entry} of ${receipt.ledger.dataset}`,
-    "Head of the chain": receipt.ledger.head,
-  };
-  find("facts").replaceChildren();
-  for (const [name, text] of Object.entries(facts)) {
-    make(find("facts"), "dt", {}, name);
-    make(find("facts"), "dd", {}, text);
-  }
-  find("download").dataset.entry = receipt.ledger.entry;
-  stage("result", true);
-}
-
-find("order").addEventListener("submit", review);
-find("order").addEventListener("input", () => {
-  if (nonce) withdraw();
+  confirmation.review();
 });
+for (const id of ["step-columns", "step-privacy"])
+  find(id).addEventListener("input", ({ target }) => target.closest("#columns") || changed());
 for (const radio of document.querySelectorAll("[name=source]"))
-  radio.addEventListener("change", showSource);
-find("file").addEventListener("change", showSource);
-find("sampler").addEventListener("change", showSampler);
-find("go").addEventListener("click", release);
-document.addEventListener("click", ({ target }) => {
-  if (target.dataset.entry) download(target.dataset.entry);
+  radio.addEventListener("change", () => {
+    showSource();
+    withdrawAll();
+  });
+for (const id of ["file", "delimiter", "encoding"])
+  find(id).addEventListener("change", () => {
+    showSource();
+    if (isNamed()) look();
+    else withdrawAll();
+  });
+for (const id of ["url", "password", "table"]) find(id).addEventListener("input", withdrawAll);
+find("look").addEventListener("click", () => look({ focuses: true }));
+find("step-data").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("#url, #password, #table")) look({ focuses: true });
 });
-find("back").addEventListener("click", () => {
-  withdraw();
-  find("column").focus();
-});
-showSampler();
-showFiles().catch((error) => notice(find("refused"), error.message));
-showLedger();
+
+try {
+  await showFiles(start.data);
+  if (isNamed()) await look();
+} catch (error) {
+  refuse(find("step-data"), error.message, { rest: find("data-refused") });
+}

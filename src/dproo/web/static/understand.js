@@ -1,11 +1,18 @@
 // Understand: paint data, see the exact law of every sampler on it, draw, and watch a leak.
 
-import { ask, latest, notice } from "./api.js";
+import { keep, read } from "./address.js";
+import { ask, latest } from "./api.js";
 import { lawChart, letter } from "./bars.js";
 import { find, make } from "./drawing.js";
 import { logarithmic } from "./fields.js";
 import { showLeaks } from "./leaks.js";
 import { STEPS, paintChart } from "./paint.js";
+import { clear, notice, refuse } from "./refusing.js";
+
+const BY_HAND = "";
+const start = read();
+for (const id of ["shape", "letters", "step", "epsilon", "sampler"])
+  find(id).value = start[id] ?? find(id).dataset.start;
 
 let values = [];
 let laws = [];
@@ -14,7 +21,7 @@ const panels = new Map();
 const epsilon = logarithmic(document.querySelector("[data-name=epsilon]"), changed);
 const paint = paintChart(find("paint"), (next) => {
   values = next;
-  find("shape").value = "";
+  find("shape").value = BY_HAND;
   changed();
 });
 const draws = lawChart(find("draws"), { height: 220 });
@@ -24,38 +31,66 @@ const counts = () => values.map((value) => value * step());
 const total = () => counts().reduce((sum, count) => sum + count, 0);
 
 const askShape = latest(
-  () => ask("shape", { query: { name: find("shape").value, n: 1000, k: find("letters").value } }),
+  (signal) => {
+    const query = { name: find("shape").value, n: 1000, k: find("letters").value };
+    return ask("shape", { query, signal });
+  },
   {
     show: ({ counts: shares }) => {
+      clear(find("controls"));
       const most = Math.max(...shares);
       values = shares.map((share) => Math.round((share / most) * 0.9 * STEPS));
       changed();
       paint.show(values, step());
     },
-    refuse: (sentence) => notice(find("refused"), sentence),
+    refuse: refused,
     wait: 0,
   },
 );
 const askLaws = latest(
-  async () => {
-    const sent = { counts: counts(), epsilon: epsilon.value };
-    return { ...sent, ...(await ask("law", { body: sent })) };
+  async (signal) => {
+    const body = { counts: counts(), epsilon: epsilon.value };
+    return { ...body, ...(await ask("law", { body, signal })) };
   },
-  { show: showLaws, refuse: (sentence) => notice(find("refused"), sentence) },
+  { show: showLaws, refuse: refused },
 );
 const leaks = showLeaks(() => ({ n: total(), k: values.length, epsilon: epsilon.value }));
 
+/** Show what is wrong, and fade what is then no longer true. */
+function refused(sentence) {
+  refuse(find("controls"), sentence, { rest: find("refused") });
+  find("laws").classList.add("past");
+  find("draws").classList.add("past");
+}
+
 function changed() {
+  keepChoices();
   if (!values.length) return;
+  find("letters").value = values.length;
   find("painted").textContent =
-    `${total().toLocaleString("en")} records on ${values.length} letters.`;
+    `${total().toLocaleString("en")} records on ${values.length} possible values.`;
   drawn = [];
   askLaws(0);
   leaks.painted();
 }
 
+function keepChoices() {
+  const isByHand = find("shape").value === BY_HAND;
+  keep({
+    shape: isByHand ? "" : find("shape").value,
+    letters: isByHand ? "" : find("letters").value,
+    counts: isByHand ? values.join(" ") : "",
+    step: find("step").value,
+    epsilon: epsilon.value,
+    sampler: find("sampler").value,
+  });
+}
+
 function showLaws({ counts: records, n, laws: found }) {
   notice(find("refused"));
+  clear(find("controls"));
+  find("laws").classList.remove("past");
+  find("draws").classList.remove("past");
   laws = found;
   find("laws").dataset.counts = records.join(" ");
   const shares = records.map((count) => count / n);
@@ -138,11 +173,11 @@ async function drawMore(size) {
     showDraws();
     letters.slice(-20).forEach((one, i) => setTimeout(() => draws.drop(one), 30 * i));
   } catch (error) {
-    notice(find("refused"), error.message);
+    refused(error.message);
   }
 }
 
-find("shape").addEventListener("change", () => find("shape").value && askShape());
+find("shape").addEventListener("change", () => find("shape").value !== BY_HAND && askShape());
 find("letters").addEventListener("input", () => {
   if (!find("shape").value) find("shape").value = "uniform";
   askShape();
@@ -152,6 +187,7 @@ find("step").addEventListener("change", () => {
   changed();
 });
 find("sampler").addEventListener("change", () => {
+  keepChoices();
   drawn = [];
   showDraws();
 });
@@ -163,4 +199,15 @@ find("draw-none").addEventListener("click", () => {
 });
 for (const form of document.forms)
   form.addEventListener("submit", (event) => event.preventDefault());
-askShape();
+if (/^\d+( \d+)+$/.test(start.counts ?? "")) {
+  find("shape").value = BY_HAND;
+  values = start.counts
+    .split(" ")
+    .slice(0, find("letters").max)
+    .map((text) => Math.min(Number(text), STEPS));
+  changed();
+  paint.show(values, step());
+} else {
+  if (find("shape").value === BY_HAND) find("shape").value = find("shape").dataset.start;
+  askShape();
+}

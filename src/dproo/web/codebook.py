@@ -1,0 +1,169 @@
+"""Code books as the page builds them: the columns of the data, a preview, a plan, a check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dproo.alphabet.codebook import CodeBook
+from dproo.analysis.row_plan import RowPlan, plan_row
+from dproo.codebooks.draft import PROFILE, draft_codebook
+from dproo.codebooks.overview import overview
+from dproo.core.arguments import refusal, whole
+from dproo.core.percent import percent
+from dproo.mechanisms import REPLACE
+from dproo.mechanisms.network import Network
+from dproo.releases.assurance import POOR, epsilon_warnings
+from dproo.releases.check import check
+from dproo.report import row_plan_object
+from dproo.web.folder import Folder
+from dproo.web.source import FIELDS, Source, texts_of
+
+_TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
+_MOST_FIELDS = 1000
+_MOST_YEARS = 200
+
+Fields = Mapping[str, Any]
+
+
+def columns(form: Fields, folder: Folder) -> dict[str, Any]:
+    """Return the columns of the data by header and schema: names, types, enumerations.
+
+    No record is read, and no cell of one is in the answer.
+    """
+    source = Source.of(texts_of(form, FIELDS), folder)
+    draft = draft_codebook(
+        source.data,
+        table=source.table,
+        delimiter=source.layout.delimiter,
+        encoding=source.layout.encoding,
+    )
+    listed = [
+        {
+            "name": field["name"],
+            "type": field["type"],
+            "values": found if isinstance(found := field.get("categories"), list) else [],
+        }
+        for field in draft["schema"]["fields"]
+    ]
+    is_text = source.name.lower().endswith(_TEXT_FILES)
+    return {
+        "from": "header" if is_text else "schema",
+        "columns": listed,
+        "notes": draft["draft"][2:],
+        "dataset": source.dataset,
+        "codebook": {key: draft[key] for key in draft if key not in {"draft", "schema"}},
+    }
+
+
+def preview(form: Fields) -> dict[str, Any]:
+    """Return how many values each column of a code book has, the first of them, or what is wrong.
+
+    A code book that is being written is mostly wrong: what is wrong is an answer, not a refusal.
+    """
+    descriptor = _confirmed(form)
+    schema = descriptor["schema"]
+    lines = []
+    for field in schema["fields"]:
+        alone = {**schema, "fields": [{**field, "parents": []}]}
+        try:
+            (line,) = overview({**descriptor, "schema": alone}).lines
+            lines.append({"column": line.column, "k": line.k, "values": line.shown, "error": ""})
+        except (TypeError, ValueError) as error:
+            told = str(error).removeprefix("schema.fields[0]").lstrip(".: ")
+            lines.append({"column": field.get("name"), "k": None, "values": "", "error": told})
+    found: CodeBook | None = None
+    wrong = ""
+    try:
+        found = CodeBook.of(descriptor)
+        Network.wired("auto", found.parents, found.sizes)
+    except (TypeError, ValueError) as error:
+        wrong = str(error)
+    return {
+        "columns": lines,
+        "error": wrong if all(not line["error"] for line in lines) else "",
+        "codebook_sha256": found.digest if found and not wrong else None,
+        "codebook": {"$schema": PROFILE, **descriptor},
+    }
+
+
+def row_plan(form: Fields) -> dict[str, Any]:
+    """Return what a row costs, column by column, and how far it can be from the data."""
+    if set(form) - {"codebook", "n", "epsilon", "network", "neighbours"}:
+        raise ValueError("request must be an object of codebook, n, epsilon, network, neighbours.")
+    n = form.get("n")
+    if not (isinstance(n, str) and n.isascii() and n.isdigit() and len(n) <= 15):
+        raise ValueError(refusal("n", "be an integer", n))
+    answer = plan_row(
+        _confirmed(form),
+        n=whole("n", int(n), at_least=1),
+        epsilon=form.get("epsilon", ""),
+        network=form.get("network") or "auto",
+        neighbours=form.get("neighbours") or REPLACE,
+    )
+    warnings = epsilon_warnings(answer.epsilon)
+    if answer.alpha is None or answer.alpha > POOR:
+        warnings.append("The row may be poor: use more records, a larger ε, or fewer values.")
+    return row_plan_object(answer) | {"sentence": _sentence(answer, form), "warnings": warnings}
+
+
+def _sentence(answer: RowPlan, form: Fields) -> str:
+    given = f"With {answer.n:,} records at ε = {form['epsilon']},"
+    if answer.alpha is None:
+        return f"{given} no bound is known: a column's parents are not all in one earlier family."
+    return f"{given} at most {percent(answer.alpha)} of rows differ from what the data would give."
+
+
+def fits(form: Fields, folder: Folder) -> dict[str, Any]:
+    """Return what a release would refuse or doubt, by header and schema; no record is read."""
+    texts = texts_of(form, FIELDS, besides=("codebook",))
+    source = Source.of(texts, folder)
+    found = check(
+        source.data,
+        codebook=_confirmed(form),
+        table=source.table,
+        delimiter=source.layout.delimiter,
+        encoding=source.layout.encoding,
+    )
+    return {
+        "holds": found.holds,
+        "refusals": list(found.refusals),
+        "warnings": list(found.warnings),
+    }
+
+
+def descriptor_of(form: Fields) -> dict[str, Any]:
+    """Return the descriptor of a code book, as far as it has the form of one.
+
+    Raises:
+        ValueError: it has not, or it would take long to read.
+    """
+    book = form.get("codebook")
+    schema = book.get("schema") if isinstance(book, dict) else None
+    fields = schema.get("fields") if isinstance(schema, dict) else None
+    is_list = isinstance(fields, list) and all(isinstance(field, dict) for field in fields)
+    if not isinstance(book, dict) or not isinstance(fields, list) or not is_list:
+        raise ValueError("codebook must be an object with schema.fields, a list of columns.")
+    if len(fields) > _MOST_FIELDS:
+        raise ValueError(f"codebook must have at most {_MOST_FIELDS} columns.")
+    for field in fields:
+        _require_span(field)
+    return book
+
+
+def _require_span(field: dict[str, Any]) -> None:
+    """Raise if a column lists the days of many years one by one."""
+    bounds = field.get("constraints")
+    if field.get("type") != "date" or not isinstance(bounds, dict):
+        return
+    first, last = (str(bounds.get(end))[:4] for end in ("minimum", "maximum"))
+    if first.isdecimal() and last.isdecimal() and int(last) - int(first) > _MOST_YEARS:
+        raise ValueError(
+            f"column {field.get('name')!r} must span at most {_MOST_YEARS} years of days."
+            " Give months or years instead."
+        )
+
+
+def _confirmed(form: Fields) -> dict[str, Any]:
+    """Return a descriptor without its mark as a draft: who sends it has it before their eyes."""
+    return {key: value for key, value in descriptor_of(form).items() if key != "draft"}

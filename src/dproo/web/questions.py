@@ -1,0 +1,140 @@
+"""The public questions of the page: what samplers promise, and what they do to invented data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dproo.analysis.certificate import certify
+from dproo.analysis.distributions import shape
+from dproo.analysis.planner import plan
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.exact import parse_epsilon
+from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
+from dproo.report import (
+    certificate_object,
+    law_object,
+    plan_object,
+    recommended_object,
+    table_object,
+)
+from dproo.web.curves import curve
+
+PAINTED_LETTERS_MAX = 26
+PAINTED_RECORDS_MAX = 10**6
+DRAWS_MAX = 1000
+
+_TABLE_MAX = 400
+_WHOLE = {"n", "k"}
+_NAMES = {"n", "k", "epsilon", "alpha"}
+
+Fields = Mapping[str, Any]
+
+
+def plan_answer(fields: Fields) -> dict[str, Any]:
+    """Return every sampler's answer, and which one to use."""
+    known = _parameters(fields)
+    answer = plan(**known)
+    return plan_object(answer, known) | {"recommended": recommended_object(answer)}
+
+
+def curve_answer(fields: Fields) -> dict[str, Any]:
+    """Return the answers over a range of epsilon."""
+    options = dict(fields)
+    sampler = options.pop("sampler", None)
+    return curve(sampler=sampler, **_parameters(options, "epsilon"))
+
+
+def certify_answer(fields: Fields) -> dict[str, Any]:
+    """Return the worst ratio of a sampler, and where it is reached."""
+    options = dict(fields)
+    name = options.pop("sampler", "")
+    as_printed = {"as_printed": True} if options.pop("as_printed", "") else {}
+    known = _parameters(options, "k")
+    return certificate_object(certify(mechanism(name, **known, **as_printed)))
+
+
+def tables_answer(fields: Fields) -> dict[str, Any]:
+    """Return DS-ROO's private and printed table, and what the printed one does to its witness."""
+    known = _parameters(fields, "n", "k", "epsilon")
+    private = DataSpecificRevealOrObscure(**known)
+    printed = DataSpecificRevealOrObscure(**known, as_printed=True)
+    found = certify(printed)
+    witness = found.witness
+    before, after = (
+        float(printed.probability(counts, witness.letters))
+        for counts in (witness.before, witness.after)
+    )
+    return {
+        "private": table_object(private, most=_TABLE_MAX),
+        "printed": table_object(printed, most=_TABLE_MAX),
+        "private_certificate": certificate_object(certify(private)),
+        "printed_certificate": certificate_object(found),
+        "probability": {"before": before, "after": after},
+    }
+
+
+def shape_answer(fields: Fields) -> dict[str, Any]:
+    """Return the counts of a named shape: each letter its share, rounded, of n records."""
+    options = dict(fields)
+    name = options.pop("name", "")
+    known = _parameters(options, "n", "k")
+    n = whole("n", known["n"], at_least=1, at_most=PAINTED_RECORDS_MAX)
+    k = whole("k", known["k"], at_least=2, at_most=PAINTED_LETTERS_MAX)
+    try:
+        shares = shape(name, k=k).shares
+    except ModuleNotFoundError:
+        raise ValueError(
+            "scipy must be installed for this shape: pip install 'dproo[accuracy]'."
+        ) from None
+    return {"counts": [round(share * n) for share in shares]}
+
+
+def law_answer(fields: Fields) -> dict[str, Any]:
+    """Return the law of every sampler on painted counts; one that refuses says why."""
+    counts, known = _painted(fields)
+    laws = []
+    for name, sampler in SAMPLERS.items():
+        try:
+            laws.append(law_object(sampler(**known), counts))
+        except (TypeError, ValueError) as error:
+            laws.append({"sampler": name, "error": str(error)})
+    return {"n": known["n"], "laws": laws}
+
+
+def draws_answer(fields: Fields) -> dict[str, Any]:
+    """Return independent draws on painted counts."""
+    counts, known = _painted(fields)
+    size = whole("size", fields.get("size"), at_least=1, at_most=DRAWS_MAX)
+    sampler = SAMPLERS[one_of("sampler", fields.get("sampler"), SAMPLERS)]
+    return {"letters": sampler(**known).draw_many(counts, size)}
+
+
+def _painted(fields: Fields) -> tuple[list[int], dict[str, Any]]:
+    """Return the counts that were painted, and the parameters that they give."""
+    counts = fields.get("counts")
+    if not isinstance(counts, list):
+        raise TypeError(refusal("counts", "be a list", counts))
+    whole("k", len(counts), at_least=2, at_most=PAINTED_LETTERS_MAX)
+    counts = [whole("counts", count, at_least=0) for count in counts]
+    n = whole("n", sum(counts), at_least=1, at_most=PAINTED_RECORDS_MAX)
+    return counts, {"n": n, "k": len(counts), "epsilon": parse_epsilon(fields.get("epsilon"))}
+
+
+def _parameters(fields: Fields, *required: str) -> dict[str, Any]:
+    """Return the parameters in the query of an address."""
+    for name in required:
+        if name not in fields:
+            raise ValueError(f"{name} must be given.")
+    known: dict[str, Any] = {}
+    for name, text in fields.items():
+        if name not in _NAMES:
+            raise ValueError(refusal("parameter", f"be one of {', '.join(sorted(_NAMES))}", name))
+        if name in _WHOLE:
+            try:
+                known[name] = int(text)
+            except ValueError:
+                raise ValueError(refusal(name, "be an integer", text)) from None
+        else:
+            known[name] = text
+    return known

@@ -1,0 +1,120 @@
+// Budgets: what is left, what was charged and for what, and what became of each charge.
+
+import { ask } from "./api.js";
+import { make } from "./drawing.js";
+import { save } from "./saving.js";
+
+const RELATIONS = {
+  replace: "the number of records is public",
+  "add-remove": "the number of records is private",
+};
+
+/** Return every budget, and since when it is being released from, if it is. */
+export async function accounts() {
+  const [{ running }, { datasets }] = await Promise.all([ask("running"), ask("ledger")]);
+  return datasets.map((account) => ({ ...account, since: running[account.dataset] }));
+}
+
+/** Return the last part of a path: folders are of no use to a reader. */
+export const short = (dataset) =>
+  dataset.startsWith("/") ? dataset.slice(dataset.lastIndexOf("/") + 1) : dataset;
+
+/** Tell what became of a charge. */
+export function fate({ is_recorded: isRecorded, is_restored: isRestored, at }, since) {
+  if (isRecorded) return "released";
+  if (isRestored) return "charged again after a restore";
+  return since && at >= since.slice(0, at.length) ? "charged, still running" : "charged, never released";
+}
+
+/** Draw what was spent, charge by charge, and what is left. */
+export function spending(parent, account) {
+  const bar = make(parent, "div", {
+    class: "meter history",
+    role: "img",
+    "aria-label": `${account.left} is left of ${account.budget}, after ${account.entries.length} charges.`,
+  });
+  for (const { charge, purpose } of account.entries) {
+    const part = make(bar, "i", { title: `${charge} for ${purpose ?? "no stated purpose"}` });
+    part.style.width = `${(100 * charge) / account.budget}%`;
+  }
+}
+
+/** Show one budget in one line: its name, what is left, and what was spent. */
+export function showInSight(place, account) {
+  place.replaceChildren();
+  place.hidden = !account;
+  if (!account) return;
+  const line = make(place, "p");
+  make(line, "b", {}, short(account.dataset));
+  line.append(` ε ${account.left} left of ${account.budget}`);
+  spending(place, account);
+}
+
+/** Save the receipt of an entry as a file. */
+export async function download(entry) {
+  save(await ask(`ledger/${entry}`), `dproo-receipt-${entry}.json`);
+}
+
+/** Show one budget with its whole history. */
+export function showAccount(place, account, refuse) {
+  const section = make(place, "section", { class: "card account", "data-dataset": account.dataset });
+  make(section, "h2", {}, short(account.dataset));
+  if (short(account.dataset) !== account.dataset) make(section, "p", { class: "hint" }, account.dataset);
+  const line = make(section, "p", { class: "left" });
+  make(line, "strong", {}, `ε ${account.left} left`);
+  line.append(` of ${account.budget}; ${RELATIONS[account.neighbours]}`);
+  spending(section, account);
+  if (!account.entries.length) return;
+  showPurposes(section, account);
+  const scroll = make(section, "div", {
+    class: "scroll",
+    role: "region",
+    tabindex: 0,
+    "aria-label": `Charges of ${short(account.dataset)}`,
+  });
+  const table = make(scroll, "table");
+  const head = make(make(table, "thead"), "tr");
+  const titles = { Entry: "spare", "When (UTC)": "", ε: "", Purpose: "spare", Outcome: "", Receipt: "" };
+  for (const [title, kind] of Object.entries(titles))
+    make(head, "th", { scope: "col", class: kind }, title);
+  const body = make(table, "tbody");
+  for (const entry of account.entries.toReversed()) {
+    const row = make(body, "tr");
+    make(row, "td", { class: "spare" }, entry.entry);
+    make(row, "td", {}, entry.at.slice(0, 16).replace("T", " "));
+    make(row, "td", {}, entry.charge);
+    make(row, "td", { class: "spare" }, entry.purpose ?? "not stated");
+    make(row, "td", {}, fate(entry, account.since));
+    const cell = make(row, "td");
+    if (!entry.is_recorded) continue;
+    const button = make(
+      cell,
+      "button",
+      {
+        type: "button",
+        class: "link",
+        "aria-label": `Download the receipt of entry ${entry.entry}`,
+      },
+      "download",
+    );
+    button.addEventListener("click", () => download(entry.entry).catch(refuse));
+  }
+}
+
+/** Show how much of the budget went to each purpose, where there are several. */
+function showPurposes(section, account) {
+  const sums = new Map();
+  for (const { charge, purpose } of account.entries) {
+    const name = purpose ?? "no stated purpose";
+    sums.set(name, (sums.get(name) ?? 0) + Number(charge));
+  }
+  if (sums.size < 2) return;
+  const list = make(section, "dl", { class: "purposes" });
+  for (const [name, sum] of [...sums].sort(([, one], [, other]) => other - one)) {
+    make(list, "dt", {}, name);
+    const bar = make(make(list, "dd"), "div", { class: "meter" });
+    const part = make(bar, "i", { class: "spent" });
+    part.style.width = `${(100 * sum) / account.budget}%`;
+    make(list, "dd", { class: "number" }, `ε ${Number(sum.toPrecision(9))}`);
+  }
+}

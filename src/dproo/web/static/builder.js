@@ -1,0 +1,129 @@
+// The code book of a row: its columns, a preview of their values, opened and saved as a file.
+
+import { ask, latest } from "./api.js";
+import { Column } from "./columns.js";
+import { find } from "./drawing.js";
+import { notice } from "./refusing.js";
+import { save } from "./saving.js";
+
+const FILE = "codebook.json";
+
+/** The builder of a code book; `changed` is called once the server has looked at it. */
+export class Builder {
+  constructor(changed) {
+    Object.assign(this, { changed, columns: [], head: {}, found: null });
+    this.ask = latest((signal) => ask("codebook", { body: { codebook: this.book() }, signal }), {
+      show: (found) => this.show(found),
+      refuse: (sentence) => {
+        this.found = null;
+        notice(find("book-refused"), sentence);
+        this.changed();
+      },
+    });
+    find("network").addEventListener("change", () => this.edited());
+    find("save-book").addEventListener("click", () => save(this.found.codebook, FILE));
+    find("open-book").addEventListener("change", ({ target }) => {
+      this.open(target.files[0]);
+      target.value = "";
+    });
+    const place = find("step-columns");
+    place.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      place.classList.add("dropping");
+    });
+    place.addEventListener("dragleave", () => place.classList.remove("dropping"));
+    place.addEventListener("drop", (event) => {
+      event.preventDefault();
+      place.classList.remove("dropping");
+      this.open(event.dataTransfer.files[0]);
+    });
+  }
+
+  /** Offer the columns of the data; `kept` is the code book that was being written. */
+  offer({ columns, codebook }, kept) {
+    this.head = codebook;
+    find("columns").replaceChildren();
+    this.columns = columns.map((column) => new Column(find("columns"), column, () => this.edited()));
+    if (kept) this.take(kept);
+    this.edited();
+  }
+
+  /** Return the columns of the row. */
+  get ticked() {
+    return this.columns.filter((column) => column.isTicked);
+  }
+
+  get isDeclared() {
+    return find("network").value === "declared";
+  }
+
+  /** Return how the columns depend on each other; one column depends on nothing. */
+  get network() {
+    if (this.ticked.length < 2) return "";
+    const isNone = this.isDeclared && !this.ticked.some(({ parent }) => parent.value);
+    return isNone ? "independent" : find("network").value;
+  }
+
+  /** Return the code book as it is written. */
+  book() {
+    const fields = this.ticked.map((column) => column.describe(this.isDeclared));
+    const { schema, ...head } = this.head;
+    return { ...head, schema: { fieldsMatch: "subset", missingValues: [""], ...schema, fields } };
+  }
+
+  edited() {
+    const names = this.ticked.map(({ name }) => name);
+    for (const column of this.columns) column.offer(names, this.isDeclared);
+    find("wiring").hidden = names.length < 2;
+    this.found = null;
+    find("save-book").disabled = true;
+    notice(find("book-refused"));
+    this.changed();
+    if (names.length) this.ask();
+  }
+
+  show(found) {
+    found.columns.forEach((line, i) => this.ticked[i]?.tell(line));
+    notice(find("book-refused"), found.error);
+    this.found = found.codebook_sha256 ? found : null;
+    find("save-book").disabled = !this.found;
+    this.changed();
+  }
+
+  /** Read a code book that a person has chosen or dropped. */
+  async open(file) {
+    if (!file) return;
+    try {
+      this.take(JSON.parse(await file.text()));
+      this.edited();
+    } catch {
+      notice(find("book-refused"), `${file.name} is not a code book: a JSON file with schema.fields.`);
+    }
+  }
+
+  take(book) {
+    const { fields, ...schema } = book.schema;
+    const { draft: _, ...head } = book;
+    this.head = { ...head, schema };
+    const unknown = fields.filter(({ name }) => !this.columns.some((one) => one.name === name));
+    for (const column of this.columns) column.tick.checked = false;
+    for (const field of fields) this.columns.find(({ name }) => name === field.name)?.take(field);
+    if (fields.some(({ parents }) => parents?.length)) find("network").value = "declared";
+    for (const column of this.columns) column.show({ isQuiet: true });
+    this.left = unknown.map(({ name }) => name);
+    find("columns-left").textContent = this.left.length
+      ? `Left out, since the data has no such columns: ${this.left.join(", ")}.`
+      : "";
+  }
+
+  /** Show refusals at the columns that they name; return whether one was placed. */
+  refuse(sentences) {
+    let isPlaced = false;
+    for (const sentence of sentences) {
+      const column = this.ticked.find(({ name }) => sentence.includes(`'${name}'`));
+      column?.focus(sentence);
+      isPlaced ||= Boolean(column);
+    }
+    return isPlaced;
+  }
+}

@@ -1,0 +1,210 @@
+// One column of a code book: how its possible values are told, and what the server makes of them.
+
+import { make } from "./drawing.js";
+
+const WAYS = {
+  list: "a list of values",
+  range: "whole numbers from … to …",
+  bins: "numbers in ranges",
+  months: "months from … to …",
+  boolean: "true or false",
+  given: "as the code book says",
+};
+const BY_TYPE = { integer: "range", number: "bins", boolean: "boolean", yearmonth: "months" };
+const NAME = { min: "From", max: "To", edges: "Edges" };
+
+let made = 0;
+
+/** Return the values of a pasted list: one a line, or between commas if there is one line only. */
+export function listed(text) {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim());
+  const parts = lines.length === 1 ? lines[0].split(",") : lines;
+  return parts.map((part) => part.trim()).filter(Boolean);
+}
+
+/** Return a list as it may be pasted, in one line where no value has a comma. */
+const joined = (values) => values.join(values.some((one) => /,/.test(one)) ? "\n" : ", ");
+
+const whole = (text) => (/^[+-]?\d+$/.test(text.trim()) ? Number(text) : text.trim());
+const number = (text) => (text.trim() === "" ? "" : Number(text));
+
+/** A column that a person may tick and describe; `changed` is called after every change. */
+export class Column {
+  constructor(parent, { name, type, values = [] }, changed) {
+    Object.assign(this, { name, type, changed, field: null, controls: {} });
+    const id = `column-${made++}`;
+    this.root = make(parent, "fieldset", { class: "column", "data-column": name });
+    make(this.root, "legend", { class: "unseen" }, `Column ${name}`);
+    const head = make(this.root, "div", { class: "column-head" });
+    const label = make(head, "label", { class: "tick" });
+    this.tick = make(label, "input", { type: "checkbox", autocomplete: "off" });
+    make(label, "b", {}, name);
+    this.preview = make(head, "span", { class: "hint preview", id: `${id}-preview` });
+    this.body = make(this.root, "div", { class: "column-body" });
+    const row = make(this.body, "div", { class: "row roomy" });
+    const way = make(row, "div", { class: "field" });
+    make(way, "label", { for: `${id}-way` }, "Possible values are");
+    this.way = make(way, "select", { id: `${id}-way`, autocomplete: "off" });
+    for (const [key, words] of Object.entries(WAYS))
+      make(this.way, "option", { value: key }, words);
+    this.way.lastChild.hidden = true;
+    this.way.value = values.length ? "list" : (BY_TYPE[type] ?? "list");
+    const parents = make(row, "div", { class: "field", "data-parents": "" });
+    make(parents, "label", { for: `${id}-parent` }, "Depends on");
+    this.parent = make(parents, "select", { id: `${id}-parent`, autocomplete: "off" });
+    this.makeEditors(make(this.body, "div", { class: "row roomy" }), id);
+    this.controls.list.value = joined(values);
+    this.wrong = make(this.body, "p", { class: "wrong", role: "alert", id: `${id}-wrong` });
+    this.root.addEventListener("input", () => this.show());
+    this.show({ isQuiet: true });
+  }
+
+  makeEditors(row, id) {
+    const editor = (way, key, title, kind, attributes = {}) => {
+      const field = make(row, "div", { class: `field ${way === "list" ? "wide" : ""}`, "data-way": way });
+      make(field, "label", { for: `${id}-${way}-${key}` }, title);
+      const control = make(field, kind, {
+        id: `${id}-${way}-${key}`,
+        autocomplete: "off",
+        spellcheck: "false",
+        "aria-describedby": `${id}-preview`,
+        ...attributes,
+      });
+      this.controls[way === "list" ? "list" : `${way}-${key}`] = control;
+      return field;
+    };
+    const list = editor("list", "values", "Values: one a line, or separated by commas", "textarea", {
+      rows: 1,
+    });
+    const picker = make(list, "label", { class: "link" });
+    const file = make(picker, "input", { type: "file", class: "unseen", accept: ".txt,.csv,text/*" });
+    picker.append("Take them from a text file");
+    file.addEventListener("change", async (event) => {
+      event.stopPropagation();
+      if (!file.files[0]) return;
+      this.controls.list.value = await file.files[0].text();
+      file.value = "";
+      this.show();
+    });
+    for (const key of ["min", "max"]) {
+      editor("range", key, NAME[key], "input", { inputmode: "numeric" });
+      editor("months", key, NAME[key], "input", { placeholder: "2024-01" });
+    }
+    editor("bins", "edges", "Edges, separated by commas", "input", { placeholder: "0, 18, 65, 120" });
+  }
+
+  get isTicked() {
+    return this.tick.checked;
+  }
+
+  /** Show what belongs to the chosen way, and tell that something has changed. */
+  show({ isQuiet = false } = {}) {
+    this.body.hidden = !this.isTicked;
+    for (const field of this.body.querySelectorAll("[data-way]"))
+      field.hidden = field.dataset.way !== this.way.value;
+    if (!isQuiet) this.changed();
+  }
+
+  /** Offer the other columns as what this one depends on. */
+  offer(names, isDeclared) {
+    const held = this.parent.value || this.field?.parents?.join("\n") || "";
+    this.parent.replaceChildren();
+    make(this.parent, "option", { value: "" }, "nothing");
+    for (const name of names) if (name !== this.name) make(this.parent, "option", { value: name }, name);
+    if (held.includes("\n")) make(this.parent, "option", { value: held }, held.replaceAll("\n", ", "));
+    this.parent.value = held;
+    if (this.parent.selectedIndex < 0) this.parent.value = "";
+    this.parent.closest("[data-parents]").hidden = !isDeclared;
+  }
+
+  /** Return the field of the code book, with its parents if they are declared. */
+  describe(isDeclared) {
+    const text = (key) => this.controls[key].value;
+    const hasParents = isDeclared && this.parent.value;
+    const parents = hasParents ? { parents: this.parent.value.split("\n") } : {};
+    const isInteger = this.type === "integer";
+    const name = { name: this.name };
+    switch (this.way.value) {
+      case "range":
+        return {
+          ...name,
+          type: "integer",
+          constraints: { minimum: whole(text("range-min")), maximum: whole(text("range-max")) },
+          ...parents,
+        };
+      case "months":
+        return {
+          ...name,
+          type: "yearmonth",
+          constraints: { minimum: text("months-min").trim(), maximum: text("months-max").trim() },
+          ...parents,
+        };
+      case "bins": {
+        const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
+        const kind = bins.every(Number.isInteger) && this.type !== "number" ? "integer" : "number";
+        return { ...name, type: kind, bins, ...parents };
+      }
+      case "boolean":
+        return { ...name, type: "boolean", ...parents };
+      case "given": {
+        const { parents: _, ...field } = this.field;
+        return { ...field, ...parents };
+      }
+      default: {
+        const values = listed(text("list"));
+        const categories = isInteger ? values.map(whole) : values;
+        return { ...name, type: isInteger ? "integer" : "string", categories, ...parents };
+      }
+    }
+  }
+
+  /** Take over a field of a code book: into the form where it fits, else as it is. */
+  take(field) {
+    const { categories, bins, constraints = {}, type } = field;
+    this.field = field;
+    this.type = type ?? this.type;
+    this.tick.checked = true;
+    const known = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
+    const isPlain = Object.keys(field).every((key) => known.has(key));
+    const isTexts = Array.isArray(categories) && categories.every((one) => typeof one !== "object");
+    const fill = (key, value) => (this.controls[key].value = value);
+    this.way.value = "given";
+    this.way.lastChild.hidden = false;
+    if (!isPlain) return;
+    if (isTexts && ["string", "integer"].includes(type)) {
+      this.way.value = "list";
+      fill("list", joined(categories));
+    } else if (Array.isArray(bins)) {
+      this.way.value = "bins";
+      fill("bins-edges", bins.join(", "));
+    } else if (type === "boolean") this.way.value = "boolean";
+    else if (["integer", "yearmonth"].includes(type) && "minimum" in constraints) {
+      this.way.value = type === "integer" ? "range" : "months";
+      fill(`${this.way.value}-min`, constraints.minimum);
+      fill(`${this.way.value}-max`, constraints.maximum ?? "");
+    }
+  }
+
+  /** Show how many values the server has found, or what is wrong. */
+  tell({ k, values, error } = {}) {
+    this.preview.textContent = k ? `k = ${k.toLocaleString("en")}: ${values}, and other` : "";
+    const isEmpty = !Object.values(this.controls).some(
+      (control) => !control.closest("[hidden]") && control.value.trim(),
+    );
+    this.wrong.textContent = error && !isEmpty ? error : "";
+    this.wrong.hidden = !this.wrong.textContent;
+    for (const control of Object.values(this.controls)) {
+      control.toggleAttribute("aria-invalid", !this.wrong.hidden);
+    }
+  }
+
+  /** Put the focus where something is wrong or missing. */
+  focus(sentence) {
+    if (sentence) {
+      this.wrong.textContent = sentence;
+      this.wrong.hidden = false;
+    }
+    const shown = Object.values(this.controls).find((control) => control.checkVisibility());
+    (shown ?? this.way).focus();
+  }
+}

@@ -1,0 +1,52 @@
+// Refusals: the server's sentence stands at the field that it names, in the words of its label.
+
+const NAMES = { records_per_person: "records-per-person" };
+const REMEDIES = [
+  [/ Add --delimiter ('.*?')\.$/, " Write $1 as the separator, under “If the columns look wrong”."],
+  [/ (List the columns|See what is left to do): dproo .*$/, ""],
+  [/ Declare a budget first: dproo .*$/, " Declare a budget first."],
+  [/; see dproo plan\.$/, "; see Plan."],
+];
+
+/** Show a sentence in a notice, or hide the notice if there is none. */
+export function notice(element, sentence = "") {
+  element.textContent = sentence;
+  element.hidden = !sentence;
+}
+
+/** Take every refusal of a part of the page back. */
+export function clear(root) {
+  for (const told of root.querySelectorAll(".wrong")) told.remove();
+  for (const control of root.querySelectorAll("[aria-invalid]")) {
+    control.removeAttribute("aria-invalid");
+    control.removeAttribute("aria-errormessage");
+  }
+}
+
+/**
+ * Show a refusal at the field of `root` that it names, or else in `rest`.
+ * The focus goes there if a person has asked for it, and stays where they are still writing.
+ */
+export function refuse(root, sentence, { rest, focuses = false } = {}) {
+  clear(root);
+  if (rest) notice(rest);
+  const told = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
+  const name = /^[\w.-]+/.exec(told)?.[0] ?? "";
+  const field = [...root.querySelectorAll("[data-name]")].find(
+    (one) => one.dataset.name === (NAMES[name] ?? name) && one.checkVisibility(),
+  );
+  const control = field?.querySelector("input, select, textarea");
+  if (!control) {
+    if (rest) notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
+    if (focuses) rest?.scrollIntoView({ block: "nearest" });
+    return;
+  }
+  const label = field.querySelector("label").textContent.trim().replace(/\s+/g, " ");
+  const place = document.createElement("p");
+  Object.assign(place, { className: "wrong", id: `${control.id}-wrong`, role: "alert" });
+  place.textContent = told.replace(name, label);
+  field.append(place);
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-errormessage", place.id);
+  if (focuses) control.focus();
+}

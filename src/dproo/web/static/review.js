@@ -1,0 +1,92 @@
+// The review of a release, its confirmation, and what came of it.
+
+import { download } from "./account.js";
+import { ask, tellChange } from "./api.js";
+import { find } from "./drawing.js";
+import { showReceipt, warn } from "./receipt.js";
+import { clear, notice, refuse } from "./refusing.js";
+
+const SECOND = 1000;
+
+/** Connect review and confirmation; `order` gives the choices, `check` looks at them first. */
+export function reviewOf({ root, order, check, done }) {
+  let nonce = null;
+
+  function withdraw() {
+    nonce = null;
+    find("confirm").hidden = true;
+  }
+
+  const refused = (error) => refuse(root, error.message, { rest: find("refused"), focuses: true });
+
+  function show(shown) {
+    nonce = shown.nonce;
+    const texts = { summary: "summary", left: "left", cost: "cost", "left-after": "left_after" };
+    for (const [id, name] of Object.entries({ ...texts, command: "command" }))
+      find(id).textContent = shown[name];
+    const share = (amount) => `${(100 * amount) / shown.budget}%`;
+    find("meter-spent").style.width = share(shown.budget - shown.left);
+    find("meter-cost").style.width = share(shown.cost);
+    find("meter").setAttribute(
+      "aria-label",
+      `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
+    );
+    warn(find("confirm-warnings"), [...shown.warnings, ...shown.doubts]);
+    find("confirm").hidden = false;
+    find("confirm-title").focus();
+    find("confirm").scrollIntoView({ block: "nearest" });
+  }
+
+  async function review() {
+    withdraw();
+    find("result").hidden = true;
+    clear(root);
+    notice(find("refused"));
+    try {
+      const body = order();
+      const doubts = await check(body);
+      if (doubts) show({ ...(await ask("order", { body })), doubts });
+    } catch (error) {
+      refused(error);
+    }
+  }
+
+  async function release() {
+    const body = { nonce };
+    const since = Date.now();
+    nonce = null;
+    find("go").disabled = true;
+    const tell = () => {
+      const seconds = Math.round((Date.now() - since) / SECOND);
+      find("progress").textContent = `Charged. Counting the records… ${seconds ? `${seconds} s` : ""}`;
+    };
+    tell();
+    const clock = setInterval(tell, SECOND);
+    try {
+      showReceipt(await ask("release", { body }));
+      find("result").hidden = false;
+      find("result-title").focus();
+      find("result").scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      refused(error);
+    } finally {
+      clearInterval(clock);
+      find("progress").textContent = "";
+      find("go").disabled = false;
+      find("confirm").hidden = true;
+      tellChange();
+      done();
+    }
+  }
+
+  find("go").addEventListener("click", release);
+  find("back").addEventListener("click", () => {
+    withdraw();
+    find("epsilon").focus();
+  });
+  find("print").addEventListener("click", () => print());
+  find("download").addEventListener("click", ({ target }) =>
+    download(target.dataset.entry).catch(refused),
+  );
+  return { review, withdraw };
+}

@@ -1,0 +1,397 @@
+"""From an empty home to a released row, in a real browser, by mouse and by keyboard alone."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from support.browsing import named, tab_to, visit
+from support.serving import ORDER, admissions, served
+
+from dproo.ledger import Ledger
+
+pytest.importorskip("playwright", reason="Playwright is not installed.")
+
+MOST_ACTIONS = 25
+ZOOMED = {"width": 640, "height": 450}
+"""A window of 1280 by 900 at 200 %."""
+
+BOOK = {
+    "name": "admissions",
+    "schema": {
+        "fields": [
+            {"name": "diagnosis", "type": "string", "categories": ["I50", "J18", "S72"]},
+            {
+                "name": "ward",
+                "type": "string",
+                "categories": [{"value": "north", "label": "Northern"}, {"value": "south"}],
+                "parents": ["diagnosis"],
+            },
+        ]
+    },
+}
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A page of somebody who has data and nothing else."""
+    folder, ledger = admissions(tmp_path, budget="1")
+    ledger.unlink()
+    with served(folder, tmp_path / "home" / "ledger.sqlite3") as page:
+        yield page
+
+
+class Hand:
+    """What a person does, counted; by mouse or by keyboard alone."""
+
+    def __init__(self, page, *, by_keys):
+        self.page, self.by_keys, self.actions = page, by_keys, 0
+
+    def press(self, selector):
+        self.actions += 1
+        if self.by_keys:
+            tab_to(self.page, selector)
+            is_box = self.page.evaluate("document.activeElement.matches('[type=checkbox]')")
+            self.page.keyboard.press("Space" if is_box else "Enter")
+        else:
+            self.page.click(selector)
+
+    def write(self, selector, text):
+        self.actions += 1
+        if self.by_keys:
+            tab_to(self.page, selector)
+            self.page.keyboard.press("Control+a")
+            self.page.keyboard.type(text)
+        else:
+            self.page.fill(selector, text)
+
+    def choose(self, selector, text):
+        self.actions += 1
+        if self.by_keys:
+            tab_to(self.page, selector)
+            self.page.keyboard.type(text)
+        else:
+            self.page.select_option(selector, label=text)
+
+
+def column(name, part):
+    return f"[data-column={name}] {part}"
+
+
+@pytest.mark.parametrize("by_keys", [False, True], ids=["mouse", "keyboard"])
+def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
+    with visit(browser, home, "release", viewport=ZOOMED) as page:
+        hand = Hand(page, by_keys=by_keys)
+        page.wait_for_selector("#file option >> nth=1", state="attached")
+        hand.choose("#file", "admissions.csv")
+        page.wait_for_selector("text=2 columns, from the file\u2019s header; no record was read.")
+        for name, values in {"diagnosis": "I50, J18, S72", "ward": "north, south"}.items():
+            hand.press(column(name, "[type=checkbox]"))
+            hand.write(column(name, "textarea"), values)
+        page.wait_for_selector(column("diagnosis", ".preview:has-text('k = 4: I50, J18, S72')"))
+        page.wait_for_selector("#save-book:enabled")
+        hand.write("#budget", "3")
+        hand.press("#budget-review")
+        page.wait_for_selector("#budget-summary:has-text('may spend ε = 3, and no more')")
+        assert not home.ledger.exists()
+        hand.press("#declare")
+        page.wait_for_selector("#in-sight:has-text('ε 3 left of 3')")
+        hand.write("#n", "1,000")
+        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
+        assert page.locator("#network-chart .node").count() == 2
+        assert named(page) > 15
+        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        hand.press("#review")
+        page.wait_for_selector("#confirm:visible")
+        assert Ledger(home.ledger).show()[0].lines == ()
+        hand.press("#go")
+        page.wait_for_selector("#result:visible")
+        assert hand.actions <= MOST_ACTIONS
+        shown = page.locator("#value dd").all_inner_texts()
+        assert shown[0] in {"I50", "J18", "S72", "other"}
+        assert shown[1] in {"north", "south", "other"}
+        assert "nobody\u2019s record" in page.inner_text("#means")
+        page.wait_for_selector("#in-sight:has-text('ε 2 left of 3')")
+        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        assert named(page) > 15
+        tab_to(page, "#download")
+
+
+@pytest.fixture(scope="module")
+def steward(tmp_path_factory):
+    """A page with a budget that lasts."""
+    folder, ledger = admissions(tmp_path_factory.mktemp("steward"), budget="100")
+    (folder / "two  blanks.csv").write_text("a,b\n1,2\n")
+    (folder / "caf\udce9.csv").write_text("a,b\n1,2\n")
+    with served(folder, ledger) as page:
+        yield page
+
+
+DROP = """(text) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([text], "book.json", { type: "application/json" }));
+  const drop = new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true });
+  document.querySelector("#columns").dispatchEvent(drop);
+}"""
+
+
+def begin(page):
+    page.wait_for_selector("#file option >> nth=1", state="attached")
+    page.select_option("#file", "admissions.csv")
+    page.wait_for_selector("#columns .column")
+
+
+def drop(page, book):
+    begin(page)
+    page.evaluate(DROP, json.dumps(book))
+    page.wait_for_selector("#save-book:enabled")
+
+
+def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        assert (
+            page.locator(column("ward", "select")).first.input_value() == "given"
+        )  # it has labels
+        with page.expect_download() as download:
+            page.click("#save-book")
+        saved = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert saved["schema"]["fields"] == BOOK["schema"]["fields"]
+        page.fill("#n", "5")
+        page.wait_for_selector("#warnings:has-text('may be poor')")
+        network = page.locator("#network-chart svg")
+        assert network.get_attribute("aria-label").endswith("given diagnosis")
+        page.fill("#purpose", "the bulletin")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        unexplained = r"\bletters?\b|ls-roo|\(replace\)"
+        assert not re.search(unexplained, page.inner_text("main").lower())
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        page.emulate_media(media="print")
+        assert page.is_visible("#value")
+        assert page.is_visible("#facts")
+        assert not any(page.is_visible(part) for part in ("nav", "#step-data", "#print", "footer"))
+        page.emulate_media(media="screen")
+        with page.expect_download() as download:
+            page.click("#download")
+        receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
+        assert list(receipt["values"][0].values()) == page.locator("#value dd").all_inner_texts()
+        assert receipt["purpose"] == "the bulletin"
+
+
+def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        for text in ("not JSON", "[]", '{"schema": {}}'):
+            page.evaluate("document.querySelector('#book-refused').textContent = ''")
+            page.evaluate(DROP, text)
+            page.wait_for_selector("#book-refused:has-text('book.json is not a code book')")
+
+
+def test_choices_survive_leaving_the_room_and_coming_back(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#epsilon", "0.25")
+        page.click("nav >> text=Plan")
+        page.wait_for_selector("#accuracy .curve")
+        page.go_back()
+        page.wait_for_selector("#save-book:enabled")
+        assert page.input_value("#epsilon") == "0.25"
+        assert page.input_value("#file") == "admissions.csv"
+        assert page.is_checked(column("ward", "[type=checkbox]"))
+        assert page.input_value("#network") == "declared"
+
+
+def test_a_plan_is_handed_over(browser, steward):
+    with visit(browser, steward, "plan") as page:
+        page.fill("#epsilon", "0.125")
+        page.fill("#n", "2,000")
+        page.click("#hand-over")
+        page.wait_for_url("**/release?*")
+        assert (page.input_value("#epsilon"), page.input_value("#n")) == ("0.125", "2000")
+
+
+def test_ranges_bins_months_and_files_describe_columns(browser, steward, tmp_path):
+    (steward.folder / "people.csv").write_text("age,weight,month,ill,city\n1,2,2024-01,true,Rome\n")
+    (tmp_path / "cities.txt").write_text("Rome\nOslo, the\n")
+    with visit(browser, steward, "release") as page:
+        page.wait_for_selector("#file option >> nth=1", state="attached")
+        page.select_option("#file", "people.csv")
+        ways = {
+            "age": "range",
+            "weight": "bins",
+            "month": "months",
+            "ill": "boolean",
+            "city": "list",
+        }
+        for name, way in ways.items():
+            page.check(column(name, "[type=checkbox]"))
+            page.locator(column(name, "select")).first.select_option(way)
+        page.locator(column("age", "[data-way=range] input")).nth(0).fill("0")
+        page.locator(column("age", "[data-way=range] input")).nth(1).fill("120")
+        page.locator(column("weight", "[data-way=bins] input")).fill("0, 50.5, 100")
+        page.locator(column("month", "[data-way=months] input")).nth(0).fill("2024-01")
+        page.locator(column("month", "[data-way=months] input")).nth(1).fill("2024-12")
+        page.locator(column("city", "[type=file]")).set_input_files(tmp_path / "cities.txt")
+        page.wait_for_selector("#save-book:enabled")
+        told = {name: page.inner_text(column(name, ".preview")).split(":")[0] for name in ways}
+        expected = {"age": 122, "weight": 3, "month": 13, "ill": 3, "city": 3}
+        assert told == {name: f"k = {k}" for name, k in expected.items()}
+        page.locator(column("weight", "[data-way=bins] input")).fill("9, 1")
+        page.wait_for_selector(column("weight", ".wrong:visible"))
+        assert page.is_disabled("#save-book")
+
+
+def test_a_refusal_stands_at_its_field_and_has_the_focus(browser, steward):
+    with visit(browser, steward, "release", refusals=2) as page:
+        drop(page, BOOK)
+        page.fill("#epsilon", "much")
+        page.click("#review")
+        page.wait_for_selector("[data-name=epsilon] .wrong:has-text('Privacy ε must be')")
+        assert page.evaluate("document.activeElement.id") == "epsilon"
+        page.fill("#epsilon", "1000")
+        page.click("#review")
+        page.wait_for_selector("[data-name=epsilon] .wrong:has-text('left of the budget')")
+
+
+def test_a_column_that_cannot_hold_its_values_is_refused_where_it_stands(browser, steward):
+    book = {
+        "schema": {"fields": [{"name": "plague", "type": "boolean"}, *BOOK["schema"]["fields"]]}
+    }
+    with visit(browser, steward, "release") as page:
+        drop(page, book)
+        page.wait_for_selector("#columns-left:has-text('the data has no such columns: plague')")
+
+
+CHOOSE_WHAT_IS_NOT_UNICODE = """() => {
+  const file = document.querySelector("#file");
+  file.value = [...file.options].find(({ value }) => !value.isWellFormed()).value;
+  file.dispatchEvent(new Event("change"));
+}"""
+
+
+def test_files_of_any_name_are_chosen(browser, steward):
+    with visit(browser, steward, "release", refusals=1) as page:
+        page.wait_for_selector("#file option >> nth=1", state="attached")
+        page.select_option("#file", "two  blanks.csv")
+        page.wait_for_selector("[data-column=a]")
+        page.evaluate(CHOOSE_WHAT_IS_NOT_UNICODE)
+        page.wait_for_selector("[data-column=a]")
+        page.fill("#budget", "1")
+        page.click("#budget-review")
+        page.wait_for_selector("[data-name=dataset] .wrong:has-text('Name of the budget must be')")
+
+
+def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.check("[value=value]")
+        page.select_option("#column", "diagnosis")
+        page.fill("#alphabet", "codes.txt")
+        page.click("text=Choose a sampler")
+        assert not page.is_visible("#guess")
+        page.select_option("#sampler", "als-roo")
+        page.select_option("#guess", "sparse")
+        page.fill("#epsilon", "0.25")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
+        assert "--guess sparse" in page.text_content("#command")
+        page.fill("#epsilon", "0.5")  # which withdraws what was shown
+        assert not page.is_visible("#go")
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        assert page.inner_text("#value") in {"I50", "J18", "S72", "other"}
+
+
+def test_a_database_has_its_own_fields_and_its_password_is_hidden(browser, steward):
+    with visit(browser, steward, "release", refusals=1) as page:
+        page.check("[value=database]")
+        assert page.get_attribute("#password", "type") == "password"
+        assert not page.is_visible("#file")
+        page.fill("#url", "postgresql://ann@127.0.0.1:1/none")
+        page.fill("#password", "S3CRET")
+        page.fill("#table", "visits")
+        page.click("#look")
+        page.wait_for_selector("#data-refused:visible, #step-data .wrong")
+        assert "S3CRET" not in page.url + page.inner_text("main")
+        assert "S3CRET" not in page.evaluate("JSON.stringify(history.state)")
+        assert "except to a database that you name" in page.inner_text("footer")
+
+
+def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
+    Ledger.create(home.ledger).declare(
+        str(home.folder / "admissions.csv"), budget="1", neighbours="replace"
+    )
+    with visit(browser, home, "release", refusals=1) as page:
+        other = page.context.new_page()
+        other.goto(f"{home.origin}/release")
+        for tab in (page, other):
+            drop(tab, BOOK)
+            tab.click("#review")
+            tab.wait_for_selector("#confirm:visible")
+        for tab in (page, other):
+            tab.evaluate("document.querySelector('#go').click()")
+        for tab in (page, other):
+            tab.wait_for_selector("#result:visible, .wrong, #refused:visible")
+            tab.wait_for_selector("#in-sight:has-text('ε 0 left of 1')")  # live in both
+        assert (
+            page.locator("#result:visible").count() + other.locator("#result:visible").count() == 1
+        )
+    assert Ledger(home.ledger).show()[0].left == 0
+
+
+def test_the_ledger_tells_purposes_and_what_became_of_each_charge(browser, home):
+    ledger, name = Ledger.create(home.ledger), str(home.folder / "admissions.csv")
+    ledger.declare(name, budget="4", neighbours="replace")
+    for purpose in ("a paper", "the <b>bulletin</b>"):
+        nonce = home.post("/api/order", ORDER | {"purpose": purpose}).json["nonce"]
+        home.post("/api/release", {"nonce": nonce})
+    ledger.reserve(name, epsilon="0.5", neighbours="replace")
+    with visit(browser, home, "ledger") as page:
+        page.wait_for_selector("text=ε 1.5 left")
+        assert page.locator(".history i").count() == 3
+        assert page.locator(".purposes dt").all_inner_texts() == [
+            "a paper",
+            "the <b>bulletin</b>",
+            "no stated purpose",
+        ]
+        assert page.locator("tbody tr").first.inner_text().count("charged, never released") == 1
+        assert page.locator("main b").count() == 0
+        fate = """(at) => import("/static/account.js").then(({ fate }) => fate({ at }, at))"""
+        assert page.evaluate(fate, "2026-11-16T10:00:00Z") == "charged, still running"
+
+
+def test_no_text_from_outside_becomes_markup(browser, home):
+    evil = "<img src=x onerror=alert(1)>"
+    (home.folder / f"{evil}.csv").write_text(f"{evil},b\n1,2\n")
+    with visit(browser, home, "release", refusals=1) as page:
+        page.goto(f"{home.origin}/release?epsilon={evil}&n={evil}&data={evil}.csv")
+        page.check(".column [type=checkbox] >> nth=0")
+        page.fill(".column textarea >> nth=0", f"{evil}, 1")
+        page.wait_for_selector("#save-book:enabled")
+        page.fill("#dataset", evil)
+        page.fill("#budget", "9")
+        page.click("#budget-review")
+        page.click("#declare")
+        page.wait_for_selector("[data-name=n] .wrong")  # the forecast of so many records is refused
+        page.fill("#n", "")
+        page.fill("#epsilon", "1")
+        page.fill("#purpose", evil)
+        page.click("#review")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        for _ in range(2):
+            assert evil in page.inner_text("main")
+            assert page.locator("img[src=x]").count() == 0
+            page.goto(f"{home.origin}/ledger")
+            page.wait_for_selector("tbody tr")
+
+
+def test_an_empty_ledger_leads_to_a_release(browser, home):
+    with visit(browser, home, "ledger") as page:
+        page.click("text=Choose data and declare one")
+        page.wait_for_url("**/release")
+    assert not Path(home.ledger).exists()

@@ -1,0 +1,370 @@
+"""The steps to a row, over the socket: columns, code book, budget, plan, check, order, release."""
+
+import asyncio
+import json
+import subprocess
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from starlette.requests import Request
+from starlette.responses import Response
+from support.serving import COMMAND, ORDER, PATIENCE, admissions, served
+
+from dproo.ledger import Ledger
+from dproo.web.answering import while_wanted
+
+FILE = {"source": "file", "data": "admissions.csv"}
+FIELDS = [
+    {"name": "diagnosis", "type": "string", "categories": ["I50", "J18"]},
+    {"name": "ward", "type": "string", "categories": ["north", "south"], "parents": ["diagnosis"]},
+]
+BOOK = {"schema": {"fields": FIELDS}}
+DAYS = {"minimum": "0001-01-01", "maximum": "9999-12-31"}
+ALL_DAYS = {"schema": {"fields": [{"name": "day", "type": "date", "constraints": DAYS}]}}
+ROW = {**FILE, "codebook": BOOK, "epsilon": "1"}
+BUDGET = {**FILE, "budget": "2", "neighbours": "replace", "records_per_person": "1"}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder, ledger = admissions(tmp_path_factory.mktemp("steps"), budget="100")
+    with served(folder, ledger) as page:
+        yield page
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """A page of somebody who has no ledger yet."""
+    folder, ledger = admissions(tmp_path, budget="1")
+    ledger.unlink()
+    with served(folder, tmp_path / "new" / "ledger.sqlite3") as page:
+        yield page
+
+
+def printed(*arguments, cwd):
+    done = subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, check=True, cwd=cwd
+    )
+    return json.loads(done.stdout)
+
+
+def refusal(answer):
+    assert (answer.status, answer.json["exit_code"]) == (400, 2), answer.json
+    return answer.json["error"]
+
+
+def test_the_columns_of_a_file_are_those_of_its_header(page):
+    found = page.post("/api/columns", FILE)
+    assert found.json["from"] == "header"
+    assert [column["name"] for column in found.json["columns"]] == ["diagnosis", "ward"]
+    assert found.json["dataset"] == str(page.folder / "admissions.csv")
+    assert b"CANARY" not in found.body
+    assert b"north" not in found.body
+
+
+def test_the_columns_of_a_schema_have_types_and_no_values(page):
+    table = pa.table({"age": [37], "sex": ["CANARY-7f3a"], "weight": [61.5], "ill": [True]})
+    parquet.write_table(table, page.folder / "typed.parquet")
+    found = page.post("/api/columns", {"source": "file", "data": "typed.parquet"})
+    types = {column["name"]: column["type"] for column in found.json["columns"]}
+    assert types == {"age": "integer", "sex": "string", "weight": "number", "ill": "boolean"}
+    assert (found.json["from"], b"CANARY" in found.body) == ("schema", False)
+
+
+def test_a_first_line_that_looks_like_a_record_is_not_shown(page):
+    (page.folder / "headless.csv").write_text("CANARY-7f3a,17\nb,18\n")
+    answer = page.post("/api/columns", {"source": "file", "data": "headless.csv"})
+    assert "its first line looks like a record" in refusal(answer)
+    assert b"CANARY" not in answer.body
+
+
+def test_a_separator_may_be_told(page):
+    (page.folder / "semicolons.csv").write_text("a;b\n1;2\n")
+    asked = {"source": "file", "data": "semicolons.csv"}
+    assert "delimiter must separate" in refusal(page.post("/api/columns", asked))
+    found = page.post("/api/columns", asked | {"delimiter": ";"}).json
+    assert [column["name"] for column in found["columns"]] == ["a", "b"]
+    assert found["codebook"]["dialect"] == {"delimiter": ";"}
+
+
+@pytest.mark.parametrize("name", ["two  blanks.csv", "caf\udce9.csv"])
+def test_a_file_of_any_name_is_listed_and_looked_into(page, name):
+    (page.folder / name).write_text("a,b\n1,2\n")
+    assert name in page.get("/api/files").json["data"]
+    found = page.post("/api/columns", {"source": "file", "data": name})
+    assert found.json["dataset"] == str(page.folder / name)
+
+
+def test_a_name_that_no_ledger_can_keep_is_refused_and_another_taken(page):
+    (page.folder / "na\udcefve.csv").write_text("a,b\n1,2\n")
+    asked = BUDGET | {"data": "na\udcefve.csv"}
+    assert refusal(page.post("/api/budget", asked)).startswith("dataset must be printable")
+    assert page.post("/api/budget", asked | {"dataset": "naive"}).json["dataset"] == "naive"
+
+
+def test_a_preview_tells_the_values_of_every_column_or_what_is_wrong(page):
+    wrong = {"name": "age", "type": "integer", "bins": [3, 2]}
+    found = page.post("/api/codebook", {"codebook": {"schema": {"fields": [FIELDS[0], wrong]}}})
+    first, second = found.json["columns"]
+    assert (first["k"], first["values"], first["error"]) == (3, "I50, J18", "")
+    assert second["k"] is None
+    assert second["error"].startswith("bins:")
+    assert found.json["codebook_sha256"] is None
+    whole = page.post("/api/codebook", {"codebook": BOOK | {"draft": ["check it"]}}).json
+    assert whole["codebook_sha256"]
+    assert "draft" not in whole["codebook"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ([FIELDS[0], FIELDS[0]], "schema.fields must name every column once"),
+        ([FIELDS[1] | {"parents": ["plague"]}, FIELDS[0]], "parents"),
+    ],
+)
+def test_what_is_wrong_with_the_whole_code_book_is_told_apart(page, fields, sentence):
+    found = page.post("/api/codebook", {"codebook": {"schema": {"fields": fields}}}).json
+    assert sentence in found["error"]
+    assert found["codebook_sha256"] is None
+
+
+def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
+    (tmp_path / "book.json").write_text(json.dumps(BOOK))
+    options = ["--codebook", "book.json", "--n", "5000", "--epsilon", "0.5"]
+    theirs = printed("plan", *options, "--json", cwd=tmp_path)
+    ours = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "0.5"}).json
+    assert {name: ours[name] for name in theirs} == theirs
+    assert ours["sentence"].startswith("With 5,000 records at ε = 0.5, at most ")
+    assert ours["warnings"] == []
+    poor = page.post("/api/row-plan", {"codebook": BOOK, "n": "5", "epsilon": "0.5"}).json
+    assert poor["warnings"] == [
+        "The row may be poor: use more records, a larger ε, or fewer values."
+    ]
+    high = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "11"}).json
+    assert high["warnings"][0].startswith("Epsilon above 10 protects little")
+
+
+def test_a_row_whose_distance_has_no_bound_says_so(page):
+    fields = [
+        {"name": name, "type": "boolean", "parents": parents}
+        for name, parents in {"a": [], "b": [], "c": ["a", "b"]}.items()
+    ]
+    asked = {"codebook": {"schema": {"fields": fields}}, "n": "10", "epsilon": "1"}
+    assert "no bound is known" in page.post("/api/row-plan", asked).json["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "sentence"),
+    [
+        ("row-plan", {"n": "ten"}, "n must be an integer, got 'ten'."),
+        ("row-plan", {"n": "0"}, "n must be at least 1, got 0."),
+        ("row-plan", {"n": "10", "seed": "1"}, "request must be an object of codebook, n, epsilon"),
+        ("codebook", {"codebook": {"schema": []}}, "codebook must be an object with schema.fields"),
+        ("codebook", {"codebook": ALL_DAYS}, "column 'day' must span at most 200 years of days."),
+        ("row-plan", {"codebook": ALL_DAYS, "n": "9"}, "column 'day' must span at most 200 years"),
+        (
+            "codebook",
+            {"codebook": {"schema": {"fields": [{}] * 1001}}},
+            "codebook must have at most 1000 columns.",
+        ),
+    ],
+)
+def test_a_wrong_question_about_a_row_is_refused(page, path, sent, sentence):
+    asked = {"codebook": BOOK, "epsilon": "1"} if path == "row-plan" else {}
+    assert refusal(page.post(f"/api/{path}", asked | sent)).startswith(sentence)
+
+
+def test_a_check_names_the_columns_that_a_release_would_refuse(page):
+    fields = [FIELDS[0], {"name": "plague", "type": "boolean"}]
+    found = page.post("/api/check", FILE | {"codebook": {"schema": {"fields": fields}}}).json
+    assert not found["holds"]
+    assert "'plague'" in found["refusals"][0]
+    assert page.post("/api/check", FILE | {"codebook": BOOK}).json["holds"]
+
+
+def test_a_row_is_released_as_it_was_shown(page):
+    shown = page.post("/api/order", ROW | {"purpose": "a test", "epsilon": "11"}).json
+    assert (
+        "One row of 2 columns (diagnosis, ward) of admissions.csv with ε = 11" in shown["summary"]
+    )
+    assert shown["warnings"][0].startswith("Epsilon above 10 protects little")
+    receipt = page.post("/api/release", {"nonce": shown["nonce"]}).json
+    assert receipt["values"][0]["diagnosis"] in {"I50", "J18", "other"}
+    assert receipt["values"][0]["ward"] in {"north", "south", "other"}
+    assert (receipt["network"], receipt["purpose"]) == ("declared", "a test")
+
+
+def test_the_command_that_is_shown_releases_the_same_row(page):
+    (page.folder / "codebook.json").write_text(json.dumps(BOOK))
+    shown = page.post("/api/order", ROW | {"network": "independent", "epsilon": "0.25"}).json
+    assert "--codebook codebook.json --network independent" in shown["command"]
+    command = shown["command"].replace("dproo", COMMAND[0], 1)
+    subprocess.run(command, shell=True, cwd=page.folder, check=True, capture_output=True)  # noqa: S602
+    line = Ledger(page.ledger).show()[0].lines[-1]
+    assert (line.charge, line.request["network"]) == (25 * 10**7, "independent")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"codebook": 7}, "codebook must be an object with schema.fields, a list of columns."),
+        ({"codebook": BOOK | {"draft": ["x"]}}, "codebook must be confirmed"),
+        ({"column": "ward"}, "column must be left out with a code book"),
+        ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),
+        ({"purpose": "x" * 300}, "purpose must be printable text of 1 to 200 characters"),
+        ({"encoding": "klingon"}, "encoding must be one such as utf-8"),
+    ],
+)
+def test_a_wrong_row_is_refused(page, changes, sentence):
+    assert refusal(page.post("/api/order", ROW | changes)).startswith(sentence)
+
+
+def test_a_network_needs_a_code_book(page):
+    sentence = refusal(page.post("/api/order", ORDER | {"network": "learned"}))
+    assert sentence == "codebook must be given with network."
+
+
+def test_people_are_told_apart_by_a_column(page):
+    shown = page.post("/api/order", ROW | {"person": "ward", "dataset": ""}).json
+    assert "--person ward" in shown["command"]
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        (
+            "postgresql://ann:old@localhost:1/x",
+            "password must be given once, with a URL that names",
+        ),
+        (
+            "postgresql://localhost:1/x",
+            "password must be given once, with a URL that names a user.",
+        ),
+        (
+            "postgresql://localhost:1/x?user=ann",
+            "password must be given with a URL such as postgresql://user@host/name.",
+        ),
+    ],
+)
+def test_a_password_is_given_once_and_never_told(page, url, sentence):
+    asked = {"source": "database", "data": url, "password": "S3CR#T@/", "table": "visits"}
+    answer = page.post("/api/columns", asked)
+    assert refusal(answer).startswith(sentence)
+    assert b"S3CR" not in answer.body
+
+
+@pytest.mark.usefixtures("server")
+def test_the_columns_of_a_database_come_from_its_catalog(page, postgresql):
+    asked = {"source": "database", "data": postgresql, "table": "ward.visits"}
+    found = page.post("/api/columns", asked).json
+    assert [column["name"] for column in found["columns"]] == ["code"]
+    assert found["from"] == "schema"
+    nobody = "postgresql://nobody@127.0.0.1:1/none"
+    told = page.post("/api/columns", asked | {"data": nobody, "password": "S3CR#T@/"})
+    assert told.status == 400
+    assert b"S3CR" not in told.body
+
+
+def test_a_budget_is_declared_from_nothing_and_only_when_confirmed(empty):
+    assert empty.get("/api/ledger").json["datasets"] == []
+    shown = empty.post("/api/budget", BUDGET).json
+    assert shown["summary"].endswith(
+        "may spend ε = 2, and no more, ever: the number of records is public, each person has one"
+        " record."
+    )
+    assert not empty.ledger.exists()
+    assert empty.post("/api/declare", {"nonce": shown["nonce"]}).status == 200
+    (account,) = empty.get("/api/ledger").json["datasets"]
+    assert (account["dataset"], account["left"]) == (str(empty.folder / "admissions.csv"), "2")
+    before = empty.ledger.read_bytes()
+    assert refusal(empty.post("/api/declare", {"nonce": shown["nonce"]})).startswith("nonce must")
+    assert "not have a budget yet" in refusal(empty.post("/api/budget", BUDGET | {"budget": "9"}))
+    assert empty.ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"budget": ""}, "budget must be"),
+        ({"budget": "-1"}, "budget must be"),
+        ({"neighbours": "none"}, "neighbours must be one of add-remove, replace"),
+        ({"records_per_person": "two"}, "records_per_person must be an integer, got 'two'."),
+        ({"records_per_person": "0"}, "records_per_person must be at least 1, got 0."),
+        ({"dataset": " "}, "dataset must be 1 to 200 characters"),
+    ],
+)
+def test_a_wrong_budget_is_refused(page, changes, sentence):
+    (page.folder / "fresh.csv").write_text("a,b\n1,2\n")
+    assert refusal(page.post("/api/budget", BUDGET | {"data": "fresh.csv"} | changes)).startswith(
+        sentence
+    )
+
+
+def test_a_budget_says_how_many_records_a_person_may_have(page):
+    (page.folder / "fresh.csv").write_text("a,b\n1,2\n")
+    asked = BUDGET | {"data": "fresh.csv", "neighbours": "add-remove", "records_per_person": "3"}
+    summary = page.post("/api/budget", asked).json["summary"]
+    assert "the number of records is private, a person has up to 3 records." in summary
+
+
+def test_what_was_shown_is_confirmed_as_what_it_is(page):
+    (page.folder / "fresh.csv").write_text("a,b\n1,2\n")
+    budget = page.post("/api/budget", BUDGET | {"data": "fresh.csv"}).json["nonce"]
+    order = page.post("/api/order", ORDER).json["nonce"]
+    before = page.ledger.read_bytes()
+    assert refusal(page.post("/api/release", {"nonce": budget})).startswith("nonce must")
+    assert refusal(page.post("/api/declare", {"nonce": order})).startswith("nonce must")
+    assert page.ledger.read_bytes() == before
+
+
+def test_what_is_being_released_from_is_told(page):
+    assert page.get("/api/running").json["running"] == {}
+
+
+def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):
+    nonce = empty.post("/api/budget", BUDGET | {"budget": "1"}).json["nonce"]
+    empty.post("/api/declare", {"nonce": nonce})
+    nonces = [empty.post("/api/order", ROW).json["nonce"] for _ in range(4)]
+    answers = []
+    racers = [
+        threading.Thread(
+            target=lambda n=n: answers.append(empty.post("/api/release", {"nonce": n}))
+        )
+        for n in nonces
+    ]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
+    assert empty.get("/api/ledger").json["datasets"][0]["left"] == "0"
+
+
+def test_a_question_that_nobody_waits_for_is_not_waited_for():
+    never = threading.Event()
+
+    def answer():
+        never.wait()
+        return Response("late")
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def asked():
+        return await while_wanted(Request({"type": "http"}, gone), answer)
+
+    found = []
+    waiting = threading.Thread(target=lambda: found.append(asyncio.run(asked())), daemon=True)
+    waiting.start()
+    waiting.join(PATIENCE)
+    never.set()
+    assert found[0].status_code == 499
+
+
+def test_the_static_files_are_of_a_readable_length():
+    static = Path(while_wanted.__code__.co_filename).parent / "static"
+    for path in static.iterdir():
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path.name
