@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.serving import COMMAND, ORDER, PATIENCE, admissions, request, served
+from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, request, served
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
@@ -420,6 +421,26 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
         assert json.loads(first)["url"].startswith("http://127.0.0.1:")
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=PATIENCE) == ("", "")
+    assert process.returncode == 0
+
+
+def test_an_interrupt_ends_it_though_a_question_is_never_answered(tmp_path):
+    code = (
+        "import time; from dproo.cli import main; from dproo.web import questions\n"
+        "questions.law_answer = lambda _: (print('asked', flush=True), time.sleep(10**6))\n"
+        "main()"
+    )
+    folder, ledger = admissions(tmp_path, budget="1")
+    command = [sys.executable, "-c", code, "serve", "--folder", folder, "--ledger", ledger]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes, text=True) as process:
+        page = Served(process.stdout.readline().strip(), folder, ledger, process)
+        question = request("POST", "/api/law", page.headers, b"{}")
+        with socket.create_connection(("127.0.0.1", page.port)) as waiting:
+            waiting.sendall(question)
+            assert process.stdout.readline() == "asked\n"
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode == 0
 
 

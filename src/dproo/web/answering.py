@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from asyncio import Future, Semaphore, get_running_loop
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
+from threading import Thread
 from typing import Any
 
-from anyio import CapacityLimiter, create_task_group, to_thread
+from anyio import CancelScope, create_task_group, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,7 +21,8 @@ _STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
 """The status of an answer that nobody receives."""
 
-_AT_ONCE = CapacityLimiter(4)
+_AT_ONCE = Semaphore(4)
+_asked: set[CancelScope] = set()
 
 Fields = Mapping[str, Any]
 Action = Callable[[Fields], dict[str, Any]]
@@ -56,7 +60,7 @@ async def while_wanted(request: Request, answer: Callable[[], Response]) -> Resp
     """Return an answer, or stop waiting for it as soon as nobody else does.
 
     A question that waits for its turn is then never asked. One that is being answered cannot be
-    stopped, but it takes a fraction of a second, and nothing waits for it.
+    stopped, but nothing waits for it, not even the end of the process.
     """
     found = Response(status_code=_NOBODY)
     async with create_task_group() as tasks:
@@ -67,9 +71,39 @@ async def while_wanted(request: Request, answer: Callable[[], Response]) -> Resp
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
-        found = await to_thread.run_sync(answer, abandon_on_cancel=True, limiter=_AT_ONCE)
+        _asked.add(tasks.cancel_scope)
+        try:
+            found = await _aside(answer)
+        finally:
+            _asked.discard(tasks.cancel_scope)
         tasks.cancel_scope.cancel()
     return found
+
+
+def forget_questions() -> None:
+    """Stop waiting for the answer to any question; a change that has begun goes on."""
+    for scope in _asked:
+        scope.cancel()
+
+
+async def _aside(answer: Callable[[], Response]) -> Response:
+    """Return what is answered in a thread of its own, a few at once."""
+    await _AT_ONCE.acquire()
+    loop = get_running_loop()
+    found: Future[Response] = loop.create_future()
+
+    def end(response: Response) -> None:
+        _AT_ONCE.release()
+        if not found.done():  # else nobody waits for it any more
+            found.set_result(response)
+
+    def run() -> None:
+        response = answer()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(end, response)
+
+    Thread(target=run, daemon=True).start()
+    return await found
 
 
 def _answer(action: Action, sent: Fields | bytes) -> Response:

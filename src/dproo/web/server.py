@@ -10,6 +10,7 @@ import uvicorn
 
 from dproo.core.arguments import refusal, whole
 from dproo.ledger import Address
+from dproo.web.answering import forget_questions
 from dproo.web.application import application
 from dproo.web.connection import Connection
 from dproo.web.door import Door
@@ -37,6 +38,10 @@ class _Server(uvicorn.Server):
         for listener in sockets or []:
             listener.listen(QUEUE)
         self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        forget_questions()
+        await super().shutdown(sockets)
 
 
 def serve(*, folder: Path, ledger: Address, port: int, announce: Callable[[Door], None]) -> None:
