@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dproo import Alphabet, CodeBook, Reading
+from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import READINGS, lowered, upper_forms
 
 KINDS = [Reading(kind=kind) for kind in READINGS] + [
@@ -127,6 +128,13 @@ def test_months_and_days_are_spelled_by_their_ends(text, first, last, size):
 def test_ends_that_are_no_months_or_days_are_refused(text):
     with pytest.raises(ValueError, match=r"must look like YYYY|must not come before"):
         Alphabet.parse(text)
+
+
+def test_more_days_than_memory_should_hold_are_refused():
+    sentence = "maximum must be within 1,000,000 days of 0001-01-01, got '9999-12-31'."
+    with pytest.raises(ValueError, match=sentence):
+        periods("0001-01-01", "9999-12-31", "date")
+    assert len(periods("0001-01", "9999-12", "yearmonth")) == 9999 * 12
 
 
 @pytest.mark.parametrize(
