@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import comb
+from math import comb, log
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.stats import beta
 
 import dproo
 from dproo import Counts
+from dproo.auditing import trials
 from dproo.auditing.clopper_pearson import chance_lower
 from dproo.auditing.trials import NOT_REFUTED, VIOLATED, Audit
 from dproo.cli.commands import run
@@ -67,6 +68,18 @@ APPEARS = [1, N - 1, 0], [2, N - 2, 0]
 
 def audited(law: Any, pair: Any, **claim: Any) -> Audit:
     return dproo.audit(drawing(law), *pair, trials=20_000, is_batched=True, **CLAIM | claim)
+
+
+def test_delta_is_taken_from_the_likelier_side() -> None:
+    """Of 1000 trials 900 on one side and 100 on the other, about as many as 400 to 100."""
+    bound = {
+        delta: trials._loss_lower((900, 1000), (100, 1000), delta=Fraction(delta), alpha=0.01)
+        for delta in ("0", "0.5", "0.9")
+    }
+    least, most = chance_lower(900, 1000, alpha=0.005), 1 - chance_lower(900, 1000, alpha=0.005)
+    assert bound["0"] == pytest.approx(log(least / most))
+    assert bound["0.5"] == pytest.approx(log((least - 0.5) / most))
+    assert bound["0.9"] == 0
 
 
 def test_an_honest_claim_is_not_refuted() -> None:

@@ -43,7 +43,7 @@ def test_one_record_says_what_share_of_draws_differs():
         ({"size": 5}, "for each record, at most 0.5"),
         ({"neighbours": "add-remove"}, "at 40 records, at most 2."),
         ({"size": 5, "neighbours": "add-remove"}, "for each record, at 200 records, at most 2."),
-        ({"records_per_person": 3}, "at most 0.3"),
+        ({"records_per_person": 3}, "at most 0.2"),
     ],
 )
 def test_several_and_people_have_their_own_sentence(asked, words):

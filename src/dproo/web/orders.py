@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class Order:
 
     request: SampleRequest | RowRequest
     source: Source
-    texts: dict[str, str]
+    texts: dict[str, str] = field(repr=False)
     account: Account
     ledger: Ledger
 
