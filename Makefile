@@ -1,5 +1,5 @@
 # `make demo` and `make test` set up all they need.
-.PHONY: demo test quick system lint bench docs note proofs soak coverage requirements
+.PHONY: demo test tests quick system lint bench docs note proofs soak coverage requirements
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,8 +7,11 @@ BIN := .venv/bin
 demo: .venv/ready
 	$(BIN)/dproo demo
 
+test: .venv/ready-dev system
+	@$(MAKE) --no-print-directory -j 2 lint tests
+
 # Three workers keep two cores busy: some tests wait for others.
-test: lint system
+tests: .venv/ready-dev system
 	$(BIN)/python -m compileall -q src tests
 	$(BIN)/pytest -n 3
 

@@ -19,12 +19,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.soak import SOAK
 
 from dproo import ReleaseError, engines, sample
 from dproo.engines import descriptors
 
-THREADS, RELEASES = 16, 50 if SOAK else 16
+THREADS, RELEASES = 16, 50
 
 
 def state() -> tuple[Any, ...]:

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-LIBRARIES = ["pytest", "hypothesis.strategies", "numpy", "scipy.stats", "duckdb", "click"]
+LIBRARIES = [
+    *("pytest", "hypothesis.strategies", "numpy", "scipy.stats", "duckdb", "click", "narwhals"),
+    *("pandas", "polars", "pyarrow.parquet", "psycopg", "starlette.applications", "uvicorn"),
+]
 PATIENCE = 900
 BROKEN = 70
 """The exit code where pytest itself did not come to an end."""
