@@ -308,6 +308,20 @@ def extensions_of_pandas(kind: type = pd.api.extensions.ExtensionDtype) -> set[s
     return set().union(*map(extensions_of_pandas, derived))
 
 
+@pytest.mark.parametrize("dtype", [">i4", ">u2", ">f4", ">f8", "<i4", "<f8"])
+def test_numbers_in_another_byte_order_are_counted_or_refused(dtype: str) -> None:
+    """They were all `other` once, in frames; arrays count them."""
+    cells = np.array([7, 7, 8]).astype(dtype)
+    frame = pd.DataFrame({"a": cells})
+    assert list(engines.count(cells, alphabet=["7"])) == [2, 1]
+    if frame["a"].dtype.isnative:
+        assert list(engines.count(frame, alphabet=["7"])) == [2, 1]
+        return
+    for data in (frame, frame["a"], dd.from_pandas(frame, npartitions=1)):
+        with pytest.raises(ValueError, match=f"{REFUSED} {dtype}. Cast it"):
+            engines.prepare(data, alphabet=["7"])
+
+
 @pytest.mark.parametrize("dtype", sorted(extensions_of_pandas()))
 def test_every_extension_of_pandas(dtype: str) -> None:
     if dtype == "NumpyEADtype":  # which is NumPy's own wherever it is in a series

@@ -91,12 +91,17 @@ def kind_in(frame: Frame, dtype: Any) -> str | None:
     if kind.is_duckdb():
         return duckdb_kind(str(dtype))
     if kind.is_pandas_like() or kind.is_dask():
-        return pandas_kind(dtype)
+        return None if _is_of_another_order(dtype) else pandas_kind(dtype)
     if kind.is_pyarrow():
         return arrow.kind_of(dtype)
     if kind.is_pyspark() or kind.is_pyspark_connect():
         return _spark_kind(str(dtype))
     return _ibis_kind(dtype) if kind.is_ibis() else _plain_kind(dtype)
+
+
+def _is_of_another_order(dtype: Any) -> bool:
+    """Tell whether numbers are in another machine's byte order, of which narwhals has no type."""
+    return type(dtype).__module__.partition(".")[0] == "numpy" and not dtype.isnative
 
 
 def enumerated(frame: Frame, dtype: Any) -> tuple[str, ...]:
