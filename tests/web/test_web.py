@@ -440,7 +440,10 @@ def test_an_interrupt_ends_it_though_a_question_is_never_answered(tmp_path):
             waiting.sendall(question)
             assert process.stdout.readline() == "asked\n"
             process.send_signal(signal.SIGINT)
-            assert process.communicate(timeout=PATIENCE) == ("", "")
+            try:
+                assert process.communicate(timeout=PATIENCE) == ("", "")
+            finally:
+                process.kill()  # else the test would wait for it too
     assert process.returncode == 0
 
 
