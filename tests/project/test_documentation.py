@@ -14,7 +14,10 @@ from dproo.mechanisms import SAMPLERS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_code_of_a_page_runs(page, request):
+def test_the_code_of_a_page_runs(page, request, tmp_path, monkeypatch):
+    for folder in ("examples", "benchmarks"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
     given = {"spark": request.getfixturevalue("spark")} if page.name == "spark.md" else {}
     failed, _ = doctest.testfile(str(page), module_relative=False, globs=given)
     assert failed == 0
