@@ -99,12 +99,13 @@ system: .venv/ready-system
 
 .venv/ready-system: | .venv/ready
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
-		&& command -v chromium >/dev/null && command -v mariadbd >/dev/null; then :; \
+		&& command -v chromium >/dev/null && command -v chromium-headless-shell >/dev/null \
+		&& command -v mariadbd >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing PostgreSQL, MariaDB, Java and Chromium, which some tests need."; \
 		apt-get update -qq; \
 		for package in postgresql mariadb-server-core default-jre-headless chromium \
-			fonts-dejavu-core; do \
+			chromium-headless-shell fonts-dejavu-core; do \
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				$$package >/dev/null || true; \
 		done; \

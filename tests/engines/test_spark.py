@@ -23,7 +23,7 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     """One test, so that one worker alone starts a session."""
     for nasty in batches():
         assert_parity(nasty, engines.count, spark.createDataFrame(plain(nasty.rows)))
-    for part in (NAMES[i : i + 5] for i in range(0, 20, 5)):
+    for part in (NAMES[i : i + 10] for i in (0, 10)):
         frame = spark.createDataFrame(rows_of(part))
         counts = engines.count(frame, alphabet={column: ["x"] for column in part})
         assert list(counts) == [2, 1], part
@@ -46,7 +46,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
     frame.createOrReplaceTempView("visits")
     frame.repartition(3).write.parquet(str(folder / "visits.parquet"))
     for data in ("visits", folder / "visits.parquet", f"{folder}/visits.parquet/*.parquet"):
-        for master in (None, "local[1]"):
+        for master in (None, "local[1]") if data == "visits" else (None,):
             scan = engines.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
             assert list(scan.count()) == [2, 2]
     drawn = dproo.sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import chain, product
 
 import pytest
+from support.soak import SOAK, some
 from support.walk import law
 
 import dproo
@@ -28,7 +29,7 @@ def coarse(monkeypatch):
 
 SMALL = [
     counts
-    for k, n in [(2, 1), (2, 4), (3, 3), (3, 5), (4, 4)]
+    for k, n in [(2, 1), (2, 4), (3, 3), *([(3, 5), (4, 4)] if SOAK else [(4, 2)])]
     for counts in product(range(n + 1), repeat=k)
     if sum(counts) == n
 ]
@@ -37,7 +38,6 @@ SMALL = [
 @pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_the_law_of_the_draw_is_the_pmf(name):
-    """73 datasets for each sampler."""
     for counts in SMALL:
         sampler = dproo.mechanism(name, epsilon=1, n=sum(counts), k=len(counts))
         drawn = law(lambda source: sampler.draw(counts, source=source))  # noqa: B023 - used at once
@@ -99,7 +99,7 @@ def test_the_ratio_of_a_transition_is_that_of_its_probabilities(sampler):
         for counts in product(range(5), repeat=3)
         if (sum(counts) == 4 if fixed else sum(counts) <= 4)
     ]
-    for before, after in product(datasets, repeat=2):
+    for before, after in some(product(datasets, repeat=2), one_of=4):
         for letters in product(range(3), repeat=sampler.draws):
             over, under = (sampler.probability(side, letters) for side in (after, before))
             assert sampler.ratio(dproo.Transition(before, after, letters)) == over / under
