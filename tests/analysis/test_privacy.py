@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import SOAK
+from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, certify, mechanism
@@ -41,7 +41,7 @@ def assert_certified(sampler):
     assert fast.epsilon >= math.log(fast.ratio) - 1e-12
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", some(EPSILONS, one_of=2))
 @pytest.mark.parametrize("sampler", REPLACED)
 def test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certified(sampler, epsilon):
     name, *_ = sampler.split()
@@ -50,7 +50,7 @@ def test_replacing_one_record_leaks_at_most_epsilon_and_exactly_what_is_certifie
         assert_certified(mechanism(name, epsilon=epsilon, n=n, k=k, **REPLACED[sampler]))
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", some(EPSILONS, one_of=2))
 @pytest.mark.parametrize("name", ["roo", "ls-roo"])
 def test_adding_or_removing_one_record_leaks_at_most_epsilon(name, epsilon):
     many = product(range(2, 6), [20]) if SOAK or epsilon == "0.5" else [(2, 20), (3, 20)]
@@ -176,7 +176,7 @@ def zip_runs(left: Counts, right: Counts):
 
 @pytest.mark.parametrize(
     "epsilon",
-    ["1e-30", "1e-12", "0.1", "50", "1000", *(["1e-18", "1e-6", "20", "100", "700"] * SOAK)],
+    some(["1e-30", "1e-18", "1e-12", "1e-6", "0.1", "20", "50", "100", "700", "1000"], one_of=4),
 )
 @pytest.mark.parametrize(
     ("name", "neighbours"),

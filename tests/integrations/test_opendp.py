@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.chance import ALPHA, p_value
+from support.soak import some
 
 import dproo
 from dproo.analysis.enumeration import every_dataset
@@ -133,7 +134,7 @@ def context(loss, unit=None, **options):
     )
 
 
-@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize("name", some(SAMPLERS, one_of=2))
 def test_a_query_finds_its_epsilon_and_is_refused_when_the_budget_is_spent(name):
     asked = context(dp.loss_of(epsilon=1.0), split_evenly_over=2)
     for _ in range(2):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import SOAK
+from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, certify, mechanism
@@ -38,7 +38,7 @@ def assert_bounded(sampler):
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", some(EPSILONS, one_of=2))
 def test_no_replacement_leaks_more_than_the_bound(epsilon):
     for k, n in product(range(2, 6), range(1, 21, 1 if SOAK else 3)):
         assert_bounded(mechanism("als-roo", epsilon=epsilon, n=n, k=k))
@@ -51,7 +51,7 @@ def test_no_replacement_leaks_more_than_the_bound_as_shipped(epsilon):
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", some(EPSILONS, one_of=2))
 def test_no_addition_or_removal_leaks_more_than_the_bound(epsilon):
     for k, n in [*product(range(2, 6), (1, 2, 3, 7)), (2, 20), (3, 20), (4, 12)]:
         assert_bounded(mechanism("als-roo", epsilon=epsilon, n=n, k=k, neighbours="add-remove"))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.soak import some
 
 from dproo import Counts, certify, mechanism
 from dproo.analysis import simulation
@@ -125,7 +126,7 @@ class Proof:
                 assert fall <= self.bounds.fall + self.slack, (dataset, loser, gainer)
 
 
-@pytest.mark.parametrize("rate", ["0.05", "0.3", "0.7", "1", "2", "4"])
+@pytest.mark.parametrize("rate", some(["0.05", "0.3", "0.7", "1", "2", "4"], one_of=2))
 @pytest.mark.parametrize(("k", "n"), [(3, 12), (4, 12), (5, 7), (6, 6)])
 def test_every_step_of_the_proof_holds_for_every_small_dataset(k, n, rate):
     table = table_of(rate, k)

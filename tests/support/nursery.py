@@ -55,6 +55,7 @@ def _test(package: Path, test: Path, log: Path, options: tuple[str, ...]) -> Non
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
+        os.environ.pop("PYTEST_XDIST_TESTRUNUID", None)  # else a killer may not be drawn
         os.chdir(Path(__file__).parents[2])
         output = os.open(log, os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)

@@ -11,10 +11,13 @@ Case = TypeVar("Case")
 
 
 def some(cases: Iterable[Case], *, one_of: int) -> list[Case]:
-    """Return one of so many cases, drawn anew at each run, or all of them in the long tests."""
+    """Return one of so many cases where the whole suite runs, drawn anew each time, or all.
+
+    All of them are there in the long tests, and where a test is run by itself.
+    """
     known = list(cases)
-    if SOAK:
-        return known
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")  # every worker must draw the same
+    if SOAK or run is None:
+        return known
     drawn = set(random.Random(run).sample(range(len(known)), -(-len(known) // one_of)))  # noqa: S311
     return [case for place, case in enumerate(known) if place in drawn]
