@@ -893,6 +893,15 @@ MUTANTS = {
     "a person is one in each file": (
         "engines/file_scan.py", "people.statement(people.kept_by_group(ranked, asked), asked)", "people.statement(ranked, asked)", FILES_OF_ONE,
     ),
+    "of two parents one is looked at": (
+        "mechanisms/row_search.py", "for i in family.parents)", "for i in family.parents[:1])", ROW,
+    ),
+    "two letters that a row lacks are one": (
+        "mechanisms/row_search.py", "min(size, n + 1)", "min(size, 2)", ROW,
+    ),
+    "the empty dataset is not looked at": (
+        "mechanisms/row_search.py", "else range(n):", "else range(1, n):", ROW,
+    ),
     "other has no floor": (
         "mechanisms/open_alphabet.py", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
     ),

@@ -22,6 +22,7 @@ from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Relation
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.network import Family, Network
 from dproo.mechanisms.row_bound import joint_ratio
+from dproo.mechanisms.row_search import searched_ratio
 
 Row = tuple[int, ...]
 
@@ -95,9 +96,11 @@ class RowSampler:
     def largest_ratio(self) -> Fraction:
         """A bound on the factor by which one record changes the probability of a row.
 
-        For small networks it is nearly attained, by records that some dataset has.
+        For small networks it is nearly attained, by records that some dataset has; for very few
+        records it is exact.
         """
-        return min(self.composed_ratio, joint_ratio(self.network, self.steps))
+        exact = searched_ratio(self.network, self.steps, neighbours=self.neighbours, n=self.n)
+        return exact or min(self.composed_ratio, joint_ratio(self.network, self.steps))
 
     @property
     def worst_alphas(self) -> tuple[Fraction, ...]:
