@@ -19,8 +19,8 @@ from dproo.ledger.sqlite import (
     FORMAT,
     FORMAT_WITH_DELTA,
     FORMAT_WITH_IDENTITY,
+    SqliteStore,
     seal,
-    transaction,
 )
 
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
@@ -89,8 +89,8 @@ def older(path: Path, **delta: str) -> Ledger:
     """Return a ledger as it was made before ledgers had an identity."""
     body = {"at": "", "budget": "3", "neighbours": "replace", "records_per_person": 1, **delta}
     new = Ledger.create(path)
-    with transaction(path, timeout=1, write=True) as connection:
-        append(connection, DECLARED, dataset="patients", entry=0, nano=3 * 10**9, body=body)
+    event = {"dataset": "patients", "entry": 0, "nano": 3 * 10**9, "body": body}
+    SqliteStore(path, timeout=1).write(lambda session, **_: append(session, DECLARED, **event))
     return new
 
 
@@ -138,8 +138,9 @@ def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
 
 @FILE
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:
-    with transaction(book.path, timeout=1, write=True) as connection:
-        body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
-        append(connection, RESERVED, dataset="patients", nano=10**9, body=body)
+    body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
+    event = {"dataset": "patients", "nano": 10**9, "body": body}
+    store = SqliteStore(book.path, timeout=1)
+    store.write(lambda session, **_: append(session, RESERVED, **event))
     with pytest.raises(CorruptLedgerError, match="event 2 breaks the rules"):
         book.verify()

@@ -169,13 +169,13 @@ class Ledger(Book):
                 a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
-        charge = charge_of(epsilon)
+        exact = parse_epsilon(epsilon)
+        charge, atto = charge_of(exact), delta_charge_of(delta)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
         fresh = fresh_id()
-        exact = str(parse_epsilon(epsilon))
-        body = {"at": now(), "epsilon": exact, "id": fresh, "request": request}
+        body = {"at": now(), "epsilon": str(exact), "id": fresh, "request": request}
         body |= delta_field(delta)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
@@ -187,7 +187,7 @@ class Ledger(Book):
                 connection,
                 stands,
                 charge=charge,
-                atto=delta_charge_of(delta),
+                atto=atto,
                 request=request,
                 store=self._store,
                 limits=self.limits,

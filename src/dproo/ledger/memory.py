@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -55,15 +55,9 @@ class Memory:
     chosen: Path | None
     recent: Sequence[Event] = ()
 
-    @property
+    @cached_property
     def ledger(self) -> str:
         """The identity: the hash of the first event, which holds a random number."""
-        known: str = self.__dict__.get("_ledger", "")
-        if not known:  # else it is what it was: the first event never changes
-            known = self.__dict__["_ledger"] = self._identity()
-        return known
-
-    def _identity(self) -> str:
         first = self._event(1)
         if first is None:
             return ""
@@ -73,7 +67,7 @@ class Memory:
             )
         return first.hash
 
-    @property
+    @cached_property
     def witnesses(self) -> list[Witness]:
         """The chosen one, and one in the user's state folder."""
         named = [] if self.chosen is None else [Witness(self.chosen)]
@@ -134,13 +128,15 @@ class Memory:
 
     def require_writable(self) -> None:
         """Raise unless a witness can be written; the user's own need not be beside another."""
-        if not self._writable():
+        if not self.writable:
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
 
-    def _writable(self) -> list[Witness]:
+    @cached_property
+    def writable(self) -> list[Witness]:
+        """The witnesses that can be written; the first one must be."""
         found = []
         for one in self.witnesses:
             try:
@@ -153,9 +149,11 @@ class Memory:
 
     def news(self) -> list[News]:
         """Return what the witnesses lack, for :func:`tell` after the commit."""
-        return [self._news(one) for one in self._writable()]
+        known = self if self.ledger else replace(self)  # the first event is the identity
+        return [known.news_for(one) for one in known.writable]
 
-    def _news(self, witness: Witness) -> News:
+    def news_for(self, witness: Witness) -> News:
+        """Return what one witness lacks."""
         ledger = self.ledger
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0

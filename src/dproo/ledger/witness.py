@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dproo.exceptions import UnusableWitnessError
@@ -57,6 +57,9 @@ class Note:
         )
 
 
+_NAMES = {field.name for field in fields(Note)}
+
+
 @dataclass(frozen=True)
 class Witness:
     """A file that notes are only ever appended to.
@@ -73,12 +76,7 @@ class Witness:
     def newest(self, ledger: str) -> Note | None:
         """Return the last note of a ledger."""
         with self._reading() as file:
-            end = os.fstat(file).st_size
-            for start in dict.fromkeys((max(0, end - _TAIL), 0)):
-                content = os.pread(file, end - start, start)
-                if note := next(_notes(reversed(content.splitlines()), ledger), None):
-                    return note
-        return None
+            return _newest(file, ledger)
 
     def lineage(self, ledger: str) -> list[Note]:
         """Return the notes of the events up to the newest one, without those of lost branches."""
@@ -118,7 +116,7 @@ class Witness:
         """
         last = notes[-1]
         with self._errors("written"), self._locked(timeout) as file:
-            newest = self.newest(last.ledger)
+            newest = _newest(file, last.ledger)
             if newest != after:
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
@@ -126,7 +124,7 @@ class Witness:
                     return
                 else:
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
-            text = "".join(json.dumps(asdict(note)) + "\n" for note in notes).encode()
+            text = "".join(json.dumps(vars(note)) + "\n" for note in notes).encode()
             size = os.fstat(file).st_size
             if size and os.pread(file, 1, size - 1) != b"\n":
                 text = b"\n" + text  # a crash cut the last note off
@@ -136,12 +134,17 @@ class Witness:
 
     @contextmanager
     def _reading(self) -> Iterator[int]:
-        if self.is_made and not self.path.exists():
-            with Path(os.devnull).open("rb") as nothing:
-                yield nothing.fileno()
-            return
-        with self._errors("read"), self.path.open("rb") as file:
-            yield file.fileno()
+        with self._errors("read"):
+            try:
+                file = os.open(self.path, os.O_RDONLY)
+            except (FileNotFoundError, NotADirectoryError):
+                if not self.is_made:
+                    raise
+                file = os.open(os.devnull, os.O_RDONLY)
+            try:
+                yield file
+            finally:
+                os.close(file)
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[int]:
@@ -178,14 +181,22 @@ class Witness:
             ) from None
 
 
+def _newest(file: int, ledger: str) -> Note | None:
+    end = os.fstat(file).st_size
+    for start in dict.fromkeys((max(0, end - _TAIL), 0)):
+        content = os.pread(file, end - start, start)
+        if note := next(_notes(reversed(content.splitlines()), ledger), None):
+            return note
+    return None
+
+
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
     """Yield the notes of a ledger; a line that a crash cut off is none."""
-    names = {field.name for field in fields(Note)}
     for line in lines:
         if ledger.encode() in line:
             try:
                 found = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(found, dict) and set(found) == names and found["ledger"] == ledger:
+            if isinstance(found, dict) and found.keys() == _NAMES and found["ledger"] == ledger:
                 yield Note(**found)
