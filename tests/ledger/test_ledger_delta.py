@@ -15,13 +15,8 @@ from dproo.core.amounts import ATTO, delta_budget_of, delta_charge_of
 from dproo.exceptions import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
 from dproo.ledger.chain import DECLARED, RESERVED, append
-from dproo.ledger.sqlite import (
-    FORMAT,
-    FORMAT_WITH_DELTA,
-    FORMAT_WITH_IDENTITY,
-    SqliteStore,
-    seal,
-)
+from dproo.ledger.sqlite import SqliteStore, seal
+from dproo.ledger.sqlite_format import FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY
 
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 DELTAS = st.fractions(0, Fraction(99, 100), max_denominator=10**25)

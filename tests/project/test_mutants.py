@@ -683,7 +683,7 @@ MUTANTS = {
         "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
     ),
     "a sticky folder is taken for one's own": (
-        "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
+        "ledger/place.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
         "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,

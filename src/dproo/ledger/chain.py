@@ -217,23 +217,26 @@ def declaration(connection: Connection, dataset: object) -> Event:
 
 
 def pair(
-    connection: Connection, number: int, *, reservation: str | None = None
+    found: Iterable[Event], number: int, *, reservation: str | None = None
 ) -> tuple[Event, Event | None]:
     """Return a reservation and, if there is one, its record.
 
     Args:
-        connection: to the ledger.
-        number: the entry.
+        found: what the ledger holds of an entry.
+        number: of the entry.
         reservation: the hash that the reservation must have, if it is known.
     """
-    found = list(
-        events(connection, where="entry = ? AND kind IN ('reserved', 'recorded')", of=(number,))
-    )
-    if not found or reservation not in {None, found[0].hash}:
+    kinds = {event.kind: event for event in found}
+    if RESERVED not in kinds or reservation not in {None, kinds[RESERVED].hash}:
         raise UnknownEntryError(
             refusal("entry", "be the number of a charge in this ledger", number)
         )
-    return found[0], found[1] if len(found) > 1 else None
+    return kinds[RESERVED], kinds.get(RECORDED)
+
+
+def declared_in(found: Iterable[Event]) -> Event:
+    """Return the declaration of a dataset."""
+    return next(event for event in found if event.kind == DECLARED)
 
 
 def receipt_of(reserved: Event, recorded: Event) -> dict[str, Any]:

@@ -9,13 +9,55 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from dproo.exceptions import UnsafePlaceError
+from dproo.core.arguments import WITHHELD, may_hold_secret
+from dproo.exceptions import (
+    MissingLedgerError,
+    NotALedgerError,
+    UnsafePlaceError,
+    UnusableLedgerError,
+)
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FACTS = 1 << 12  # bytes that Linux tells of a handle at most
+
+
+def require_place(path: Path) -> tuple[int, int]:
+    """Raise unless the ledger is a plain file that nobody else can write; return which it is."""
+    require_path(path)
+    with system_errors(path):
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
+        require_folder(path.parent)
+        require_file(path, found)
+    return found.st_dev, found.st_ino
+
+
+@cache
+def require_path(path: Path) -> None:
+    """Refuse a URL, which is a path too, with folders called after a password."""
+    is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
+    if is_url or may_hold_secret(str(path)):
+        raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
+
+
+@contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Turn every error of the system, which does not find or open a file, into one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise MissingLedgerError(
+            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such path can exist"
+        raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
 
 
 def require_folder(folder: Path) -> None:

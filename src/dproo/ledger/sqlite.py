@@ -9,48 +9,34 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dproo.core.arguments import WITHHELD, may_hold_secret
-from dproo.exceptions import CorruptLedgerError, NewerFormatError, NotALedgerError
+from dproo.exceptions import CorruptLedgerError
 from dproo.ledger import chain
-from dproo.ledger.place import make_folder, require_file, require_folder, require_unmounted
-from dproo.ledger.sealing import UNSEALED, is_as_left, require_seal, seal
-from dproo.ledger.sqlite_errors import commit, sqlite_errors, system_errors
-from dproo.ledger.store import Action, Result
-
-APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY, FORMAT_WITH_LIMITS = 1, 2, 3, 4
-"""Software that knows no delta, no identity and restore, or no rules refuses a ledger with them."""
-
-SCHEMA = (
-    (
-        "CREATE TABLE event (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, "
-        "entry INTEGER NOT NULL, nano INTEGER NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL)"
-    ),
-    "CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), digest BLOB NOT NULL)",
-    (
-        "CREATE TRIGGER event_is_next BEFORE INSERT ON event "
-        "WHEN NEW.seq IS NOT 1 + coalesce((SELECT max(seq) FROM event), 0) "
-        "BEGIN SELECT RAISE(ABORT, 'events are appended only'); END"
-    ),
-    (
-        "CREATE TRIGGER event_is_final BEFORE UPDATE ON event "
-        "BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
-    ),
-    (
-        "CREATE TRIGGER event_stays BEFORE DELETE ON event "
-        "BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END"
-    ),
+from dproo.ledger.place import (
+    make_folder,
+    require_folder,
+    require_path,
+    require_place,
+    require_unmounted,
+    system_errors,
 )
+from dproo.ledger.sealing import UNSEALED, is_as_left, require_seal, seal
+from dproo.ledger.sqlite_errors import commit, sqlite_errors
+from dproo.ledger.sqlite_format import (
+    APPLICATION_ID,
+    FORMAT,
+    SCHEMA,
+    format_needed,
+    require_format,
+)
+from dproo.ledger.store import Action, Result
 
 _PRAGMAS = (
     "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
@@ -58,6 +44,17 @@ _PRAGMAS = (
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "cache_size = -65536",  # 64 MiB: the seal reads all pages several times
+)
+_STANDING = (
+    f"SELECT {chain.COLUMNS}, (SELECT coalesce(sum(nano), 0) FROM event"  # noqa: S608 - no outside text
+    f" WHERE {chain.CHARGED} AND dataset = ?)"
+    " FROM event WHERE kind = 'declared' AND dataset = ?"
+    f" UNION ALL SELECT {chain.COLUMNS}, 0 FROM event WHERE seq ="
+    " (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?) ORDER BY seq"
+)
+_ENTRY = (
+    "entry = ? AND kind IN ('reserved', 'recorded') OR kind = 'declared' AND dataset ="
+    " (SELECT dataset FROM event WHERE seq = ?)"
 )
 _ENDS = "seq = 1 OR seq = (SELECT max(seq) FROM event)"
 
@@ -119,8 +116,11 @@ class SqliteStore:
         """Begin a transaction that sees one state of the ledger."""
         return self._transaction(is_write=False)
 
-    def write(self, action: Action[Result]) -> Result:
+    def write(
+        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
+    ) -> Result:
         """Run ``action`` under SQLite's write lock, and commit."""
+        del dataset, entry  # to ask a file later costs nothing
         with self._transaction(is_write=True) as session:
             return action(session, is_again=False)
 
@@ -137,6 +137,14 @@ class SqliteStore:
         event = chain.append(connection, kind, known=connection.recent, **fields)
         connection.recent.append(event)
         return event
+
+    def standing(self, connection: Session, dataset: str) -> sqlite3.Cursor:
+        """Return the declaration with what was spent, and the first charge."""
+        return connection.execute(_STANDING, (dataset,) * 3)
+
+    def entry(self, connection: Session, number: int) -> Iterator[chain.Event]:
+        """Return a reservation, its record if there is one, and the declaration of its dataset."""
+        return chain.events(connection, where=_ENTRY, of=(number, number))
 
     def recent(self, connection: Session) -> list[chain.Event]:
         """Return the first and the last event, and those written since."""
@@ -156,7 +164,7 @@ class SqliteStore:
         An exception rolls everything back.
         """
         path = self.address
-        inode = _require_place(path)
+        inode = require_place(path)
         with sqlite_errors(path):
             opened = self._opened(inode)
             try:
@@ -182,13 +190,13 @@ def _used(opened: Opened, path: Path, *, is_write: bool) -> Iterator[Session]:
     connection = opened.connection
     connection.execute("BEGIN IMMEDIATE" if is_write else "BEGIN")
     if not is_as_left(connection, path, opened.left):
-        opened.version = _require_format(connection, path)
+        opened.version = require_format(connection, path)
         opened.left = require_seal(connection, path)
     session = Session(connection, list(chain.events(connection, where=_ENDS)))
     last = session.recent[-1].seq if session.recent else 0
     yield session
     if is_write:
-        version = max(opened.version, _format_needed(connection, since=last))
+        version = max(opened.version, format_needed(connection, since=last))
         if version != opened.version:
             connection.execute(f"PRAGMA user_version = {version}")
             opened.version = version
@@ -207,13 +215,13 @@ def create(path: Path, *, timeout: float) -> None:
     The file is for its owner only (mode 0600), and so is every folder made for it (0700). A
     crash in between leaves an empty file, which the next call completes.
     """
-    _require_file(path)
+    require_path(path)
     with system_errors(path):
         make_folder(path.parent)
         require_folder(path.parent)
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    _require_place(path)
+    require_place(path)
     with sqlite_errors(path), closing(_connect(path, timeout=timeout)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         if path.stat().st_size == 0:
@@ -224,44 +232,6 @@ def create(path: Path, *, timeout: float) -> None:
             connection.execute("INSERT INTO seal VALUES (1, ?)", (UNSEALED,))
             seal(connection)
             connection.execute("COMMIT")
-
-
-def _require_format(connection: sqlite3.Connection, path: Path) -> int:
-    """Raise unless the file is a ledger of ours; return the number of its format."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID:
-        raise NotALedgerError(f"the ledger {path} is not a ledger.")
-    version: int
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in range(FORMAT, FORMAT_WITH_LIMITS + 1):
-        raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_LIMITS}, got "
-            f"{version}. A later version of dproo can read it."
-        )
-    found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-    journal = connection.execute("PRAGMA journal_mode").fetchone()
-    is_ours = found == [(statement,) for statement in SCHEMA] and journal == ("delete",)
-    if not is_ours or version != _format_needed(connection):
-        raise CorruptLedgerError(
-            f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
-        )
-    return version
-
-
-def _format_needed(connection: sqlite3.Connection, *, since: int = 0) -> int:
-    """Return the format that the events after one ask for."""
-    limits, identities, deltas = connection.execute(
-        "SELECT count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"limits\":')), "
-        "count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
-        "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) "
-        "FROM event WHERE seq > ?",
-        (since,),
-    ).fetchone()
-    if limits:
-        return FORMAT_WITH_LIMITS
-    if identities:
-        return FORMAT_WITH_IDENTITY
-    return FORMAT_WITH_DELTA if deltas else FORMAT
 
 
 def _connect(path: Path, *, timeout: float) -> sqlite3.Connection:
@@ -282,23 +252,3 @@ def _connect(path: Path, *, timeout: float) -> sqlite3.Connection:
         made.close()
         raise
     return made
-
-
-def _require_place(path: Path) -> tuple[int, int]:
-    """Raise unless the ledger is a plain file that nobody else can write; return which it is."""
-    _require_file(path)
-    with system_errors(path):
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-            raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
-        require_folder(path.parent)
-        require_file(path, found)
-    return found.st_dev, found.st_ino
-
-
-@cache
-def _require_file(path: Path) -> None:
-    """Refuse a URL, which is a path too, with folders called after a password."""
-    is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
-    if is_url or may_hold_secret(str(path)):
-        raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")

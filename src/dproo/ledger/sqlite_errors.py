@@ -1,4 +1,4 @@
-"""What to say of an error of SQLite or of the system, whose own text is not repeated."""
+"""What to say of an error of SQLite, whose own text is not repeated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from dproo.exceptions import (
     CorruptLedgerError,
     FullDiskError,
     LedgerError,
-    MissingLedgerError,
     NotALedgerError,
     ReadOnlyLedgerError,
     UnusableLedgerError,
@@ -45,20 +44,6 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
         kind, sentence = _SENTENCES.get(code, _CORRUPT)
         raise kind(f"the ledger {path} {sentence}") from None
-
-
-@contextmanager
-def system_errors(path: Path) -> Iterator[None]:
-    """Turn every error of the system, which does not find or open a file, into one sentence."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise MissingLedgerError(
-            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such path can exist"
-        raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
 
 
 def commit(connection: sqlite3.Connection, path: Path) -> None:
