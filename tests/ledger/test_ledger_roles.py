@@ -80,7 +80,7 @@ BY_HAND = [
     "ALTER FUNCTION dproo.reserve SECURITY INVOKER",
     "ALTER FUNCTION dproo.reserve SET search_path = pg_temp",
     "SELECT dproo.append(head, 'declared', 'mine', 0, 9, '{}', NULL) FROM dproo.head",
-    "SELECT dproo.written(at) FROM dproo.head",
+    "SELECT dproo.tick(head) FROM dproo.head",
     f"SELECT dproo.declare_budget('mine', 'mine', '9', NULL, 'replace', 1, {ID}, NULL)",
     "SELECT dproo.restore('patients', 0, NULL, repeat('a', 64))",
     "SELECT dproo.set_limits('patients', '{}')",

@@ -195,16 +195,21 @@ BEGIN
     RETURN div(upper_part * unit + CASE WHEN is_up THEN lower_part - 1 ELSE 0 END, lower_part);
 END $$;
 
--- Wait for the lock that every writer holds, until the end of the transaction. Return the end of
--- the chain with the time of the server, which never goes back in the ledger.
+-- Wait for the lock that every writer holds, until the end of the transaction.
 CREATE FUNCTION dproo.lock() RETURNS dproo.head LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found dproo.head;
 BEGIN
     SELECT * INTO STRICT found FROM dproo.head FOR UPDATE;
-    found.at := greatest(found.at, clock_timestamp());
     RETURN found;
+END $$;
+
+-- The end of the chain with the time of the server, which never goes back in the ledger.
+CREATE FUNCTION dproo.tick(last dproo.head) RETURNS dproo.head LANGUAGE plpgsql AS $$
+BEGIN
+    last.at := greatest(last.at, clock_timestamp());
+    RETURN last;
 END $$;
 
 -- The time as events keep it: UTC, to the second.
@@ -267,7 +272,7 @@ CREATE FUNCTION dproo.declare_budget(
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     most CONSTANT numeric := dproo.amount('budget', declare_budget.budget, 1000000000, false);
     most_delta CONSTANT numeric
         := coalesce(dproo.amount('delta', declare_budget.delta, 1000000000000000000, false), 0);
@@ -309,7 +314,7 @@ CREATE FUNCTION dproo.reserve(dataset text, epsilon text, delta text, id text, r
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     time CONSTANT text := dproo.written(last.at);
     charge CONSTANT numeric := dproo.amount('epsilon', reserve.epsilon, 1000000000, true);
     delta_charge CONSTANT numeric
@@ -378,7 +383,7 @@ CREATE FUNCTION dproo.record(entry bigint, receipt text)
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.lock();  -- its time would tell how long the data took
     reserved dproo.event;
 BEGIN
     PERFORM dproo.require_object('receipt', record.receipt);
@@ -397,7 +402,7 @@ CREATE FUNCTION dproo.ask(dataset text, epsilon text, delta text, id text, reque
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     charge CONSTANT numeric := dproo.amount('epsilon', ask.epsilon, 1000000000, true);
     account dproo.budget;
     made dproo.event;
@@ -423,7 +428,7 @@ END $$;
 
 CREATE FUNCTION dproo.decide(entry bigint, decision text) RETURNS dproo.event LANGUAGE plpgsql AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     asked dproo.approval;
     dataset text;
 BEGIN
@@ -457,7 +462,7 @@ CREATE FUNCTION dproo.restore(dataset text, charge bigint, delta text, head text
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     delta_charge CONSTANT numeric
         := coalesce(dproo.amount('delta', restore.delta, 1000000000000000000, true), 0);
 BEGIN
