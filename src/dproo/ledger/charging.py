@@ -18,7 +18,7 @@ from dproo.ledger.chain import (
     events,
 )
 from dproo.ledger.limits import Limits
-from dproo.ledger.rules import require_delta, require_unit
+from dproo.ledger.rules import is_name, require_delta, require_unit
 from dproo.ledger.store import Store
 
 
@@ -48,7 +48,7 @@ def standing(store: Store, connection: Connection, dataset: str) -> Standing:
     Raises:
         UnknownDatasetError: it has no budget.
     """
-    rows = store.standing(connection, dataset) if isinstance(dataset, str) else ()
+    rows = store.standing(connection, dataset) if is_name(dataset) else ()
     found = [(Event.of(row), int(total)) for *row, total in rows]
     if not found:
         declaration(connection, dataset)

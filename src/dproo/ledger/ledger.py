@@ -42,6 +42,7 @@ from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
+    is_name,
     relation_of,
     require_name,
     require_public,
@@ -202,7 +203,7 @@ class Ledger(Book):
                 return asked
             return write(RESERVED, body=body | {"grant": asked.seq})
 
-        event = self._write(append, dataset=dataset)
+        event = self._write(append, dataset=dataset if is_name(dataset) else None)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)

@@ -49,7 +49,6 @@ _SETTINGS = (
 _KNOWN = f"SELECT {COLUMNS} FROM ends()"  # noqa: S608 - no outside text
 _ENTRY = f"SELECT {COLUMNS} FROM found(?)"  # noqa: S608 - as above
 _STANDING = f"SELECT {COLUMNS}, spent FROM standing(?)"  # noqa: S608 - as above
-_PREAMBLE = 6  # statements before those whose answers are looked at
 Ahead = Sequence[tuple[str, object]]
 _READING = "REPEATABLE READ READ ONLY", "head"
 _WRITING = "READ COMMITTED READ WRITE", "lock()"
@@ -123,7 +122,7 @@ class PostgresqlStore:
         is certain whether the first commit took place.
         """
         asked = ((_STANDING, dataset), (_ENTRY, entry))
-        ahead = [(query, about) for query, about in asked if isinstance(about, int | str)]
+        ahead = [(query, about) for query, about in asked if about is not None]
         is_again = is_sent = False
         end = None
         while True:
@@ -242,17 +241,18 @@ class PostgresqlStore:
         try:
             for query, about in ahead:
                 message += "; " + query.replace("?", literal(about).as_string(connection))
-            answers = _answers(connection.execute(message))
-            [(version, last, time_there, role)], known, *rest = answers[_PREAMBLE:]
+            answers = _answers(connection.execute(message))[-2 - len(ahead) :]
+            [(version, last, time_there, role)], known, *rest = answers
             self._require_format(version)
-            recent = [Event.of(row) for row in known]
-            told = dict(zip(ahead, rest, strict=True))
+            recent, told = list(map(Event.of, known)), dict(zip(ahead, rest, strict=True))
             return Session(connection, last, time_there, role, recent, told)
         except postgresql_url.driver().Error as error:
             failure = failure_of(error, self.address)
         except LedgerError:
             self._put_back(connection)
             raise
+        if isinstance(failure, LostError):
+            connection.close()
         self._put_back(connection)
         raise failure
 
