@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -71,12 +71,12 @@ class Memory:
     def witnesses(self) -> list[Witness]:
         """The chosen one, and one in the user's state folder."""
         named = [] if self.chosen is None else [Witness(self.chosen)]
-        state = Path(os.environ.get("XDG_STATE_HOME", ""))
+        state = os.environ.get("XDG_STATE_HOME", "")
         try:
-            folder = state if state.is_absolute() else Path.home() / ".local" / "state"
+            folder = state if state.startswith("/") else str(Path.home() / ".local" / "state")
         except RuntimeError:  # there is no home
             return named
-        return [*named, Witness(folder / "dproo" / f"{self.ledger[:32]}.jsonl", is_made=True)]
+        return [*named, _own(folder, self.ledger)]
 
     @cached_property
     def newest(self) -> dict[Witness, Note | None]:
@@ -163,6 +163,12 @@ class Memory:
             since = max((event.seq for event in held if event.hash in noted), default=0)
         notes = [Note.of(ledger, event) for event in self._since(since)]
         return News(witness=witness, newest=newest, notes=notes)
+
+
+@lru_cache
+def _own(folder: str, ledger: str) -> Witness:
+    """Return the user's own witness of a ledger."""
+    return Witness(Path(folder) / "dproo" / f"{ledger[:32]}.jsonl", is_made=True)
 
 
 def tell(news: Iterable[News], *, timeout: float) -> None:

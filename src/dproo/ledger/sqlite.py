@@ -45,12 +45,11 @@ _PRAGMAS = (
     "cell_size_check = ON",
     "cache_size = -65536",  # 64 MiB: the seal reads all pages several times
 )
+_FIRST = "SELECT min(seq) FROM event WHERE dataset = ? AND kind ="
 _STANDING = (
     f"SELECT {chain.COLUMNS}, (SELECT coalesce(sum(nano), 0) FROM event"  # noqa: S608 - no outside text
-    f" WHERE {chain.CHARGED} AND dataset = ?)"
-    " FROM event WHERE kind = 'declared' AND dataset = ?"
-    f" UNION ALL SELECT {chain.COLUMNS}, 0 FROM event WHERE seq ="
-    " (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?) ORDER BY seq"
+    f" WHERE {chain.CHARGED} AND dataset = ?) FROM event"
+    f" WHERE seq IN (({_FIRST} 'declared'), ({_FIRST} 'reserved')) ORDER BY seq"
 )
 _ENTRY = (
     "entry = ? AND kind IN ('reserved', 'recorded') OR kind = 'declared' AND dataset ="

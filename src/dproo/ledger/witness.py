@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -95,11 +96,14 @@ class Witness:
             if self.is_made:
                 make_folder(self.path.parent)
             target = self.path
-            if self.is_made and not os.path.lexists(target):
+            try:
+                found = target.stat(follow_symlinks=not self.is_made)
+                if not stat.S_ISREG(found.st_mode):
+                    raise OSError(None, "it is not a plain file")
+            except FileNotFoundError:
+                if not self.is_made:
+                    raise
                 target = self.path.parent
-            elif not target.is_file() or (self.is_made and target.is_symlink()):
-                target.stat()  # tells more, where it fails
-                raise OSError(None, "it is not a plain file")
             if not os.access(target, os.R_OK | os.W_OK):
                 raise OSError(None, "it is read-only")
             disk = os.statvfs(target)
