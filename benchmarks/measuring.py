@@ -106,7 +106,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
+def write(name: str, title: str, rows: Sequence[dict[str, Any]], *, about: str = "") -> None:
     """Write rows and machine as JSON and as a Markdown table; rows of other figures stay."""
     path = FOLDER / f"{name}.json"
     kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
@@ -116,12 +116,13 @@ def write(name: str, title: str, rows: Sequence[dict[str, Any]]) -> None:
     content = {"machine": facts, "rows": list(table.values())}
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     versions = ", ".join(f"{library} {number}" for library, number in facts["versions"].items())
-    about = f"{facts['cores']} cores ({facts['architecture']}, {facts['system']})"
+    where = f"{facts['cores']} cores ({facts['architecture']}, {facts['system']})"
     head = list(dict.fromkeys(key for row in table.values() for key in row))
     lines = [
         f"# {title}",
         "",
-        f"{about}, Python {facts['python']}, {versions}.",
+        *([about] if about else []),
+        f"{where}, Python {facts['python']}, {versions}.",
         "",
         "| " + " | ".join(key.replace("_", " ") for key in head) + " |",
         "|" + "---|" * len(head),

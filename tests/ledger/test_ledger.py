@@ -256,6 +256,9 @@ def test_a_name_has_one_budget_for_good(ledger: Ledger, name: str) -> None:
         ("patient", "Did you mean 'patients'?"),
         ("xyz", "'dproo ledger init' declares one."),
         (7, "'dproo ledger init' declares one."),
+        ("a\0b", "'dproo ledger init' declares one."),
+        ("\\'; --%s?", "'dproo ledger init' declares one."),
+        ("\ud800", "'dproo ledger init' declares one."),
     ],
 )
 def test_an_unknown_dataset_is_refused_with_a_suggestion(

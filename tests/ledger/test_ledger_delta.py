@@ -15,13 +15,8 @@ from dproo.core.amounts import ATTO, delta_budget_of, delta_charge_of
 from dproo.exceptions import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
 from dproo.ledger.chain import DECLARED, RESERVED, append
-from dproo.ledger.sqlite import (
-    FORMAT,
-    FORMAT_WITH_DELTA,
-    FORMAT_WITH_IDENTITY,
-    seal,
-    transaction,
-)
+from dproo.ledger.sqlite import SqliteStore, seal
+from dproo.ledger.sqlite_format import FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY
 
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 DELTAS = st.fractions(0, Fraction(99, 100), max_denominator=10**25)
@@ -89,8 +84,8 @@ def older(path: Path, **delta: str) -> Ledger:
     """Return a ledger as it was made before ledgers had an identity."""
     body = {"at": "", "budget": "3", "neighbours": "replace", "records_per_person": 1, **delta}
     new = Ledger.create(path)
-    with transaction(path, timeout=1, write=True) as connection:
-        append(connection, DECLARED, dataset="patients", entry=0, nano=3 * 10**9, body=body)
+    event = {"dataset": "patients", "entry": 0, "nano": 3 * 10**9, "body": body}
+    SqliteStore(path, timeout=1).write(lambda session, **_: append(session, DECLARED, **event))
     return new
 
 
@@ -138,8 +133,9 @@ def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
 
 @FILE
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:
-    with transaction(book.path, timeout=1, write=True) as connection:
-        body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
-        append(connection, RESERVED, dataset="patients", nano=10**9, body=body)
+    body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
+    event = {"dataset": "patients", "nano": 10**9, "body": body}
+    store = SqliteStore(book.path, timeout=1)
+    store.write(lambda session, **_: append(session, RESERVED, **event))
     with pytest.raises(CorruptLedgerError, match="event 2 breaks the rules"):
         book.verify()

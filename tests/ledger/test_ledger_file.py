@@ -211,8 +211,9 @@ def test_a_ledger_that_cannot_be_written_charges_nothing(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, pragma: str, error: Any, sentence: str
 ) -> None:
     monkeypatch.setattr(sqlite, "_PRAGMAS", (*sqlite._PRAGMAS, pragma))
+    opened = Ledger(ledger.path)
     with pytest.raises(error) as refused:
-        ledger.reserve("patients", epsilon=1, request={"a": "x" * 9999}, **REPLACE)
+        opened.reserve("patients", epsilon=1, request={"a": "x" * 9999}, **REPLACE)
     assert str(refused.value) == f"the ledger {ledger.path} {sentence}"
     monkeypatch.undo()
     assert left(ledger) == "1"

@@ -318,6 +318,21 @@ def test_time_is_the_servers_and_never_goes_back(ledger: Ledger, ledger_database
     assert ledger.export()[-1]["body"]["at"] == "2100-01-01T00:00:00+00:00"
 
 
+def test_the_time_of_a_record_is_kept_nowhere(ledger: Ledger, ledger_database: str) -> None:
+    """It would tell how long the data took to read."""
+
+    def at() -> Any:
+        with unguarded(ledger_database) as connection:
+            return connection.execute("SELECT at FROM head").fetchone()
+
+    entry = ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    before = at()
+    ledger.record(entry, {"values": ["flu"]})
+    assert at() == before
+    ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    assert at() > before
+
+
 @pytest.mark.parametrize(
     ("code", "error", "sentence"),
     [

@@ -188,6 +188,9 @@ OWNER_ONLY = (
     "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
 )
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
+KEPT = "ledger/test_ledger_kept.py::test_an_edit_between_two_calls_is_found_wherever_it_is"
+IN_ITS_PLACE = "ledger/test_ledger_kept.py::test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read"
+NO_TIME = "ledger/test_ledger_postgresql.py::test_the_time_of_a_record_is_kept_nowhere"
 STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
 PURE = (
     "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged[file]"
@@ -683,8 +686,20 @@ MUTANTS = {
     "a file that is mounted by itself is taken": (
         "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
     ),
+    "what SQLite has read before is taken for the file": (
+        "ledger/sqlite.py", '"PRAGMA shrink_memory"', '"PRAGMA user_version"', KEPT,
+    ),
+    "a file of the same size is taken for the same": (
+        "ledger/sealing.py", "len(left) and connection.serialize() == left", "len(left)", KEPT,
+    ),
+    "a file that was replaced is read on": (
+        "ledger/sqlite.py", "if kept.inode == inode:", "if kept.inode:", IN_ITS_PLACE,
+    ),
+    "the database keeps the time of a record": (
+        "ledger/schema.sql", "dproo.lock();  --", "dproo.tick(dproo.lock());  --", NO_TIME,
+    ),
     "a sticky folder is taken for one's own": (
-        "ledger/place.py", "part not in {folder, real} and found.st_mode", "found.st_mode", STICKY,
+        "ledger/place.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
         "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,

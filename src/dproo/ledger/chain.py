@@ -7,9 +7,10 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Protocol
 
 from dproo.core.amounts import delta_charge_of
@@ -28,7 +29,10 @@ ASKED = ("delta", "epsilon", "request")
 """The fields of a body that fix which release it is about."""
 
 COLUMNS = "seq, kind, dataset, entry, nano, body, hash"
+_NAMES = COLUMNS.split(", ")
+_INSERT = f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - no outside text
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]\d+)?')
 
 
@@ -75,9 +79,9 @@ class Event:
     @classmethod
     def of(cls, row: Iterable[Any]) -> Event:
         """Return the event of a row of :data:`COLUMNS`."""
-        return cls(**dict(zip(COLUMNS.split(", "), row, strict=True)))
+        return cls(**dict(zip(_NAMES, row, strict=True)))
 
-    @property
+    @cached_property
     def fields(self) -> dict[str, Any]:
         """The content of the body."""
         return json.loads(self.body)  # type: ignore[no-any-return]
@@ -87,7 +91,8 @@ class Event:
         """What it charges, in nano-epsilon and atto-delta."""
         if self.kind not in {RESERVED, RESTORED}:
             return 0, 0
-        return self.nano, delta_charge_of(self.fields.get("delta", 0))
+        delta = self.fields.get("delta")
+        return self.nano, 0 if delta is None else delta_charge_of(delta)
 
     @property
     def is_canonical(self) -> bool:
@@ -123,7 +128,7 @@ def canonical(value: object) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def _shortest(token: re.Match[str]) -> str:
@@ -143,13 +148,16 @@ def fresh_id() -> str:
     return secrets.token_hex(16)
 
 
-def _has_ids(connection: Connection) -> bool:
+def _has_ids(first: Event | None) -> bool:
     """Return whether the events of a ledger have ids; the first one is what it is known by.
 
     A ledger that was made before there were any goes on without.
     """
-    first = next(events(connection, where="seq = 1"), None)
     return first is None or "id" in first.fields
+
+
+def _first(connection: Connection) -> Event | None:
+    return next(events(connection, where="seq = 1"), None)
 
 
 def events(
@@ -174,25 +182,27 @@ def append(
     nano: int,
     body: dict[str, Any],
     entry: int | None = None,
+    known: Sequence[Event] = (),
 ) -> Event:
-    """Write the next event; without an ``entry`` it starts its own."""
-    last, previous = head(connection)
+    """Write the next event; without an ``entry`` it starts its own.
+
+    Args:
+        connection: to the ledger.
+        kind: as in :class:`Event`, and so are the others.
+        dataset: see ``kind``.
+        nano: see ``kind``.
+        body: its content.
+        entry: see ``kind``.
+        known: the first event and the last, where they are known.
+    """
+    last, previous = (known[-1].seq, known[-1].hash) if known else head(connection)
     seq = last + 1
-    if "id" in body and not _has_ids(connection):
+    if "id" in body and not _has_ids(known[0] if known else _first(connection)):
         body = {name: value for name, value in body.items() if name != "id"}
-    fields = {
-        "seq": seq,
-        "kind": kind,
-        "dataset": dataset,
-        "entry": seq if entry is None else entry,
-        "nano": nano,
-        "body": canonical(body),
-    }
-    event = Event(**fields, hash=Event(**fields, hash="").link(previous))  # type: ignore[arg-type]
-    connection.execute(
-        f"INSERT INTO event ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - no outside text
-        tuple(asdict(event).values()),
-    )
+    entry = seq if entry is None else entry
+    row = (seq, kind, dataset, entry, nano, canonical(body))
+    event = Event.of((*row, Event.of((*row, "")).link(previous)))
+    connection.execute(_INSERT, (*row, event.hash))
     return event
 
 
@@ -207,23 +217,26 @@ def declaration(connection: Connection, dataset: object) -> Event:
 
 
 def pair(
-    connection: Connection, number: int, *, reservation: str | None = None
+    found: Iterable[Event], number: int, *, reservation: str | None = None
 ) -> tuple[Event, Event | None]:
     """Return a reservation and, if there is one, its record.
 
     Args:
-        connection: to the ledger.
-        number: the entry.
+        found: what the ledger holds of an entry.
+        number: of the entry.
         reservation: the hash that the reservation must have, if it is known.
     """
-    found = list(
-        events(connection, where="entry = ? AND kind IN ('reserved', 'recorded')", of=(number,))
-    )
-    if not found or reservation not in {None, found[0].hash}:
+    kinds = {event.kind: event for event in found}
+    if RESERVED not in kinds or reservation not in {None, kinds[RESERVED].hash}:
         raise UnknownEntryError(
             refusal("entry", "be the number of a charge in this ledger", number)
         )
-    return found[0], found[1] if len(found) > 1 else None
+    return kinds[RESERVED], kinds.get(RECORDED)
+
+
+def declared_in(found: Iterable[Event]) -> Event:
+    """Return the declaration of a dataset."""
+    return next(event for event in found if event.kind == DECLARED)
 
 
 def receipt_of(reserved: Event, recorded: Event) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from dproo.ledger.chain import (
     APPROVED,
     ASKED,
     CHARGED,
-    COLUMNS,
     DENIED,
     Connection,
     Event,
@@ -19,15 +18,8 @@ from dproo.ledger.chain import (
     events,
 )
 from dproo.ledger.limits import Limits
-from dproo.ledger.rules import require_delta, require_unit
+from dproo.ledger.rules import is_name, require_delta, require_unit
 from dproo.ledger.store import Store
-
-_STANDING = (
-    f"SELECT {COLUMNS}, (SELECT coalesce(sum(nano), 0) FROM event WHERE {CHARGED} AND dataset = ?)"  # noqa: S608 - no outside text
-    " FROM event WHERE kind = 'declared' AND dataset = ?"
-    f" UNION ALL SELECT {COLUMNS}, 0 FROM event WHERE seq ="
-    " (SELECT min(seq) FROM event WHERE kind = 'reserved' AND dataset = ?) ORDER BY seq"
-)
 
 
 def limits_of(declared: Event) -> Limits:
@@ -50,13 +42,13 @@ class Standing:
     spent: int
 
 
-def standing(connection: Connection, dataset: str) -> Standing:
+def standing(store: Store, connection: Connection, dataset: str) -> Standing:
     """Return how a dataset stands, by one query.
 
     Raises:
         UnknownDatasetError: it has no budget.
     """
-    rows = connection.execute(_STANDING, (dataset,) * 3) if isinstance(dataset, str) else ()
+    rows = store.standing(connection, dataset) if is_name(dataset) else ()
     found = [(Event.of(row), int(total)) for *row, total in rows]
     if not found:
         declaration(connection, dataset)

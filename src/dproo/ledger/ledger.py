@@ -29,7 +29,7 @@ from dproo.ledger.chain import (
     Connection,
     Event,
     canonical,
-    declaration,
+    declared_in,
     events,
     fresh_id,
     head,
@@ -42,6 +42,7 @@ from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
+    is_name,
     relation_of,
     require_name,
     require_public,
@@ -169,25 +170,25 @@ class Ledger(Book):
                 a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
-        charge = charge_of(epsilon)
+        exact = parse_epsilon(epsilon)
+        charge, atto = charge_of(exact), delta_charge_of(delta)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
         fresh = fresh_id()
-        exact = str(parse_epsilon(epsilon))
-        body = {"at": now(), "epsilon": exact, "id": fresh, "request": request}
+        body = {"at": now(), "epsilon": str(exact), "id": fresh, "request": request}
         body |= delta_field(delta)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := sent_before(connection, fresh)):
                 return sent
-            stands = charging.standing(connection, dataset)
+            stands = charging.standing(self._store, connection, dataset)
             require_relation(stands.declared, relation)
             charging.require_affordable(
                 connection,
                 stands,
                 charge=charge,
-                atto=delta_charge_of(delta),
+                atto=atto,
                 request=request,
                 store=self._store,
                 limits=self.limits,
@@ -202,7 +203,7 @@ class Ledger(Book):
                 return asked
             return write(RESERVED, body=body | {"grant": asked.seq})
 
-        event = self._write(append)
+        event = self._write(append, dataset=dataset if is_name(dataset) else None)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
@@ -224,9 +225,9 @@ class Ledger(Book):
         body = {"receipt": kept}
 
         def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
-            reserved, recorded = pair(connection, entry.number, reservation=entry.hash)
-            neighbours = declaration(connection, reserved.dataset).fields["neighbours"]
-            require_public("receipt", kept, neighbours)
+            found = list(self._store.entry(connection, entry.number))
+            reserved, recorded = pair(found, entry.number, reservation=entry.hash)
+            require_public("receipt", kept, declared_in(found).fields["neighbours"])
             if recorded is None:
                 recorded = self._store.append(
                     connection,
@@ -243,14 +244,13 @@ class Ledger(Book):
                 )
             return receipt_of(reserved, recorded)
 
-        return self._write(append)
+        return self._write(append, entry=entry.number)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
         with self._reading() as connection:
-            reserved, recorded = pair(
-                connection, whole("entry", number, at_least=1, at_most=MOST_EVENTS)
-            )
+            known = whole("entry", number, at_least=1, at_most=MOST_EVENTS)
+            reserved, recorded = pair(self._store.entry(connection, known), known)
         if recorded is None:
             raise NotRecordedError(
                 f"entry must be a release that was recorded, got {number}. "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from dproo.core.amounts import budget_of, in_epsilon
@@ -69,7 +70,7 @@ class Limits:
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def declared(self) -> dict[str, Any]:
         """The rules as they stand in the ledger."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}

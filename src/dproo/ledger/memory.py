@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -55,15 +55,9 @@ class Memory:
     chosen: Path | None
     recent: Sequence[Event] = ()
 
-    @property
+    @cached_property
     def ledger(self) -> str:
         """The identity: the hash of the first event, which holds a random number."""
-        known: str = self.__dict__.get("_ledger", "")
-        if not known:  # else it is what it was: the first event never changes
-            known = self.__dict__["_ledger"] = self._identity()
-        return known
-
-    def _identity(self) -> str:
         first = self._event(1)
         if first is None:
             return ""
@@ -73,16 +67,16 @@ class Memory:
             )
         return first.hash
 
-    @property
+    @cached_property
     def witnesses(self) -> list[Witness]:
         """The chosen one, and one in the user's state folder."""
         named = [] if self.chosen is None else [Witness(self.chosen)]
-        state = Path(os.environ.get("XDG_STATE_HOME", ""))
+        state = os.environ.get("XDG_STATE_HOME", "")
         try:
-            folder = state if state.is_absolute() else Path.home() / ".local" / "state"
+            folder = state if state.startswith("/") else str(Path.home() / ".local" / "state")
         except RuntimeError:  # there is no home
             return named
-        return [*named, Witness(folder / "dproo" / f"{self.ledger[:32]}.jsonl", is_made=True)]
+        return [*named, _own(folder, self.ledger)]
 
     @cached_property
     def newest(self) -> dict[Witness, Note | None]:
@@ -134,13 +128,15 @@ class Memory:
 
     def require_writable(self) -> None:
         """Raise unless a witness can be written; the user's own need not be beside another."""
-        if not self._writable():
+        if not self.writable:
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
 
-    def _writable(self) -> list[Witness]:
+    @cached_property
+    def writable(self) -> list[Witness]:
+        """The witnesses that can be written; the first one must be."""
         found = []
         for one in self.witnesses:
             try:
@@ -153,9 +149,11 @@ class Memory:
 
     def news(self) -> list[News]:
         """Return what the witnesses lack, for :func:`tell` after the commit."""
-        return [self._news(one) for one in self._writable()]
+        known = self if self.ledger else replace(self)  # the first event is the identity
+        return [known.news_for(one) for one in known.writable]
 
-    def _news(self, witness: Witness) -> News:
+    def news_for(self, witness: Witness) -> News:
+        """Return what one witness lacks."""
         ledger = self.ledger
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
@@ -165,6 +163,12 @@ class Memory:
             since = max((event.seq for event in held if event.hash in noted), default=0)
         notes = [Note.of(ledger, event) for event in self._since(since)]
         return News(witness=witness, newest=newest, notes=notes)
+
+
+@lru_cache
+def _own(folder: str, ledger: str) -> Witness:
+    """Return the user's own witness of a ledger."""
+    return Witness(Path(folder) / "dproo" / f"{ledger[:32]}.jsonl", is_made=True)
 
 
 def tell(news: Iterable[News], *, timeout: float) -> None:

@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from dproo.ledger.address import Address, Database, address_of
 from dproo.ledger.chain import Connection
@@ -82,8 +82,13 @@ class Book:
             self._memory(connection).require_all(self.path)
             yield connection
 
-    def _write(self, action: Action[Result]) -> Result:
-        """Run ``action`` in a transaction, and have the witnesses note what it wrote."""
+    def _write(self, action: Action[Result], **ahead: Any) -> Result:
+        """Run ``action`` in a transaction, and have the witnesses note what it wrote.
+
+        Args:
+            action: what to do.
+            ahead: what it will ask for, as in :meth:`Store.write`.
+        """
 
         def remembered(connection: Connection, *, is_again: bool) -> tuple[Result, list[News]]:
             memory = self._memory(connection)
@@ -91,7 +96,7 @@ class Book:
             memory.require_writable()
             return action(connection, is_again=is_again), memory.news()
 
-        result, news = self._store.write(remembered)
+        result, news = self._store.write(remembered, **ahead)
         tell(news, timeout=self.timeout)
         return result
 

@@ -9,12 +9,55 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from dproo.exceptions import UnsafePlaceError
+from dproo.core.arguments import WITHHELD, may_hold_secret
+from dproo.exceptions import (
+    MissingLedgerError,
+    NotALedgerError,
+    UnsafePlaceError,
+    UnusableLedgerError,
+)
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_FACTS = 1 << 12  # bytes that Linux tells of a handle at most
+
+
+def require_place(path: Path) -> tuple[int, int]:
+    """Raise unless the ledger is a plain file that nobody else can write; return which it is."""
+    require_path(path)
+    with system_errors(path):
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
+        require_folder(path.parent)
+        require_file(path, found)
+    return found.st_dev, found.st_ino
+
+
+@cache
+def require_path(path: Path) -> None:
+    """Refuse a URL, which is a path too, with folders called after a password."""
+    is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
+    if is_url or may_hold_secret(str(path)):
+        raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
+
+
+@contextmanager
+def system_errors(path: Path) -> Iterator[None]:
+    """Turn every error of the system, which does not find or open a file, into one sentence."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise MissingLedgerError(
+            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "no such path can exist"
+        raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
 
 
 def require_folder(folder: Path) -> None:
@@ -23,30 +66,51 @@ def require_folder(folder: Path) -> None:
     In the folders above, the sticky bit is enough: it keeps others from renaming the next one.
     Each folder is looked at under its own name and under the one that links lead to.
     """
-    real = folder.resolve(strict=True)
-    for part in dict.fromkeys((folder, *folder.parents, real, *real.parents)):
-        found = link = part.lstat()
-        if stat.S_ISLNK(link.st_mode):
-            found = part.stat()
-        is_held = part not in {folder, real} and found.st_mode & stat.S_ISVTX
-        # A link belongs to whoever can point it elsewhere.
-        is_owned = {found.st_uid, link.st_uid} <= _trusted()
-        if not is_owned or (not is_held and _others_write(part, found)):
-            raise UnsafePlaceError(
-                f"the folder {part} can be changed by others, who could replace the ledger. "
-                "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
-            )
+    links = [_require_part(part, is_last=part is folder) for part in (folder, *_above(folder))]
+    if any(links) or ".." in folder.parts:
+        real = folder.resolve(strict=True)
+        for part in (real, *_above(real)):
+            _require_part(part, is_last=part is real)
 
 
-def require_file(path: Path) -> None:
-    """Raise unless nobody but the owner and root can write the file, and it is not a mount."""
-    found = path.stat()
+@cache
+def _above(folder: Path) -> tuple[Path, ...]:
+    return tuple(folder.parents)
+
+
+def _require_part(part: Path, *, is_last: bool) -> bool:
+    """Raise unless others can change neither a folder nor what leads to it.
+
+    Returns:
+        Whether the name is a link.
+    """
+    found = link = part.lstat()
+    is_link = stat.S_ISLNK(link.st_mode)
+    if is_link:
+        found = part.stat()
+    is_held = not is_last and found.st_mode & stat.S_ISVTX
+    # A link belongs to whoever can point it elsewhere.
+    is_owned = {found.st_uid, link.st_uid} <= _trusted()
+    if not is_owned or (not is_held and _others_write(part, found)):
+        raise UnsafePlaceError(
+            f"the folder {part} can be changed by others, who could replace the ledger. "
+            "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
+        )
+    return is_link
+
+
+def require_file(path: Path, found: os.stat_result) -> None:
+    """Raise unless nobody but the owner and root can write a file that was found."""
     if found.st_uid not in {0, os.geteuid()} or _others_write(path, found):
         raise UnsafePlaceError(
             f"the ledger {path} can be changed by others. "
             "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
         )
-    is_on_other_device = found.st_dev != path.parent.stat().st_dev
+
+
+def require_unmounted(path: Path) -> None:
+    """Raise if a file is mounted by itself."""
+    is_on_other_device = path.stat().st_dev != path.parent.stat().st_dev
     if is_on_other_device or _mount(path) != _mount(path.parent):
         raise UnsafePlaceError(
             f"the ledger {path} is mounted as a single file, and a crash would lose the journal "
@@ -105,18 +169,22 @@ def _trusted() -> frozenset[int]:
     return frozenset(owners)
 
 
-def _mount(path: Path) -> str | None:
+def _mount(path: Path) -> bytes | None:
     """Return the mount that a path is on, where the system tells (Linux)."""
     if not hasattr(os, "O_PATH"):
         return None
     handle = os.open(path, os.O_PATH)  # closing it gives up no lock that SQLite holds
     try:
-        told = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii")
+        told = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
+        try:
+            lines = os.read(told, _FACTS).splitlines()
+        finally:
+            os.close(told)
     except OSError:
         return None
     finally:
         os.close(handle)
-    return next((line for line in told.splitlines() if line.startswith("mnt_id")), None)
+    return next((line for line in lines if line.startswith(b"mnt_id")), None)
 
 
 def make_folder(folder: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,9 +46,10 @@ _SETTINGS = (
     "SELECT set_config('synchronous_commit', 'on', true)"
     " WHERE current_setting('synchronous_commit') = 'off'"
 )
-_KNOWN = (
-    f"SELECT {COLUMNS} FROM event WHERE seq = ANY (ARRAY[1, (SELECT seq FROM head)]) ORDER BY seq"  # noqa: S608 - no outside text
-)
+_KNOWN = f"SELECT {COLUMNS} FROM ends()"  # noqa: S608 - no outside text
+_ENTRY = f"SELECT {COLUMNS} FROM found(?)"  # noqa: S608 - as above
+_STANDING = f"SELECT {COLUMNS}, spent FROM standing(?)"  # noqa: S608 - as above
+Ahead = Sequence[tuple[str, object]]
 _READING = "REPEATABLE READ READ ONLY", "head"
 _WRITING = "READ COMMITTED READ WRITE", "lock()"
 
@@ -63,6 +64,7 @@ class Session:
         now: the time of the server, which never goes back in the ledger.
         spender: the role that has connected.
         recent: the first event, the last one, and what was written since.
+        ahead: answers that came with the lock, by question.
     """
 
     connection: Any = field(repr=False)
@@ -70,6 +72,12 @@ class Session:
     now: str
     spender: str
     recent: list[Event]
+    ahead: dict[tuple[str, object], list[Any]] = field(default_factory=dict, repr=False)
+
+    def asked(self, query: str, about: object) -> Iterable[Any]:
+        """Return the answer to a query about one thing; the first time it may be there already."""
+        known = self.ahead.pop((query, about), None)
+        return self.execute(query, (about,)) if known is None else known
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
         """Run a query whose parameters are written as question marks."""
@@ -105,17 +113,21 @@ class PostgresqlStore:
         except LostError:
             raise UnreachableLedgerError(f"the ledger {self.address} {LOST}") from None
 
-    def write(self, action: Action[Result]) -> Result:
+    def write(
+        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
+    ) -> Result:
         """Run ``action`` under the lock of all writers, and commit.
 
         Where the connection is lost it is made anew, and the action runs again: under the lock it
         is certain whether the first commit took place.
         """
+        asked = ((_STANDING, dataset), (_ENTRY, entry))
+        ahead = [(query, about) for query, about in asked if about is not None]
         is_again = is_sent = False
         end = None
         while True:
             try:
-                with self._transaction(_WRITING) as session:
+                with self._transaction(_WRITING, ahead) as session:
                     result = action(session, is_again=is_again)
                     is_sent = True
                     session.execute("COMMIT")
@@ -161,6 +173,14 @@ class PostgresqlStore:
         connection.recent.append(event)
         return event
 
+    def standing(self, connection: Session, dataset: str) -> Iterable[Any]:
+        """Return the declaration with what was spent, and the first charge."""
+        return connection.asked(_STANDING, dataset)
+
+    def entry(self, connection: Session, number: int) -> Iterator[Event]:
+        """Return a reservation, its record if there is one, and the declaration of its dataset."""
+        return map(Event.of, connection.asked(_ENTRY, number))
+
     def recent(self, connection: Session) -> list[Event]:
         """Return the events that came with the lock, and those written since."""
         return connection.recent
@@ -179,12 +199,12 @@ class PostgresqlStore:
             raise self._corrupt("its sums are not those of its events.")
 
     @contextmanager
-    def _transaction(self, mode: tuple[str, str]) -> Iterator[Session]:
+    def _transaction(self, mode: tuple[str, str], ahead: Ahead = ()) -> Iterator[Session]:
         """Yield a session; without a commit, or after an error, all is rolled back."""
         psycopg = postgresql_url.driver()
         connection = failure = None
         try:
-            connection, session = self._begun(mode)
+            connection, session = self._begun(mode, ahead)
             yield session
         except psycopg.Error as error:
             failure = failure_of(error, self.address)
@@ -194,13 +214,13 @@ class PostgresqlStore:
         if failure is not None:
             raise failure
 
-    def _begun(self, mode: tuple[str, str]) -> tuple[Any, Session]:
+    def _begun(self, mode: tuple[str, str], ahead: Ahead) -> tuple[Any, Session]:
         """Return a connection in a transaction, one that was kept if it still answers."""
         mine = self._idle.setdefault(os.getpid(), [])
         with suppress(IndexError):  # none is left; another thread may have taken the last one
             while kept := mine.pop():
                 with suppress(LostError):
-                    return kept, self._session(kept, *mode)
+                    return kept, self._session(kept, *mode, ahead)
         try:
             made = connect(self.address.url, name="ledger")
         except ValueError as error:
@@ -208,28 +228,31 @@ class PostgresqlStore:
                 f"the ledger {self.address} could not be reached: {error}"
             ) from None
         made.autocommit = True  # transactions are begun and ended by statements
-        return made, self._session(made, *mode)
+        return made, self._session(made, *mode, ahead)
 
-    def _session(self, connection: Any, mode: str, head: str) -> Session:
+    def _session(self, connection: Any, mode: str, head: str, ahead: Ahead) -> Session:
         """Begin a transaction, in one message: each answer that is waited for costs time."""
+        literal = postgresql_url.driver().sql.Literal
         message = (
             f"BEGIN ISOLATION LEVEL {mode}; {_SETTINGS}; "  # noqa: S608 - as above
             f"SET LOCAL lock_timeout = {int(self.timeout * 1000)}; "
             f"SELECT format, hash, {_NOW}, session_user::text FROM {head}; {_KNOWN}"
         )
         try:
-            cursor = connection.execute(message)
-            answers = [cursor.fetchall() if cursor.description else []]
-            while cursor.nextset():
-                answers.append(cursor.fetchall() if cursor.description else [])
-            *_, [(version, last, time_there, role)], known = answers
+            for query, about in ahead:
+                message += "; " + query.replace("?", literal(about).as_string(connection))
+            answers = _answers(connection.execute(message))[-2 - len(ahead) :]
+            [(version, last, time_there, role)], known, *rest = answers
             self._require_format(version)
-            return Session(connection, last, time_there, role, [Event.of(row) for row in known])
+            recent, told = list(map(Event.of, known)), dict(zip(ahead, rest, strict=True))
+            return Session(connection, last, time_there, role, recent, told)
         except postgresql_url.driver().Error as error:
             failure = failure_of(error, self.address)
         except LedgerError:
             self._put_back(connection)
             raise
+        if isinstance(failure, LostError):
+            connection.close()
         self._put_back(connection)
         raise failure
 
@@ -261,6 +284,14 @@ class PostgresqlStore:
                 f"the ledger {self.address} must have format {FORMAT}, got {version}. "
                 "A later version of dproo can read it."
             )
+
+
+def _answers(cursor: Any) -> list[list[Any]]:
+    """Return the rows of every statement of a message."""
+    found = [cursor.fetchall() if cursor.description else []]
+    while cursor.nextset():
+        found.append(cursor.fetchall() if cursor.description else [])
+    return found
 
 
 def _close(idle: dict[int, list[Any]]) -> None:

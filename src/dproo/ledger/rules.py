@@ -18,6 +18,11 @@ _NEVER_PUBLIC = {"counts", "m", "q", "seed"}
 _TELLS_N = {"n", "worst_alpha"}
 
 
+def is_name(dataset: object) -> bool:
+    """Return whether a dataset could be called so; else no database need be asked for it."""
+    return isinstance(dataset, str) and dataset.isprintable()
+
+
 def require_name(dataset: object) -> None:
     """Raise unless a dataset's name is plain, printable and public text."""
     if not isinstance(dataset, str):

@@ -2,8 +2,9 @@
 -- functions through which owners and spenders write them.
 --
 -- Whoever calls a function chooses the arguments, the search path and the session's settings. So
--- each one pins the settings that its text depends on, names everything with its schema, checks
--- every argument, and takes the lock on dproo.head before it looks at anything.
+-- each one that a role may call pins the settings that its text depends on, and that of the
+-- functions it calls in turn; names everything with its schema; checks every argument; and takes
+-- the lock on dproo.head before it looks at anything.
 
 CREATE SCHEMA dproo;
 
@@ -72,7 +73,7 @@ CREATE TRIGGER event_stays BEFORE TRUNCATE ON dproo.event
 
 -- The text of a JSON string in ASCII, as Python writes it.
 CREATE FUNCTION dproo.json_string(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+AS $$
 DECLARE
     slash CONSTANT text := chr(92);
     plain text := replace(replace(value, slash, slash || slash), '"', slash || '"');
@@ -103,7 +104,7 @@ END $$;
 -- The text of a JSON number. A float may be written in more than one way, since PostgreSQL's
 -- shortest is not always Python's; an integer may not.
 CREATE FUNCTION dproo.json_number(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+AS $$
 DECLARE
     is_integer CONSTANT boolean := value ~ '^(0|-?[1-9][0-9]*)$';
     is_float CONSTANT boolean
@@ -120,8 +121,7 @@ END $$;
 
 -- The one text of a JSON value, as Python writes it: ASCII, names sorted, no blanks.
 CREATE FUNCTION dproo.canonical(value json, depth integer) RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
     made text;
     names integer;
@@ -155,26 +155,28 @@ BEGIN
     END CASE;
 END $$;
 
-CREATE FUNCTION dproo.require(holds boolean, condition text) RETURNS void LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp AS $$
+-- Raise if a condition does not hold. Callers say by CASE which one is the first that does not.
+CREATE FUNCTION dproo.refuse(condition text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF holds IS NOT TRUE THEN  -- also where it is null
+    IF condition IS NOT NULL THEN
         RAISE EXCEPTION '%', condition USING ERRCODE = 'DP000';
     END IF;
 END $$;
 
 -- Raise unless a text is an object in canonical JSON.
-CREATE FUNCTION dproo.require_object(name text, value text) RETURNS void LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+CREATE FUNCTION dproo.require_object(name text, value text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM dproo.require(octet_length(value) <= 16777216 AND value LIKE '{%', name || ' must be an object');
-    PERFORM dproo.require(dproo.canonical(value::json, 0) = value, name || ' must be canonical JSON');
+    PERFORM dproo.refuse(CASE
+        WHEN (octet_length(value) <= 16777216 AND value LIKE '{%') IS NOT TRUE
+            THEN name || ' must be an object'
+        WHEN (dproo.canonical(value::json, 0) = value) IS NOT TRUE
+            THEN name || ' must be canonical JSON'
+    END);
 END $$;
 
 -- An amount as the exact fraction that its text is, times a unit; rounded up or down.
 CREATE FUNCTION dproo.amount(name text, value text, unit numeric, is_up boolean) RETURNS numeric
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     upper_part numeric;
     lower_part numeric;
@@ -182,15 +184,14 @@ BEGIN
     IF value IS NULL THEN
         RETURN NULL;
     END IF;
-    PERFORM dproo.require(
-        length(value) <= 2500 AND value ~ '^[1-9][0-9]*(/[1-9][0-9]*)?$',
-        name || ' must be a fraction'
-    );
+    IF length(value) > 2500 OR value !~ '^[1-9][0-9]*(/[1-9][0-9]*)?$' THEN
+        PERFORM dproo.refuse(name || ' must be a fraction');
+    END IF;
     upper_part := split_part(value, '/', 1)::numeric;
     lower_part := coalesce(nullif(split_part(value, '/', 2), ''), '1')::numeric;
-    PERFORM dproo.require(
-        gcd(upper_part, lower_part) = 1 AND value NOT LIKE '%/1', name || ' must be in lowest terms'
-    );
+    IF NOT (gcd(upper_part, lower_part) = 1 AND value NOT LIKE '%/1') THEN
+        PERFORM dproo.refuse(name || ' must be in lowest terms');
+    END IF;
     RETURN div(upper_part * unit + CASE WHEN is_up THEN lower_part - 1 ELSE 0 END, lower_part);
 END $$;
 
@@ -204,23 +205,24 @@ BEGIN
     RETURN found;
 END $$;
 
--- The time of the server, which never goes back in the ledger: UTC, to the second.
-CREATE FUNCTION dproo.tick() RETURNS text LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET TimeZone = 'UTC' AS $$
-DECLARE
-    time timestamptz;
+-- The end of the chain with the time of the server, which never goes back in the ledger.
+CREATE FUNCTION dproo.tick(last dproo.head) RETURNS dproo.head LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE dproo.head SET at = greatest(at, clock_timestamp()) RETURNING at INTO STRICT time;
-    RETURN to_char(time, 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
+    last.at := greatest(last.at, clock_timestamp());
+    RETURN last;
 END $$;
 
--- Write the next event; without an entry it starts its own.
+-- The time as events keep it: UTC, to the second.
+CREATE FUNCTION dproo.written(moment timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"+00:00"');
+END $$;
+
+-- Write the event after the last one; without an entry it starts its own.
 CREATE FUNCTION dproo.append(
-    kind text, dataset text, entry bigint, nano bigint, body text, id text
-) RETURNS dproo.event LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+    last dproo.head, kind text, dataset text, entry bigint, nano bigint, body text, id text
+) RETURNS dproo.event LANGUAGE plpgsql AS $$
 DECLARE
-    last CONSTANT dproo.head := dproo.lock();
     made dproo.event;
 BEGIN
     made.seq := last.seq + 1;
@@ -236,13 +238,12 @@ BEGIN
         || dproo.json_string(made.dataset) || ',' || made.entry || ',' || made.nano || ','
         || dproo.json_string(made.body) || ']', 'UTF8')), 'hex');
     INSERT INTO dproo.event VALUES (made.*);
-    UPDATE dproo.head SET seq = made.seq, hash = made.hash;
+    UPDATE dproo.head SET seq = made.seq, hash = made.hash, at = last.at;
     RETURN made;
 END $$;
 
 -- Keep the rules that the functions hold spenders to; Python holds them to the others.
-CREATE FUNCTION dproo.set_limits(dataset text, limits text) RETURNS void LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+CREATE FUNCTION dproo.set_limits(dataset text, limits text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     rules CONSTANT json := set_limits.limits::json;
 BEGIN
@@ -258,7 +259,7 @@ END $$;
 
 -- What fixes a release that a second person approves.
 CREATE FUNCTION dproo.digest(dataset text, epsilon text, delta text, request text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN encode(sha256(convert_to(
         json_build_array(dataset, epsilon, delta, request)::text, 'UTF8')), 'hex');
@@ -271,36 +272,36 @@ CREATE FUNCTION dproo.declare_budget(
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     most CONSTANT numeric := dproo.amount('budget', declare_budget.budget, 1000000000, false);
     most_delta CONSTANT numeric
         := coalesce(dproo.amount('delta', declare_budget.delta, 1000000000000000000, false), 0);
 BEGIN
-    PERFORM dproo.lock();
-    PERFORM dproo.require(
-        length(declare_budget.dataset) BETWEEN 1 AND 200 AND length(declare_budget.folded) BETWEEN 1 AND 600,
-        'dataset must be 1 to 200 characters'
-    );
-    PERFORM dproo.require(
-        most BETWEEN 1 AND 1000000000000000, 'budget must be between 1e-9 and 1000000'
-    );
-    PERFORM dproo.require(
-        declare_budget.delta IS NULL OR most_delta BETWEEN 1 AND 999999999999999999,
-        'delta must be at least 1e-18 and below 1'
-    );
-    PERFORM dproo.require(
-        declare_budget.neighbours IN ('replace', 'add-remove'),
-        'neighbours must be replace or add-remove'
-    );
-    PERFORM dproo.require(declare_budget.records_per_person >= 1, 'records_per_person must be positive');
-    PERFORM dproo.require(declare_budget.id ~ '^[0-9a-f]{32}$', 'id must be 32 hexadecimal digits');
+    PERFORM dproo.refuse(CASE
+        WHEN (
+            length(declare_budget.dataset) BETWEEN 1 AND 200
+            AND length(declare_budget.folded) BETWEEN 1 AND 600
+        ) IS NOT TRUE THEN 'dataset must be 1 to 200 characters'
+        WHEN (most BETWEEN 1 AND 1000000000000000) IS NOT TRUE
+            THEN 'budget must be between 1e-9 and 1000000'
+        WHEN (
+            declare_budget.delta IS NULL OR most_delta BETWEEN 1 AND 999999999999999999
+        ) IS NOT TRUE THEN 'delta must be at least 1e-18 and below 1'
+        WHEN (declare_budget.neighbours IN ('replace', 'add-remove')) IS NOT TRUE
+            THEN 'neighbours must be replace or add-remove'
+        WHEN (declare_budget.records_per_person >= 1) IS NOT TRUE
+            THEN 'records_per_person must be positive'
+        WHEN (declare_budget.id ~ '^[0-9a-f]{32}$') IS NOT TRUE
+            THEN 'id must be 32 hexadecimal digits'
+    END);
     IF declare_budget.limits IS NOT NULL THEN
         PERFORM dproo.require_object('limits', declare_budget.limits);
     END IF;
     INSERT INTO dproo.budget (dataset, folded, nano, atto)
     VALUES (declare_budget.dataset, declare_budget.folded, most, most_delta);
     PERFORM dproo.set_limits(declare_budget.dataset, declare_budget.limits);
-    RETURN dproo.append('declared', declare_budget.dataset, 0, most::bigint,
-        '{"at":"' || dproo.tick() || '","budget":"' || declare_budget.budget || '"'
+    RETURN dproo.append(last, 'declared', declare_budget.dataset, 0, most::bigint,
+        '{"at":"' || dproo.written(last.at) || '","budget":"' || declare_budget.budget || '"'
         || coalesce(',"delta":"' || declare_budget.delta || '"', '')
         || ',"id":"' || declare_budget.id || '"'
         || coalesce(',"limits":' || declare_budget.limits, '')
@@ -313,68 +314,64 @@ CREATE FUNCTION dproo.reserve(dataset text, epsilon text, delta text, id text, r
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
+    time CONSTANT text := dproo.written(last.at);
     charge CONSTANT numeric := dproo.amount('epsilon', reserve.epsilon, 1000000000, true);
     delta_charge CONSTANT numeric
         := coalesce(dproo.amount('delta', reserve.delta, 1000000000000000000, true), 0);
     account dproo.budget;
-    time text;
     today bigint;
     theirs bigint;
     grant_seq bigint;
 BEGIN
-    PERFORM dproo.lock();
-    time := dproo.tick();
-    PERFORM dproo.require(
-        charge BETWEEN 1 AND 1000000000000
-            AND dproo.amount('epsilon', reserve.epsilon, 1e30, false) >= 1,
-        'epsilon must be between 1e-30 and 1000'
-    );
-    PERFORM dproo.require(
-        reserve.delta IS NULL
-            OR dproo.amount('delta', reserve.delta, 1, false) = 0,
-        'delta must be below 1'
-    );
-    PERFORM dproo.require(reserve.id ~ '^[0-9a-f]{32}$', 'id must be 32 hexadecimal digits');
     PERFORM dproo.require_object('request', reserve.request);
     SELECT * INTO account FROM dproo.budget AS known WHERE known.dataset = reserve.dataset;
-    PERFORM dproo.require(FOUND, 'dataset must have a declared budget');
-    PERFORM dproo.require(
-        account.spent_nano + charge <= account.nano, 'epsilon must be at most what is left'
-    );
-    PERFORM dproo.require(
-        delta_charge = 0 OR account.spent_atto + delta_charge <= account.atto,
-        'delta must be at most what is left'
-    );
-    PERFORM dproo.require(
-        account.until IS NULL OR left(time, 10) < account.until, 'the rule until'
-    );
-    PERFORM dproo.require(
-        account.release_nano IS NULL OR charge <= account.release_nano, 'the rule per_release'
-    );
+    PERFORM dproo.refuse(CASE
+        WHEN (
+            charge BETWEEN 1 AND 1000000000000
+            AND dproo.amount('epsilon', reserve.epsilon, 1e30, false) >= 1
+        ) IS NOT TRUE THEN 'epsilon must be between 1e-30 and 1000'
+        WHEN (
+            reserve.delta IS NULL OR dproo.amount('delta', reserve.delta, 1, false) = 0
+        ) IS NOT TRUE THEN 'delta must be below 1'
+        WHEN (reserve.id ~ '^[0-9a-f]{32}$') IS NOT TRUE THEN 'id must be 32 hexadecimal digits'
+        WHEN account.dataset IS NULL THEN 'dataset must have a declared budget'
+        WHEN (account.spent_nano + charge <= account.nano) IS NOT TRUE
+            THEN 'epsilon must be at most what is left'
+        WHEN (
+            delta_charge = 0 OR account.spent_atto + delta_charge <= account.atto
+        ) IS NOT TRUE THEN 'delta must be at most what is left'
+        WHEN (account.until IS NULL OR left(time, 10) < account.until) IS NOT TRUE
+            THEN 'the rule until'
+        WHEN (account.release_nano IS NULL OR charge <= account.release_nano) IS NOT TRUE
+            THEN 'the rule per_release'
+    END);
     IF account.day_nano IS NOT NULL THEN
         SELECT coalesce(sum(known.nano), 0) INTO today FROM dproo.event AS known
         WHERE known.dataset = reserve.dataset AND known.kind IN ('reserved', 'restored')
             AND left(known.body, 17) = '{"at":"' || left(time, 10);
-        PERFORM dproo.require(today + charge <= account.day_nano, 'the rule per_day');
+        PERFORM dproo.refuse('the rule per_day')
+        WHERE (today + charge <= account.day_nano) IS NOT TRUE;
     END IF;
     IF account.spender_nano IS NOT NULL THEN
         SELECT coalesce(sum(known.nano), 0) INTO theirs FROM dproo.event AS known
         WHERE known.dataset = reserve.dataset AND known.kind IN ('reserved', 'restored')
             AND (known.role = session_user OR known.kind = 'restored');
-        PERFORM dproo.require(theirs + charge <= account.spender_nano, 'the rule per_spender');
+        PERFORM dproo.refuse('the rule per_spender')
+        WHERE (theirs + charge <= account.spender_nano) IS NOT TRUE;
     END IF;
     IF charge > account.approval_nano THEN
         SELECT known.seq INTO grant_seq FROM dproo.approval AS known
         WHERE known.state = 'approved' AND known.digest = dproo.digest(
             reserve.dataset, reserve.epsilon, reserve.delta, reserve.request)
         ORDER BY known.seq DESC LIMIT 1;
-        PERFORM dproo.require(FOUND, 'the rule approval_above');
+        PERFORM dproo.refuse('the rule approval_above') WHERE grant_seq IS NULL;
         UPDATE dproo.approval AS known SET state = 'used' WHERE known.seq = grant_seq;
     END IF;
     UPDATE dproo.budget AS known
     SET spent_nano = known.spent_nano + charge, spent_atto = known.spent_atto + delta_charge
     WHERE known.dataset = reserve.dataset;
-    RETURN dproo.append('reserved', reserve.dataset, NULL, charge::bigint,
+    RETURN dproo.append(last, 'reserved', reserve.dataset, NULL, charge::bigint,
         '{"at":"' || time || '","by":' || dproo.json_string(session_user)
         || coalesce(',"delta":"' || reserve.delta || '"', '')
         || ',"epsilon":"' || reserve.epsilon || '"' || coalesce(',"grant":' || grant_seq, '')
@@ -386,15 +383,17 @@ CREATE FUNCTION dproo.record(entry bigint, receipt text)
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.lock();  -- its time would tell how long the data took
     reserved dproo.event;
 BEGIN
-    PERFORM dproo.lock();
     PERFORM dproo.require_object('receipt', record.receipt);
     SELECT * INTO reserved FROM dproo.event AS known
     WHERE known.seq = record.entry AND known.kind = 'reserved';
-    PERFORM dproo.require(FOUND, 'entry must be a charge in this ledger');
-    PERFORM dproo.require(reserved.role = session_user, 'entry must be a charge of your own');
-    RETURN dproo.append('recorded', reserved.dataset, reserved.seq, 0,
+    PERFORM dproo.refuse(CASE
+        WHEN reserved.seq IS NULL THEN 'entry must be a charge in this ledger'
+        WHEN (reserved.role = session_user) IS NOT TRUE THEN 'entry must be a charge of your own'
+    END);
+    RETURN dproo.append(last, 'recorded', reserved.dataset, reserved.seq, 0,
         '{"receipt":' || record.receipt || '}', NULL);
 END $$;
 
@@ -403,23 +402,23 @@ CREATE FUNCTION dproo.ask(dataset text, epsilon text, delta text, id text, reque
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     charge CONSTANT numeric := dproo.amount('epsilon', ask.epsilon, 1000000000, true);
     account dproo.budget;
     made dproo.event;
 BEGIN
-    PERFORM dproo.lock();
-    PERFORM dproo.require(
-        charge BETWEEN 1 AND 1000000000000, 'epsilon must be between 1e-30 and 1000'
-    );
-    PERFORM dproo.require(
-        ask.delta IS NULL OR dproo.amount('delta', ask.delta, 1, false) = 0, 'delta must be below 1'
-    );
-    PERFORM dproo.require(ask.id ~ '^[0-9a-f]{32}$', 'id must be 32 hexadecimal digits');
     PERFORM dproo.require_object('request', ask.request);
     SELECT * INTO account FROM dproo.budget AS known WHERE known.dataset = ask.dataset;
-    PERFORM dproo.require(charge > account.approval_nano, 'a release that needs nobody else');
-    made := dproo.append('requested', ask.dataset, NULL, charge::bigint,
-        '{"at":"' || dproo.tick() || '"' || coalesce(',"delta":"' || ask.delta || '"', '')
+    PERFORM dproo.refuse(CASE
+        WHEN (charge BETWEEN 1 AND 1000000000000) IS NOT TRUE
+            THEN 'epsilon must be between 1e-30 and 1000'
+        WHEN (ask.delta IS NULL OR dproo.amount('delta', ask.delta, 1, false) = 0) IS NOT TRUE
+            THEN 'delta must be below 1'
+        WHEN (ask.id ~ '^[0-9a-f]{32}$') IS NOT TRUE THEN 'id must be 32 hexadecimal digits'
+        WHEN (charge > account.approval_nano) IS NOT TRUE THEN 'a release that needs nobody else'
+    END);
+    made := dproo.append(last, 'requested', ask.dataset, NULL, charge::bigint,
+        '{"at":"' || dproo.written(last.at) || '"' || coalesce(',"delta":"' || ask.delta || '"', '')
         || ',"epsilon":"' || ask.epsilon || '","id":"' || ask.id
         || '","request":' || ask.request || '}', ask.id);
     INSERT INTO dproo.approval (seq, digest, role) VALUES (
@@ -427,34 +426,33 @@ BEGIN
     RETURN made;
 END $$;
 
-CREATE FUNCTION dproo.decide(entry bigint, decision text) RETURNS dproo.event LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+CREATE FUNCTION dproo.decide(entry bigint, decision text) RETURNS dproo.event LANGUAGE plpgsql AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     asked dproo.approval;
     dataset text;
 BEGIN
-    PERFORM dproo.lock();
     SELECT * INTO asked FROM dproo.approval AS known WHERE known.seq = decide.entry;
-    PERFORM dproo.require(asked.state = 'open', 'the request must be open');
+    PERFORM dproo.refuse('the request must be open') WHERE (asked.state = 'open') IS NOT TRUE;
     IF asked.role = session_user THEN
         RAISE EXCEPTION 'whoever asks does not decide' USING ERRCODE = 'insufficient_privilege';
     END IF;
     UPDATE dproo.approval AS known SET state = decision WHERE known.seq = decide.entry;
     SELECT known.dataset INTO STRICT dataset FROM dproo.event AS known
     WHERE known.seq = decide.entry;
-    RETURN dproo.append(decision, dataset, decide.entry, 0,
-        '{"at":"' || dproo.tick() || '","by":' || dproo.json_string(session_user) || '}', NULL);
+    RETURN dproo.append(last, decision, dataset, decide.entry, 0,
+        '{"at":"' || dproo.written(last.at) || '","by":' || dproo.json_string(session_user) || '}', NULL);
 END $$;
 
 -- For owners: let a release be charged once, or never.
 CREATE FUNCTION dproo.approve(entry bigint) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 BEGIN
     RETURN dproo.decide(approve.entry, 'approved');
 END $$;
 
 CREATE FUNCTION dproo.deny(entry bigint) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 BEGIN
     RETURN dproo.decide(deny.entry, 'denied');
 END $$;
@@ -464,25 +462,69 @@ CREATE FUNCTION dproo.restore(dataset text, charge bigint, delta text, head text
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
+    last CONSTANT dproo.head := dproo.tick(dproo.lock());
     delta_charge CONSTANT numeric
         := coalesce(dproo.amount('delta', restore.delta, 1000000000000000000, true), 0);
 BEGIN
-    PERFORM dproo.lock();
-    PERFORM dproo.require(restore.charge >= 0, 'charge must be at least 0');
-    PERFORM dproo.require(restore.head ~ '^[0-9a-f]{64}$', 'head must be a hash');
+    PERFORM dproo.refuse(CASE
+        WHEN (restore.charge >= 0) IS NOT TRUE THEN 'charge must be at least 0'
+        WHEN (restore.head ~ '^[0-9a-f]{64}$') IS NOT TRUE THEN 'head must be a hash'
+    END);
     UPDATE dproo.budget AS known
     SET spent_nano = known.spent_nano + restore.charge,
         spent_atto = known.spent_atto + delta_charge
     WHERE known.dataset = restore.dataset;
-    PERFORM dproo.require(FOUND, 'dataset must have a declared budget');
-    RETURN dproo.append('restored', restore.dataset, 0, restore.charge,
-        '{"at":"' || dproo.tick() || '"' || coalesce(',"delta":"' || restore.delta || '"', '')
+    IF NOT FOUND THEN
+        PERFORM dproo.refuse('dataset must have a declared budget');
+    END IF;
+    RETURN dproo.append(last, 'restored', restore.dataset, 0, restore.charge,
+        '{"at":"' || dproo.written(last.at) || '"' || coalesce(',"delta":"' || restore.delta || '"', '')
         || ',"head":"' || restore.head || '"}', NULL);
+END $$;
+
+-- For everyone: what a transaction begins by looking at. A function keeps its plan.
+CREATE FUNCTION dproo.ends() RETURNS SETOF dproo.event LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM dproo.event AS known WHERE known.seq = 1;
+    RETURN QUERY SELECT * FROM dproo.event AS known
+        WHERE known.seq = (SELECT seq FROM dproo.head) AND known.seq > 1;
+END $$;
+
+-- For everyone: a charge, its record if there is one, and the declaration of its dataset.
+CREATE FUNCTION dproo.found(number bigint) RETURNS SETOF dproo.event LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM dproo.event AS known
+        WHERE known.entry = found.number AND known.kind IN ('reserved', 'recorded');
+    RETURN QUERY SELECT * FROM dproo.event AS known
+        WHERE known.kind = 'declared' AND known.dataset
+            = (SELECT charged.dataset FROM dproo.event AS charged WHERE charged.seq = found.number);
+END $$;
+
+-- For everyone: the declaration of a dataset with the sum of its charges, and its first charge.
+CREATE FUNCTION dproo.standing(name text) RETURNS TABLE (
+    seq bigint, kind text, dataset text, entry bigint, nano bigint, body text, hash text,
+    spent numeric
+) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN QUERY SELECT known.seq, known.kind, known.dataset, known.entry, known.nano, known.body,
+        known.hash, (
+            SELECT coalesce(sum(charged.nano), 0) FROM dproo.event AS charged
+            WHERE charged.kind IN ('reserved', 'restored') AND charged.dataset = standing.name
+        )
+    FROM dproo.event AS known WHERE known.kind = 'declared' AND known.dataset = standing.name;
+    RETURN QUERY SELECT known.seq, known.kind, known.dataset, known.entry, known.nano, known.body,
+        known.hash, 0::numeric
+    FROM dproo.event AS known WHERE known.kind = 'reserved' AND known.dataset = standing.name
+    ORDER BY known.seq LIMIT 1;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dproo FROM PUBLIC;
 GRANT USAGE ON SCHEMA dproo TO dproo_owner, dproo_spender, dproo_auditor;
 GRANT SELECT ON dproo.event, dproo.head, dproo.budget, dproo.approval
+    TO dproo_owner, dproo_spender, dproo_auditor;
+GRANT EXECUTE ON FUNCTION dproo.ends, dproo.found, dproo.standing
     TO dproo_owner, dproo_spender, dproo_auditor;
 GRANT EXECUTE ON FUNCTION dproo.lock TO dproo_owner, dproo_spender;
 GRANT EXECUTE ON FUNCTION dproo.declare_budget, dproo.restore, dproo.approve, dproo.deny

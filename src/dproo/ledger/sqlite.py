@@ -1,17 +1,15 @@
 """The file: one SQLite database, written durably, whose every byte is sealed.
 
-The last thing a transaction writes is the *seal*: the SHA-256 of the whole file as it will
-be after the commit, with the 32 bytes of the seal itself as zeros. It is committed with what
-it covers, so no crash separates them. Every opening checks it, and so does every write before
-it seals anew; a byte that SQLite would ignore is covered like any other.
+Every opening checks the seal, and so does every write before it seals anew. A connection is kept
+for the next transaction, which begins by comparing all bytes of the file with those that the
+last one has left; where one differs, the file is checked as at its opening.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
-import stat
+import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,118 +17,195 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dproo.core.arguments import WITHHELD, may_hold_secret
-from dproo.exceptions import (
-    BusyLedgerError,
-    ChargedError,
-    CorruptLedgerError,
-    FullDiskError,
-    LedgerError,
-    MissingLedgerError,
-    NewerFormatError,
-    NotALedgerError,
-    ReadOnlyLedgerError,
-    UnusableLedgerError,
-)
+from dproo.exceptions import CorruptLedgerError
 from dproo.ledger import chain
-from dproo.ledger.place import make_folder, require_file, require_folder
-from dproo.ledger.store import Action, Result
-
-APPLICATION_ID = int.from_bytes(b"dpro", "big")
-FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY, FORMAT_WITH_LIMITS = 1, 2, 3, 4
-"""Software that knows no delta, no identity and restore, or no rules refuses a ledger with them."""
-
-SCHEMA = (
-    (
-        "CREATE TABLE event (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, "
-        "entry INTEGER NOT NULL, nano INTEGER NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL)"
-    ),
-    "CREATE TABLE seal (one INTEGER PRIMARY KEY CHECK (one = 1), digest BLOB NOT NULL)",
-    (
-        "CREATE TRIGGER event_is_next BEFORE INSERT ON event "
-        "WHEN NEW.seq IS NOT 1 + coalesce((SELECT max(seq) FROM event), 0) "
-        "BEGIN SELECT RAISE(ABORT, 'events are appended only'); END"
-    ),
-    (
-        "CREATE TRIGGER event_is_final BEFORE UPDATE ON event "
-        "BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
-    ),
-    (
-        "CREATE TRIGGER event_stays BEFORE DELETE ON event "
-        "BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END"
-    ),
+from dproo.ledger.place import (
+    make_folder,
+    require_folder,
+    require_path,
+    require_place,
+    require_unmounted,
+    system_errors,
 )
+from dproo.ledger.sealing import UNSEALED, is_as_left, require_seal, seal
+from dproo.ledger.sqlite_errors import commit, sqlite_errors
+from dproo.ledger.sqlite_format import (
+    APPLICATION_ID,
+    FORMAT,
+    SCHEMA,
+    format_needed,
+    require_format,
+)
+from dproo.ledger.store import Action, Result
 
 _PRAGMAS = (
     "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
     "fullfsync = ON",  # where fsync alone does not reach the disk (macOS)
     "trusted_schema = OFF",
     "cell_size_check = ON",
-    "cache_size = -65536",  # 64 MiB: the seal reads all pages twice
+    "cache_size = -65536",  # 64 MiB: the seal reads all pages several times
 )
-_UNSEALED = bytes(32)
-_CHANGE_COUNTER, _VALID_FOR, _WRITER = slice(24, 28), slice(92, 96), slice(96, 100)
-
-_SENTENCES: dict[int, tuple[type[LedgerError], str]] = {
-    sqlite3.SQLITE_BUSY: (
-        BusyLedgerError,
-        "was held by other processes for too long. Nothing was charged; try again.",
-    ),
-    sqlite3.SQLITE_READONLY: (ReadOnlyLedgerError, "cannot be written: it is read-only."),
-    sqlite3.SQLITE_FULL: (FullDiskError, "cannot be written: no space is left on the disk."),
-    sqlite3.SQLITE_IOERR: (UnusableLedgerError, "could not be read or written by the system."),
-    sqlite3.SQLITE_CANTOPEN: (
-        UnusableLedgerError,
-        "could not be opened; check the permissions of the file and its folder.",
-    ),
-    sqlite3.SQLITE_NOTADB: (NotALedgerError, "is not a ledger."),
-}
-_CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
+_FIRST = "SELECT min(seq) FROM event WHERE dataset = ? AND kind ="
+_STANDING = (
+    f"SELECT {chain.COLUMNS}, (SELECT coalesce(sum(nano), 0) FROM event"  # noqa: S608 - no outside text
+    f" WHERE {chain.CHARGED} AND dataset = ?) FROM event"
+    f" WHERE seq IN (({_FIRST} 'declared'), ({_FIRST} 'reserved')) ORDER BY seq"
+)
+_ENTRY = (
+    "entry = ? AND kind IN ('reserved', 'recorded') OR kind = 'declared' AND dataset ="
+    " (SELECT dataset FROM event WHERE seq = ?)"
+)
+_ENDS = "seq = 1 OR seq = (SELECT max(seq) FROM event)"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
+class Session:
+    """A connection inside a transaction.
+
+    Attributes:
+        connection: the driver's.
+        recent: the first event, the last one, and what was written since.
+    """
+
+    connection: sqlite3.Connection
+    recent: list[chain.Event]
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> sqlite3.Cursor:
+        """Run a query."""
+        return self.connection.execute(query, parameters)
+
+
+@dataclass(eq=False)
+class Opened:
+    """A connection that is kept.
+
+    Attributes:
+        connection: to the file.
+        inode: which file it is, whatever comes to have its name.
+        left: what the file held when it was last found or made right, if ever.
+        version: the format of that.
+    """
+
+    connection: sqlite3.Connection
+    inode: tuple[int, int]
+    left: bytes | None = None
+    version: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class SqliteStore:
-    """A ledger in a file."""
+    """A ledger in a file.
+
+    Connections are kept for the next transaction, by process: a fork uses none of its parent's.
+    One that has met an error is closed.
+    """
 
     address: Path
     timeout: float = field(kw_only=True)
+    _idle: dict[int, list[Opened]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, self._idle)
 
     def create(self) -> None:
         """Make the file, unless it is there."""
         create(self.address, timeout=self.timeout)
 
-    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[Session]:
         """Begin a transaction that sees one state of the ledger."""
-        return transaction(self.address, timeout=self.timeout, write=False)
+        return self._transaction(is_write=False)
 
-    def write(self, action: Action[Result]) -> Result:
+    def write(
+        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
+    ) -> Result:
         """Run ``action`` under SQLite's write lock, and commit."""
-        with transaction(self.address, timeout=self.timeout, write=True) as connection:
-            return action(connection, is_again=False)
+        del dataset, entry  # to ask a file later costs nothing
+        with self._transaction(is_write=True) as session:
+            return action(session, is_again=False)
 
-    def now(self, connection: sqlite3.Connection) -> str:
+    def now(self, connection: Session) -> str:
         """Return the time of this machine."""
         del connection
         return chain.now()
 
-    def spender(self, connection: sqlite3.Connection) -> None:
+    def spender(self, connection: Session) -> None:
         """Return nothing: a file has one owner."""
 
-    def append(self, connection: sqlite3.Connection, kind: str, **fields: Any) -> chain.Event:
+    def append(self, connection: Session, kind: str, **fields: Any) -> chain.Event:
         """Write the next event."""
-        return chain.append(connection, kind, **fields)
+        event = chain.append(connection, kind, known=connection.recent, **fields)
+        connection.recent.append(event)
+        return event
 
-    def recent(self, connection: sqlite3.Connection) -> list[chain.Event]:
-        """Return nothing: to ask a file costs nothing."""
-        del connection
-        return []
+    def standing(self, connection: Session, dataset: str) -> sqlite3.Cursor:
+        """Return the declaration with what was spent, and the first charge."""
+        return connection.execute(_STANDING, (dataset,) * 3)
 
-    def require_intact(self, connection: sqlite3.Connection) -> None:
+    def entry(self, connection: Session, number: int) -> Iterator[chain.Event]:
+        """Return a reservation, its record if there is one, and the declaration of its dataset."""
+        return chain.events(connection, where=_ENTRY, of=(number, number))
+
+    def recent(self, connection: Session) -> list[chain.Event]:
+        """Return the first and the last event, and those written since."""
+        return connection.recent
+
+    def require_intact(self, connection: Session) -> None:
         """Raise if SQLite finds a page that is damaged."""
         if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             raise CorruptLedgerError(
                 f"the ledger {self.address} is corrupt: its pages are damaged."
             )
+
+    @contextmanager
+    def _transaction(self, *, is_write: bool) -> Iterator[Session]:
+        """Yield a session in a ledger whose seal holds; on leaving, seal anew and commit.
+
+        An exception rolls everything back.
+        """
+        path = self.address
+        inode = require_place(path)
+        with sqlite_errors(path):
+            opened = self._opened(inode)
+            try:
+                yield from _used(opened, path, is_write=is_write)
+            except BaseException:
+                opened.connection.close()
+                raise
+            self._idle[os.getpid()].append(opened)
+
+    def _opened(self, inode: tuple[int, int]) -> Opened:
+        """Return a connection that was kept, if the file is still the same, or a new one."""
+        mine = self._idle.setdefault(os.getpid(), [])
+        with suppress(IndexError):  # none is left; another thread may have taken the last one
+            while kept := mine.pop():
+                if kept.inode == inode:
+                    kept.connection.execute("PRAGMA shrink_memory")  # forgets every page
+                    return kept
+                kept.connection.close()
+        return Opened(_connect(self.address, timeout=self.timeout), inode)
+
+
+def _used(opened: Opened, path: Path, *, is_write: bool) -> Iterator[Session]:
+    connection = opened.connection
+    connection.execute("BEGIN IMMEDIATE" if is_write else "BEGIN")
+    if not is_as_left(connection, path, opened.left):
+        opened.version = require_format(connection, path)
+        opened.left = require_seal(connection, path)
+    session = Session(connection, list(chain.events(connection, where=_ENDS)))
+    last = session.recent[-1].seq if session.recent else 0
+    yield session
+    if is_write:
+        version = max(opened.version, format_needed(connection, since=last))
+        if version != opened.version:
+            connection.execute(f"PRAGMA user_version = {version}")
+            opened.version = version
+        opened.left = seal(connection)
+    commit(connection, path)
+
+
+def _close(idle: dict[int, list[Opened]]) -> None:
+    for opened in idle.get(os.getpid(), []):
+        opened.connection.close()
 
 
 def create(path: Path, *, timeout: float) -> None:
@@ -139,161 +214,40 @@ def create(path: Path, *, timeout: float) -> None:
     The file is for its owner only (mode 0600), and so is every folder made for it (0700). A
     crash in between leaves an empty file, which the next call completes.
     """
-    _require_file(path)
-    with _system_errors(path):
+    require_path(path)
+    with system_errors(path):
         make_folder(path.parent)
         require_folder(path.parent)
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    with _connection(path, timeout=timeout) as connection:
+    require_place(path)
+    with sqlite_errors(path), closing(_connect(path, timeout=timeout)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         if path.stat().st_size == 0:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             for statement in SCHEMA:
                 connection.execute(statement)
-            connection.execute("INSERT INTO seal VALUES (1, ?)", (_UNSEALED,))
+            connection.execute("INSERT INTO seal VALUES (1, ?)", (UNSEALED,))
             seal(connection)
             connection.execute("COMMIT")
 
 
-@contextmanager
-def transaction(path: Path, *, timeout: float, write: bool) -> Iterator[sqlite3.Connection]:
-    """Yield a connection to a ledger whose seal holds; on leaving, seal anew and commit.
+def _connect(path: Path, *, timeout: float) -> sqlite3.Connection:
+    """Return a connection, which never makes a file.
 
-    An exception rolls everything back. A new connection each time keeps forks apart.
+    One thread at a time uses it, though not always the same.
     """
-    with _connection(path, timeout=timeout) as connection:
-        connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-        _require_format(connection, path)
-        require_seal(connection, path)
-        yield connection
-        if write:
-            connection.execute(f"PRAGMA user_version = {_format_needed(connection)}")
-            seal(connection)
-        _commit(connection, path)
-
-
-def _commit(connection: sqlite3.Connection, path: Path) -> None:
+    with system_errors(path):
+        require_unmounted(path)
+    address = f"file:{quote(os.fsencode(path))}?mode=rw"
+    made = sqlite3.connect(
+        address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
     try:
-        connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_IOERR:
-            raise
-        raise ChargedError(
-            f"the ledger {path} could not be synced by the system, and a charge may stand; "
-            "see 'dproo ledger show'."
-        ) from None
-
-
-def seal(connection: sqlite3.Connection) -> None:
-    """Write the digest of the file as it will be after this transaction.
-
-    At the commit SQLite changes three fields of the header besides, in a documented way: the
-    change counter goes up by one, and its copy and the writer's version follow.
-    """
-    connection.execute("UPDATE seal SET digest = ?", (_UNSEALED,))
-    data = bytearray(connection.serialize())
-    count = int.from_bytes(data[_CHANGE_COUNTER], "big") + 1
-    data[_CHANGE_COUNTER] = data[_VALID_FOR] = count.to_bytes(4, "big")
-    major, minor, patch = sqlite3.sqlite_version_info
-    data[_WRITER] = (major * 1_000_000 + minor * 1_000 + patch).to_bytes(4, "big")
-    connection.execute("UPDATE seal SET digest = ?", (hashlib.sha256(data).digest(),))
-
-
-def require_seal(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise unless every byte of the file is as the last transaction left it.
-
-    The bytes come through SQLite and not from the file, because closing a file of one's own
-    would give up the locks that this process holds on it.
-    """
-    rows = connection.execute("SELECT digest FROM seal").fetchall()
-    data = connection.serialize()
-    if path.stat().st_size == len(data) and len(rows) == 1:
-        (digest,) = rows[0]
-        if isinstance(digest, bytes) and len(digest) == len(_UNSEALED):
-            before, _, after = data.partition(digest)
-            found = hashlib.sha256(before)
-            found.update(_UNSEALED)
-            found.update(after)
-            if found.digest() == digest:
-                return
-    raise CorruptLedgerError(f"the ledger {path} is corrupt: its bytes do not match its seal.")
-
-
-def _require_format(connection: sqlite3.Connection, path: Path) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID:
-        raise NotALedgerError(f"the ledger {path} is not a ledger.")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in range(FORMAT, FORMAT_WITH_LIMITS + 1):
-        raise NewerFormatError(
-            f"the ledger {path} must have format {FORMAT} to {FORMAT_WITH_LIMITS}, got "
-            f"{version}. A later version of dproo can read it."
-        )
-    found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
-    journal = connection.execute("PRAGMA journal_mode").fetchone()
-    is_ours = found == [(statement,) for statement in SCHEMA] and journal == ("delete",)
-    if not is_ours or version != _format_needed(connection):
-        raise CorruptLedgerError(
-            f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
-        )
-
-
-def _format_needed(connection: sqlite3.Connection) -> int:
-    """Return the format that what a ledger holds asks for."""
-    limits, identities, deltas = connection.execute(
-        "SELECT count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"limits\":')), "
-        "count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
-        "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) FROM event"
-    ).fetchone()
-    if limits:
-        return FORMAT_WITH_LIMITS
-    if identities:
-        return FORMAT_WITH_IDENTITY
-    return FORMAT_WITH_DELTA if deltas else FORMAT
-
-
-@contextmanager
-def _connection(path: Path, *, timeout: float) -> Iterator[sqlite3.Connection]:
-    """Yield a connection that never makes a file and whose errors are one sentence each."""
-    _require_file(path)
-    with _system_errors(path):
-        found = path.lstat()
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
-        raise NotALedgerError(f"ledger must be a plain file and not a link, got {str(path)!r}.")
-    with _system_errors(path):
-        require_folder(path.parent)
-        require_file(path)
-    try:
-        address = f"file:{quote(os.fsencode(path))}?mode=rw"
-        with closing(
-            sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None)
-        ) as connection:
-            for pragma in _PRAGMAS:
-                connection.execute(f"PRAGMA {pragma}")
-            yield connection
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a torn message
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        kind, sentence = _SENTENCES.get(code, _CORRUPT)
-        raise kind(f"the ledger {path} {sentence}") from None
-
-
-def _require_file(path: Path) -> None:
-    """Refuse a URL, which is a path too, with folders called after a password."""
-    is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
-    if is_url or may_hold_secret(str(path)):
-        raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
-
-
-@contextmanager
-def _system_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        raise MissingLedgerError(
-            f"ledger must be a file that exists, got {str(path)!r}. 'dproo ledger init' adds one."
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such path can exist"
-        raise UnusableLedgerError(f"the ledger {path} could not be opened: {reason}.") from None
+        for pragma in _PRAGMAS:
+            made.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        made.close()
+        raise
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -42,8 +43,16 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[Connection]:
         """Begin a transaction that sees one state of the ledger."""
 
-    def write(self, action: Action[Result]) -> Result:
-        """Run ``action`` under the lock of all writers, commit, and return what it returned."""
+    def write(
+        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
+    ) -> Result:
+        """Run ``action`` under the lock of all writers, commit, and return what it returned.
+
+        Args:
+            action: what to do.
+            dataset: whose :meth:`standing` it will ask for, so that it can come with the lock.
+            entry: the same, for :meth:`entry`.
+        """
 
     def now(self, connection: Any) -> str:
         """Return the time as events keep it; of a database, the server's."""
@@ -62,6 +71,16 @@ class Store(Protocol):
         entry: int | None = None,
     ) -> Event:
         """Write the next event; without an ``entry`` it starts its own."""
+
+    def standing(self, connection: Any, dataset: str) -> Iterable[Any]:
+        """Return the declaration of a dataset with the sum of its charges, and its first charge.
+
+        Each row is an event and a number, in the order of the events; there is none without a
+        budget.
+        """
+
+    def entry(self, connection: Any, number: int) -> Iterable[Event]:
+        """Return a reservation, its record if there is one, and the declaration of its dataset."""
 
     def recent(self, connection: Any) -> list[Event]:
         """Return events that are known without asking, the last one included, or none."""

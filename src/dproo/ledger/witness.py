@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dproo.exceptions import UnusableWitnessError
@@ -57,6 +58,9 @@ class Note:
         )
 
 
+_NAMES = {field.name for field in fields(Note)}
+
+
 @dataclass(frozen=True)
 class Witness:
     """A file that notes are only ever appended to.
@@ -73,12 +77,7 @@ class Witness:
     def newest(self, ledger: str) -> Note | None:
         """Return the last note of a ledger."""
         with self._reading() as file:
-            end = os.fstat(file).st_size
-            for start in dict.fromkeys((max(0, end - _TAIL), 0)):
-                content = os.pread(file, end - start, start)
-                if note := next(_notes(reversed(content.splitlines()), ledger), None):
-                    return note
-        return None
+            return _newest(file, ledger)
 
     def lineage(self, ledger: str) -> list[Note]:
         """Return the notes of the events up to the newest one, without those of lost branches."""
@@ -97,11 +96,14 @@ class Witness:
             if self.is_made:
                 make_folder(self.path.parent)
             target = self.path
-            if self.is_made and not os.path.lexists(target):
+            try:
+                found = target.stat(follow_symlinks=not self.is_made)
+                if not stat.S_ISREG(found.st_mode):
+                    raise OSError(None, "it is not a plain file")
+            except FileNotFoundError:
+                if not self.is_made:
+                    raise
                 target = self.path.parent
-            elif not target.is_file() or (self.is_made and target.is_symlink()):
-                target.stat()  # tells more, where it fails
-                raise OSError(None, "it is not a plain file")
             if not os.access(target, os.R_OK | os.W_OK):
                 raise OSError(None, "it is read-only")
             disk = os.statvfs(target)
@@ -118,7 +120,7 @@ class Witness:
         """
         last = notes[-1]
         with self._errors("written"), self._locked(timeout) as file:
-            newest = self.newest(last.ledger)
+            newest = _newest(file, last.ledger)
             if newest != after:
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
@@ -126,7 +128,7 @@ class Witness:
                     return
                 else:
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
-            text = "".join(json.dumps(asdict(note)) + "\n" for note in notes).encode()
+            text = "".join(json.dumps(vars(note)) + "\n" for note in notes).encode()
             size = os.fstat(file).st_size
             if size and os.pread(file, 1, size - 1) != b"\n":
                 text = b"\n" + text  # a crash cut the last note off
@@ -136,12 +138,17 @@ class Witness:
 
     @contextmanager
     def _reading(self) -> Iterator[int]:
-        if self.is_made and not self.path.exists():
-            with Path(os.devnull).open("rb") as nothing:
-                yield nothing.fileno()
-            return
-        with self._errors("read"), self.path.open("rb") as file:
-            yield file.fileno()
+        with self._errors("read"):
+            try:
+                file = os.open(self.path, os.O_RDONLY)
+            except (FileNotFoundError, NotADirectoryError):
+                if not self.is_made:
+                    raise
+                file = os.open(os.devnull, os.O_RDONLY)
+            try:
+                yield file
+            finally:
+                os.close(file)
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[int]:
@@ -178,14 +185,22 @@ class Witness:
             ) from None
 
 
+def _newest(file: int, ledger: str) -> Note | None:
+    end = os.fstat(file).st_size
+    for start in dict.fromkeys((max(0, end - _TAIL), 0)):
+        content = os.pread(file, end - start, start)
+        if note := next(_notes(reversed(content.splitlines()), ledger), None):
+            return note
+    return None
+
+
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
     """Yield the notes of a ledger; a line that a crash cut off is none."""
-    names = {field.name for field in fields(Note)}
     for line in lines:
         if ledger.encode() in line:
             try:
                 found = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(found, dict) and set(found) == names and found["ledger"] == ledger:
+            if isinstance(found, dict) and found.keys() == _NAMES and found["ledger"] == ledger:
                 yield Note(**found)
