@@ -93,7 +93,9 @@ UNCOUNTED = (
 )
 HALF_SURPLUS = "mechanisms/test_balanced.py::test_too_small_a_surplus_leaks_and_is_refused"
 NOT_PROVEN = "mechanisms/test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
-DOMINATED = "mechanisms/test_balanced_mean.py::test_no_small_dataset_is_further_than_its_letters_add[1]"
+DOMINATED = (
+    "mechanisms/test_balanced_mean.py::test_no_small_dataset_is_further_than_its_letters_add[1]"
+)
 SHARP = "mechanisms/test_balanced_mean.py::test_the_domination_is_sharp"
 BINOMIAL = "mechanisms/test_balanced_mean.py::test_the_mean_over_binomial_counts_is_never_below_the_true_one"
 CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
