@@ -161,6 +161,12 @@ def test_the_mean_over_binomial_counts_is_never_below_the_true_one():
     assert max(found) <= bound <= Fraction(101, 100) * max(values)
     later = largest_mean(values, n=n, start=Fraction(4 * len(values)))
     assert later < max(found)
+    assert largest_mean([0, 0], n=n) == 0
+
+
+def test_a_letter_with_far_more_records_adds_hardly_anything_however_many_there_are():
+    assert 0 < largest_mean([ONE] * 40, n=2**80, start=Fraction(2**80, 9)) < ONE >> 10
+    assert largest_mean([ONE] * 40, n=2**80) >= ONE
 
 
 def test_the_mean_law_is_nearer_than_the_law_on_the_worst_dataset():

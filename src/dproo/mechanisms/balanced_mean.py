@@ -27,8 +27,8 @@ _COUNTS_MAX = 128
 _RECORDS = 4
 _WORKS = (1 << 12, 1 << 13, 1 << 14, 1 << 15)
 _COARSE = 32
-_CLOSE = 125
-_SLOPE = 4
+_CLOSE = 500
+_SLOPE = Fraction(-4)
 
 
 def largest_mean_distance(bounds: BalancedBounds) -> Fraction:
@@ -38,13 +38,18 @@ def largest_mean_distance(bounds: BalancedBounds) -> Fraction:
     the price on average; a search that misses it makes the bound less sharp, never false.
     """
     least = bounds.largest_distance
-    price = int(least * bounds.n * _ONE) // bounds.k
+    price, slope = int(least * bounds.n * _ONE) // bounds.k, _SLOPE
+    before: tuple[int, int] | None = None
     for work in _WORKS:
         letters = Letters(bounds, price, work)
         if not letters.are_few:
             break
         least = min(least, up(Fraction(letters.total, bounds.n * _ONE)))
-        price += (letters.largest_rare - price) // (1 + _SLOPE)
+        excess = letters.largest_rare - price
+        if before and before[0] != price:
+            slope = min(_SLOPE / 2, Fraction(excess - before[1], price - before[0]))
+        before = price, excess
+        price -= int(excess / slope)
     return least
 
 
@@ -64,7 +69,8 @@ def largest_mean(values: Sequence[int], *, n: int, start: Fraction = Fraction(0)
     means = [min(start, last)]
     while means[-1] < last:
         means.append(means[-1] + step)
-    beyond = mean([most] * len(values), n=n, records=max(start, last))
+    far = min(max(start, last), 2 * last)  # further out a count within the table is rarer still
+    beyond = mean([most] * len(values), n=n, records=far)
     largest = max(mean(values, n=n, records=records) for records in means)
     return max(beyond, largest + ceil_div(bend * step.numerator**2, 8 * step.denominator**2))
 
