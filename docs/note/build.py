@@ -28,7 +28,7 @@ SMALL = {"font.size": 9, "axes.titlesize": 9, "lines.linewidth": 1.5, "font.fami
 
 
 def plot_worst_case() -> Figure:
-    """Plot the worst cases over the limit for datasets, against the number of letters."""
+    """Plot the worst cases over the limits, against the number of letters."""
     rows = json.loads((ROOT / "benchmarks" / "worst_case.json").read_text(encoding="utf-8"))
     figure = Figure(figsize=(6.4, 2.5), layout="constrained")
     for axes, epsilon in zip(figure.subplots(1, 2, sharey=True), ("0.1", "1"), strict=True):
@@ -37,6 +37,8 @@ def plot_worst_case() -> Figure:
             times = [row[name] / row["datasets"] for row in line]
             letters = [row["k"] for row in line]
             axes.plot(letters, times, style, color=colour, label=label)
+        mean = [row["mean"] / row["limit"] for row in line]
+        axes.plot(letters, mean, "-", color="#CC79A7", label="BAL-ROO, mean")
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set(xscale="log", yscale="log", xlabel="letters k", title=f"ε = {epsilon}")
         axes.set_yticks([1, 1.5, 2, 3, 4, 6], ["1", "1.5", "2", "3", "4", "6"])

@@ -94,6 +94,11 @@ UNCOUNTED = (
 )
 HALF_SURPLUS = "mechanisms/test_balanced.py::test_too_small_a_surplus_leaks_and_is_refused"
 NOT_PROVEN = "mechanisms/test_balanced.py::test_a_table_that_is_not_proven_is_not_taken"
+DOMINATED = (
+    "mechanisms/test_balanced_mean.py::test_no_small_dataset_is_further_than_its_letters_add[1]"
+)
+SHARP = "mechanisms/test_balanced_mean.py::test_the_domination_is_sharp"
+BINOMIAL = "mechanisms/test_balanced_mean.py::test_the_mean_over_binomial_counts_is_never_below_the_true_one"
 CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_different_cells"
 UNLOOKED = "releases/test_release.py::test_auto_looks_at_no_number_that_is_private"
@@ -367,6 +372,18 @@ MUTANTS = {
     ),
     "a table is used whether proven or not": (
         "mechanisms/balanced.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
+    ),
+    "half of what is taken counts on average": (
+        "mechanisms/balanced_mean.py", "taken = self.above.times(-gift)", "taken = self.above.times(-gift) // 2", SHARP,
+    ),
+    "no letter is starved for itself on average": (
+        "mechanisms/balanced_mean.py", "lost + self.below_cost)", "0)", DOMINATED,
+    ),
+    "a large letter is counted for nothing on average": (
+        "mechanisms/balanced_mean.py", "max(taken, taken + gap, lost, given)", "0", DOMINATED,
+    ),
+    "one record too few is counted on average": (
+        "mechanisms/balanced_mean.py", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
     ),
     "a group of unknown size has all records": (
         "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,

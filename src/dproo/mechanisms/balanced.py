@@ -14,6 +14,7 @@ from functools import cached_property
 from dproo.core.counts import Counts, Runs
 from dproo.core.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
 from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
+from dproo.mechanisms.balanced_mean import largest_mean_distance
 from dproo.mechanisms.balanced_table import BalancedTable
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -169,6 +170,11 @@ class BalancedRevealOrObscure(Mechanism):
     def worst_alpha(self) -> Fraction:
         """A bound on the distance from any dataset."""
         return self.plain.worst_alpha if self.plain else self.bounds.largest_distance
+
+    @cached_property
+    def worst_mean_alpha(self) -> Fraction:
+        """A bound on the distance of the mean law from any ``P``; it takes about a second."""
+        return self.plain.worst_alpha if self.plain else largest_mean_distance(self.bounds)
 
     @classmethod
     def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:
