@@ -17,7 +17,7 @@ from dproo.analysis.enumeration import falling_datasets
 from dproo.core.exact import exp_upper
 from dproo.mechanisms import BalancedRevealOrObscure, balanced
 from dproo.mechanisms.balanced_bounds import BalancedBounds
-from dproo.mechanisms.balanced_levels import Levels
+from dproo.mechanisms.balanced_levels import Levels, balanced_weights
 
 
 def table_of(rate, k, surplus=1):
@@ -90,7 +90,7 @@ class Proof:
     def weights(self, dataset):
         key = tuple(sorted(dataset))
         if key not in self.laws:
-            row = self.table.weights(Counts.of(key))
+            row = balanced_weights(self.table, Counts.of(key))
             self.laws[key] = dict(zip(key, row, strict=True))
         return [self.laws[key][count] for count in dataset]
 
@@ -182,7 +182,7 @@ GAP = Counts([(17, 1), (58, 1), (72, 900), (73, 3)])
 
 def loss_on(table, before, after):
     """Return the largest logarithm of a ratio of probabilities."""
-    old, new = table.weights(before), table.weights(after)
+    old, new = balanced_weights(table, before), balanced_weights(table, after)
     pairs = old.combine(new, lambda a, b: (a << 4096) | b).sizes
     ratios = [
         Fraction((pair & ((1 << 4096) - 1)) * old.total, (pair >> 4096) * new.total)

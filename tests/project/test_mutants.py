@@ -321,10 +321,10 @@ MUTANTS = {
         "mechanisms/adaptive_table.py", "return counts.map(lambda count: self(", "self = type(self)(self.powers, self.growth, knee, self.unit, self.offset, self.high // (1 + counts.sizes.get(0, 0)))\n        return counts.map(lambda count: self(", ADAPTIVE,
     ),
     "the total loses no step": (
-        "mechanisms/adaptive_table.py", "one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)", "one_step = total", ADAPTIVE,
+        "mechanisms/adaptive_table.py", "one_step = total - max(_ONE, self.crossing * table.shrinking)", "one_step = total", ADAPTIVE,
     ),
     "the others' levels never fall": (
-        "mechanisms/adaptive_table.py", "return 1 - Fraction(self.table.level(first - 1), self.table.level(first))", "return Fraction(0)", SPAN,
+        "mechanisms/adaptive_table.py", "return level - self.table.level(max(1, self.first) - 1), level", "return 0, level", SPAN,
     ),
     "the least total is taken where most is at risk": (
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
@@ -480,7 +480,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
-        "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
+        "mechanisms/data_specific.py", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
     ),
     "the minimum is read one too high": (
         "mechanisms/data_specific.py", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,

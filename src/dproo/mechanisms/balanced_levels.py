@@ -13,13 +13,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
 from math import isqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from dproo.mechanisms.balanced_table import BalancedTable
+from dproo.core.counts import Counts, Runs
+from dproo.mechanisms.balanced_table import BalancedTable
 
 _LINES = 4
 """Every so many segments of a search, one is by halving."""
+
+
+def balanced_weights(table: BalancedTable, counts: Counts) -> Runs:
+    """Return the weight of every letter of a dataset."""
+    level, revealed = Levels(table, counts.sizes), table.revealed
+    return counts.map(lambda count: table(count, table.low if count >= revealed else level(count)))
 
 
 class Segment(NamedTuple):

@@ -16,25 +16,19 @@ Proof: docs/proofs/balanced.md
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 
-from dproo.core.counts import Counts, Runs
 from dproo.core.exact import ceil_div
-from dproo.mechanisms.balanced_levels import Levels
+from dproo.mechanisms.power_table import PowerTable
 
 
 @dataclass(frozen=True)
-class BalancedTable:
+class BalancedTable(PowerTable):
     """The integers of the weights.
 
     Attributes:
-        powers: the powers of ``growth`` by count, rounded down.
-        growth: what one record more may do to a weight.
-        knee: a letter seen at least so often may be revealed as it is.
-        unit: what a revealed record weighs.
         slope: how fast a loss is forgotten, per record.
         plateau: a loss is remembered in full for ``plateau`` above itself.
         surplus: what the gifts to the other letters add up to, at most; less at higher levels.
@@ -42,10 +36,6 @@ class BalancedTable:
         high: the highest level.
     """
 
-    powers: tuple[int, ...]
-    growth: Fraction
-    knee: int
-    unit: int
     slope: Fraction
     plateau: int
     surplus: int
@@ -53,14 +43,15 @@ class BalancedTable:
     high: int
 
     @cached_property
-    def steps(self) -> tuple[int, ...]:
-        """What one record more adds to each of the powers."""
-        return tuple(after - before for before, after in pairwise(self.powers))
-
-    @cached_property
     def fading(self) -> int:
         """How much less of the surplus is given at one level more; at the highest, none is."""
         return self.surplus // self.high
+
+    def with_plateau(self, plateau: int) -> BalancedTable:
+        """Return the same table with another plateau."""
+        table = replace(self, plateau=plateau)
+        vars(table)["steps"] = self.steps  # they need not be made again
+        return table
 
     def __call__(self, count: int, level: int) -> int:
         """Return the weight of a letter."""
@@ -106,19 +97,3 @@ class BalancedTable:
             return under * (level * self.powers[count] - count * self.unit)
         rising = over * (count * self.unit - self.plateau) - (under + over) * loss
         return min(0, max(-under * loss, rising))
-
-    def crossing(self, level: int) -> int:
-        """Return the first count, from the knee on, whose letters are revealed as they are."""
-        return bisect_left(
-            range(len(self.powers)),
-            x=True,
-            lo=self.knee,
-            key=lambda count: self.powers[count] * level >= count * self.unit,
-        )
-
-    def weights(self, counts: Counts) -> Runs:
-        """Return the weight of every letter of a dataset."""
-        level, revealed = Levels(self, counts.sizes), self.revealed
-        return counts.map(
-            lambda count: self(count, self.low if count >= revealed else level(count))
-        )

@@ -131,7 +131,7 @@ class Mechanism(ABC):
         """Whether the law treats all letters alike."""
         return True
 
-    @property
+    @cached_property
     def growth(self) -> Fraction:
         """The rational, just below ``e^epsilon``, that the integers are built with."""
         return exp_lower(self.epsilon)
@@ -167,6 +167,11 @@ class Mechanism(ABC):
     def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:  # noqa: ARG003 - for subclasses
         """Whether ``worst_alpha_at`` can be asked many times in a moment."""
         return True
+
+    @classmethod
+    def is_futile(cls, alpha: Fraction) -> bool:  # noqa: ARG003 - for subclasses
+        """Whether LS-ROO is known to be better where its own worst case is ``alpha``."""
+        return False
 
     @property
     def neighbour_distance(self) -> Fraction:
