@@ -41,7 +41,8 @@ def flattest(table: BalancedTable) -> int:
 
     It is where the steps of ``powers`` are rounded down most: not found by a formula.
     """
-    return -min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
+    least: int = min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
+    return -least
 
 
 class Step(NamedTuple):
