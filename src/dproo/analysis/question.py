@@ -19,9 +19,6 @@ _UNKNOWN = "none was found for which its proven bound is small enough"
 _SLOW = "too slow to search here; auto needs no more than ls-roo"
 _FUTILE = "no bound of it is better than ls-roo here"
 
-_HOPE = Fraction(24, 25)
-"""What others may need of what LS-ROO needs; the search begins there."""
-
 _WorstAlpha = Callable[..., Fraction]
 
 
@@ -60,12 +57,6 @@ class Question:
         return self._solve(SAMPLERS[PLAIN].worst_alpha_at, is_exact=True)[0]
 
     @property
-    def _hoped(self) -> int | Fraction:
-        """Where the search of a sampler begins that may be a little better than LS-ROO."""
-        hoped = self._plainly / _HOPE if self.missing == "k" else self._plainly * _HOPE
-        return hoped if self.missing == "epsilon" else max(1, int(hoped))
-
-    @property
     def _plain_alpha(self) -> Fraction:
         """LS-ROO's worst case where it answers."""
         alpha: Fraction = self._plainly if self.missing == "alpha" else self.known["alpha"]
@@ -82,7 +73,7 @@ class Question:
     def _solve(self, worst_alpha: _WorstAlpha, *, is_exact: bool) -> tuple[Any, str]:
         if self.missing == "alpha":
             return worst_alpha(**self.known), ""
-        guess = None if is_exact or self._plainly is None else self._hoped
+        guess = None if is_exact else self._plainly
         solve = _SOLVERS[self.missing]
         value, reason = solve(worst_alpha, guess=guess, is_exact=is_exact, **self.known)
         return value, (reason if is_exact or not reason else _UNKNOWN)

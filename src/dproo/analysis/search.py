@@ -65,8 +65,7 @@ class Curve:
         above, below = self.gap(failed), self.gap(held) + _CAUTION
         share = above / (above - below) if 0 < above - below < inf else 0.5
         y = self.within(failed * exp(share * log(held / failed)))
-        is_between = min(held, failed) < y < max(held, failed)
-        return y if is_between else self.within((held * failed) ** 0.5)
+        return min(max(y, min(held, failed) + 1), max(held, failed) - 1)
 
     def near(self, guess: float | Fraction) -> int:
         """Return an integer at which the curve is close to the target, by secants."""
