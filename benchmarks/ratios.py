@@ -265,15 +265,21 @@ def peers(_: Path) -> Iterator[Row]:
 def several(_: Path) -> Iterator[Row]:
     """A thousand records for one epsilon, each from a block of its own."""
     letters = range(1000)
-    for records in (10**5, 10**6):
-        counts = dproo.Counts.sparse(dict.fromkeys(letters, records // 1000), k=1001)
+    falling = [1 / (letter + 1) for letter in letters]
+    for records, shares, shape in (
+        (10**5, [1.0] * 1000, ""),
+        (10**6, [1.0] * 1000, ""),
+        (10**6, falling, " by Zipf's law"),
+    ):
+        seen = {letter: int(records * share / sum(shares)) for letter, share in enumerate(shares)}
+        counts = dproo.Counts.sparse(seen, k=1001)
         for sampler in ("ls-roo", "auto"):
 
             def ours(counts: dproo.Counts = counts, sampler: str = sampler) -> None:
                 dproo.sample(counts, alphabet=letters, epsilon=1, size=1000, sampler=sampler)
 
             yield compared(
-                f"1,000 of {records:.0e} records, 1,000 letters, {sampler} (1 s allowed)",
+                f"1,000 of {records:.0e} records{shape}, 1,000 letters, {sampler} (1 s allowed)",
                 ours,
                 lambda records=records: np.random.default_rng().permutation(records),
                 to="one shuffle of the records by numpy, not secure",

@@ -13,6 +13,7 @@ import dproo
 from dproo import mechanism, plan
 from dproo.analysis.planner import planned
 from dproo.mechanisms import BASELINES, SAMPLERS, envelope
+from dproo.mechanisms.balanced import FUTILE
 from dproo.mechanisms.envelope import Envelope
 from dproo.report import limit_sentence
 
@@ -77,6 +78,10 @@ def test_the_planner_and_the_sampler_agree(sampler):
     random_ones = [(int(n), int(k), e) for (n, k), e in zip(drawn, epsilons, strict=True)]
     for n, k, epsilon in [*fixed, *random_ones]:
         figure = plan(n=n, k=k, epsilon=epsilon, samplers=[sampler])[sampler]
+        if figure is None:
+            assert sampler == "bal-roo"
+            assert plan(n=n, k=k, epsilon=epsilon)["ls-roo"] >= FUTILE
+            continue
         drawn_from = mechanism(sampler, epsilon=epsilon, n=n, k=k).worst_alpha
         assert 0 <= figure - drawn_from <= drawn_from / 2**50, (n, k, epsilon)
 
@@ -158,6 +163,15 @@ def test_the_limit_of_the_accuracy_is_the_limit():
 )
 def test_the_best_answer_is_compared_with_the_limit_in_one_sentence(question, sentence):
     assert limit_sentence(plan(**question)) == sentence
+
+
+def test_where_balance_cannot_help_the_planner_says_so():
+    for question in ({"n": 100, "k": 10**6, "epsilon": 1}, {"n": 10**4, "k": 50, "alpha": "0.7"}):
+        (row,) = plan(**question, samplers=["bal-roo"]).rows
+        assert row.reason == "no bound of it is better than ls-roo here"
+        answer = plan(**question)
+        assert answer.best == "ls-roo"
+    assert dproo.recommend(n=100, k=10**6, epsilon=1).sampler == "ls-roo"
 
 
 def test_only_those_asked_answer():

@@ -214,7 +214,7 @@ def test_the_certified_epsilon_is_rounded_up():
 
 
 def test_a_sampler_whose_integers_leak_cannot_be_made(monkeypatch):
-    lower = dproo.Mechanism.growth.fget
+    lower = dproo.Mechanism.growth.func
     monkeypatch.setattr(dproo.Mechanism, "growth", property(lambda m: lower(m) + Fraction(1, 100)))
     for name in ("roo", "ds-roo", "ls-roo"):
         with pytest.raises(ValueError, match=f"{name} did not certify at epsilon = 1"):

@@ -1,7 +1,8 @@
 """Records dealt out one by one have the law of a random partition, and letters drawn from them."""
 
-from array import array
+from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 from math import comb, factorial, prod
 
 import pytest
@@ -10,34 +11,45 @@ from hypothesis import strategies as st
 from support.walk import law
 
 from dproo import Counts, mechanism
-from dproo.core.dealing import _labels, deal
+from dproo.core import dealing
+from dproo.core.dealing import _shuffle, _uniform, deal
 from dproo.core.randomness import RandomSource
 
 
-class Cells(RandomSource):
-    """Random cells of two bytes whose first bits are answers of ``below``, for a walk."""
+class Words(RandomSource):
+    """Words and bits as answers of ``below``, for a walk."""
 
-    def __init__(self, walk, bits):
-        super().__init__(self._cells)
-        self.below, self._bits = walk.below, bits
+    def __init__(self, walk):
+        super().__init__()
+        self.below = walk.below
 
-    def _cells(self, length):
-        cells = [self.below(1 << self._bits) << (16 - self._bits) for _ in range(length // 2)]
-        return array("H", cells).tobytes()
+    def bits(self, count):
+        return self.below(1 << count)
+
+    def words(self, count, size):
+        return [self.below(1 << count) for _ in range(size)]
 
 
-def dealt(walk, seen, parts, bits, *, evenly):
-    blocks = deal(seen, parts, Cells(walk, bits), evenly=evenly)
+def dealt(walk, seen, parts, *, evenly):
+    blocks = deal(seen, parts, Words(walk), evenly=evenly)
     return tuple(tuple(block.get(letter, 0) for letter, _ in seen) for block in blocks)
 
 
+@pytest.fixture
+def few_words(monkeypatch):
+    """Draw a letter by two bits, so that a walk comes to its end; one of four is open."""
+    monkeypatch.setattr(dealing, "_BITS", 2)
+    monkeypatch.setattr(dealing, "_LEAST_SHARE", 1)
+
+
+@pytest.mark.usefixtures("few_words")
 @pytest.mark.parametrize(
-    ("counts", "parts", "bits"), [([2, 2], 2, 1), ([3, 1], 2, 1), ([1, 2, 2], 2, 1), ([1, 2], 4, 2)]
+    ("counts", "parts", "calls"), [([2, 1], 2, 12), ([2, 1, 1], 2, 8), ([2, 2], 3, 10), ([3], 2, 9)]
 )
-def test_dealt_records_have_the_law_of_a_random_partition(counts, parts, bits):
+def test_dealt_records_have_the_law_of_a_random_partition(counts, parts, calls):
     """Each outcome is as likely as it has ways, of all ways to fill blocks of these sizes."""
     seen = list(enumerate(counts))
-    drawn = law(lambda walk: dealt(walk, seen, parts, bits, evenly=True))
+    drawn = law(lambda walk: dealt(walk, seen, parts, evenly=True), calls)
     each, more = divmod(sum(counts), parts)
     sizes = [each + (block < more) for block in range(parts)]
     all_ways = factorial(sum(counts)) // prod(map(factorial, sizes))
@@ -51,40 +63,37 @@ def test_dealt_records_have_the_law_of_a_random_partition(counts, parts, bits):
     assert drawn == {blocks: Fraction(ways(blocks), all_ways) for blocks in drawn}
 
 
+@pytest.mark.usefixtures("few_words")
 def test_records_that_choose_for_themselves_are_independent():
-    drawn = law(lambda walk: dealt(walk, [(0, 2), (1, 1)], 2, 1, evenly=False))
+    drawn = law(lambda walk: dealt(walk, [(0, 2), (1, 1)], 2, evenly=False), 10)
     for (first, second), mass in drawn.items():
         assert [a + b for a, b in zip(first, second, strict=True)] == [2, 1]
         assert mass == Fraction(comb(2, first[0]) * comb(1, first[1]), 8)
     assert sum(drawn.values()) == 1
 
 
-def test_every_label_is_as_likely():
-    """Of four cells one is rejected; the walk is cut where it would go on for ever."""
-
-    class CutError(Exception):
-        pass
-
-    def draw(walk):
-        left = 4
-
-        class Few(Cells):
-            def _cells(self, length):
-                nonlocal left
-                left -= 1
-                if left < 0:
-                    raise CutError
-                return super()._cells(length)
-
-        try:
-            return tuple(_labels(1, 3, Few(walk, 2)))
-        except CutError:
-            return "undecided"
-
-    drawn = law(draw)
-    assert drawn.pop("undecided") == Fraction(1, 4**4)
-    assert len(drawn) == 3
+def test_every_value_below_a_bound_is_as_likely():
+    """Of four words one is rejected."""
+    drawn = law(lambda walk: tuple(_uniform(3, 2, Words(walk))), 5)
+    assert len(drawn) == 9
     assert len(set(drawn.values())) == 1
+
+
+@pytest.mark.parametrize(("size", "calls"), [(1, 0), (2, 3), (3, 8), (4, 9)])
+def test_every_order_is_as_likely(size, calls):
+    def order(walk):
+        letters = list(range(size))
+        _shuffle(letters, Words(walk))
+        return tuple(letters)
+
+    every = list(permutations(range(size)))
+    assert law(order, calls) == dict.fromkeys(every, Fraction(1, len(every)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 32])
+def test_words_have_as_many_bits_as_were_asked_for(count):
+    drawn = RandomSource(lambda length: bytes([255]) * length).words(count, 3)
+    assert list(drawn) == [(1 << count) - 1] * 3
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=6), st.integers(1, 12))
@@ -94,22 +103,20 @@ def test_every_record_is_in_one_block(counts, parts):
         blocks = deal(seen, parts, RandomSource(), evenly=evenly)
         for letter, count in seen:
             assert sum(block.get(letter, 0) for block in blocks) == count
-        assert all(list(block) == sorted(block) for block in blocks)
     sizes = [sum(block.values()) for block in deal(seen, parts, RandomSource(), evenly=True)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] - sizes[-1] <= 1
 
 
-def test_more_labels_than_two_bytes_can_hold_are_drawn():
-    blocks = deal([(0, 5)], 10**5, RandomSource(), evenly=False)
-    assert sum(block.get(0, 0) for block in blocks) == 5
+def test_letters_too_rare_to_be_drawn_and_more_blocks_than_records_are_dealt():
+    rare, common = [(letter, 1) for letter in range(100)], (100, 10**5)
+    for seen, parts, evenly in [([*rare, common], 3, True), (rare, 300, True), (rare, 300, False)]:
+        blocks = deal(seen, parts, RandomSource(), evenly=evenly)
+        assert len(blocks) == parts
+        assert sum(map(Counter, blocks), Counter()) == dict(seen)
 
 
-@given(
-    st.dictionaries(st.integers(0, 7), st.integers(1, 3)).map(
-        lambda seen: dict(sorted(seen.items()))
-    )
-)
+@given(st.dictionaries(st.integers(0, 7), st.integers(1, 3)))
 def test_a_place_among_the_sorted_letters_is_one_letter(seen):
     """Every place is another letter, and has its count."""
     sampler = mechanism("ls-roo", n=max(1, sum(seen.values())), k=8, epsilon=1)

@@ -15,6 +15,7 @@ import dproo
 from dproo import Counts, certify, mechanism
 from dproo.analysis import simulation
 from dproo.mechanisms import adaptive
+from dproo.mechanisms.adaptive_table import _ONE as ONE
 from dproo.mechanisms.adaptive_table import LEVEL_STEP
 
 EPSILONS = ["0.001", "0.01", "0.1", "0.5", "1", "2", "5"]
@@ -115,7 +116,7 @@ def test_the_table_is_what_the_proof_relies_on(n, k, epsilon, neighbours):
     low = Fraction(table.offset + LEVEL_STEP, table.offset)
     assert all(after >= low * before for before, after in pairwise(powers))
     for at_risk in (0, 1, table.knee, k * table.knee // 3, k * table.knee):
-        crossing = table.crossing(at_risk)
+        crossing = table.crossing(table.level(at_risk))
         assert table.knee < crossing <= len(powers)
         for count in (*range(crossing - 3, crossing + 4), 2 * crossing, len(powers)):
             if count >= 0:
@@ -154,8 +155,8 @@ def test_letters_between_two_crossings_lose_no_more_than_one_at_the_crossing():
         table = mechanism("als-roo", epsilon=epsilon, n=n, k=k, neighbours=neighbours).table
         for at_risk in range(1, 400):
             level, lower = table.level(at_risk), table.level(at_risk - 1)
-            crossing = table.crossing(at_risk)
-            for count in range(crossing, min(table.crossing(at_risk - 1), len(table.powers))):
+            crossing = table.crossing(level)
+            for count in range(crossing, min(table.crossing(lower), len(table.powers))):
                 lost = table(count, at_risk) - table(count, at_risk - 1)
                 assert lost * level <= (level - lower) * crossing * table.unit
                 seen += 1
@@ -181,16 +182,18 @@ def test_every_dataset_is_within_the_bounds_of_its_span(counts, epsilon, guess):
     table = sampler.table
     at_risk = sum(min(count, table.knee) for count in counts)
     span = next(s for s in table._spans(n, k) if at_risk <= s.last + table.knee)
-    assert sum(weights) >= span.least_total
+    fall, level = span.fall
+    assert sum(weights) >= Fraction(span.least_total, ONE)
     for count in counts:
         others = at_risk - min(count, table.knee)
         fallen = table.level(max(0, others - 1))
-        assert fallen >= (1 - span.fall) * table.level(others)
-    assert sum(max(0, w - c) for w, c in zip(weights, counts, strict=True)) <= span.most_lifted
-    assert sum(max(0, c - w) for w, c in zip(weights, counts, strict=True)) <= span.most_lost
+        assert fallen * level >= (level - fall) * table.level(others)
+    gaps = [(w - c) * ONE for w, c in zip(weights, counts, strict=True)]
+    assert sum(gap for gap in gaps if gap > 0) <= span.most_lifted
+    assert sum(-gap for gap in gaps if gap < 0) <= span.most_lost
     hidden = [w for w, c in zip(weights, counts, strict=True) if w != max(c, table.knee)]
     if max(counts) >= table.knee:  # the one that is revealed is not among the hidden
-        assert sum(hidden) <= span.most_hidden + max(weights)
+        assert sum(hidden) <= Fraction(span.most_hidden, ONE * table.knee) + max(weights)
     law = [float(w / sum(weights)) for w in weights]
     distance = sum(abs(p - c / n) for p, c in zip(law, counts, strict=True)) / 2
     assert distance <= float(sampler.worst_alpha) + 1e-12

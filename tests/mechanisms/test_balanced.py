@@ -18,6 +18,7 @@ from dproo.analysis.enumeration import falling_datasets
 from dproo.core.exact import exp_upper
 from dproo.mechanisms import BalancedRevealOrObscure, balanced
 from dproo.mechanisms.balanced_bounds import BalancedBounds
+from dproo.mechanisms.balanced_levels import Levels, balanced_weights
 
 
 def table_of(rate, k, surplus=1):
@@ -90,7 +91,7 @@ class Proof:
     def weights(self, dataset):
         key = tuple(sorted(dataset))
         if key not in self.laws:
-            row = self.table.weights(Counts.of(key))
+            row = balanced_weights(self.table, Counts.of(key))
             self.laws[key] = dict(zip(key, row, strict=True))
         return [self.laws[key][count] for count in dataset]
 
@@ -182,7 +183,7 @@ GAP = Counts([(17, 1), (58, 1), (72, 900), (73, 3)])
 
 def loss_on(table, before, after):
     """Return the largest logarithm of a ratio of probabilities."""
-    old, new = table.weights(before), table.weights(after)
+    old, new = balanced_weights(table, before), balanced_weights(table, after)
     pairs = old.combine(new, lambda a, b: (a << 4096) | b).sizes
     ratios = [
         Fraction((pair & ((1 << 4096) - 1)) * old.total, (pair >> 4096) * new.total)
@@ -259,28 +260,27 @@ def test_a_table_that_is_not_proven_is_not_taken(condition, monkeypatch):
         _ = plain.table
 
 
-def test_the_level_is_the_highest_that_fits():
-    """One more would not fit, on a random dataset with letters of every part of the gift."""
-    table = table_of("0.5", 40)
-    starved, loss = table.starved(table.high // 3)
-    ends = [starved, (table.plateau + loss) // table.unit, table.forgotten(loss) + 2]
-    counts = [low + secrets.randbelow(high - low + 1) for low, high in pairwise([0, *ends])]
-    counts += [0] * 37
-    row = Counts.of(counts)
-    weights = table.weights(row)
-    assert weights[39] < table.high * table.powers[0]
-    for y, own in enumerate(counts[:5]):
-        others = [count for z, count in enumerate(counts) if z != y]
+@pytest.mark.parametrize(("rate", "k"), [("0.5", 40), ("0.02", 7), ("0.1", 300), ("3", 25)])
+def test_the_level_is_the_highest_that_fits(rate, k):
+    """One more would not fit, on random datasets with letters of every part of the gift."""
+    table = table_of(rate, k)
+    for share in (1, 3, 10, 1000):
+        level = table.low + (table.high - table.low) // share
+        starved, loss = table.starved(level)
+        ends = [0, starved, (table.plateau + loss) // table.unit, table.forgotten(loss) + 2]
+        counts = [low + secrets.randbelow(high - low + 1) for low, high in pairwise(ends)]
+        counts += [secrets.randbelow(ends[secrets.randbelow(4)] + 1) for _ in range(k // 5)]
+        sizes = Counts.of(counts + [0] * (k - len(counts))).sizes
+        found = Levels(table, sizes)
+        for own in sizes:
 
-        def fits(level, others=others):
-            total = sum(table.gift(count, level) for count in others)
-            left = table.surplus - level * (table.surplus // table.high)
-            return total <= left * table.slope.denominator
+            def fits(level, own=own, sizes=sizes):
+                gifts = sum(table.gift(count, level) * size for count, size in sizes.items())
+                left = table.surplus - level * (table.surplus // table.high)
+                return gifts - table.gift(own, level) <= left * table.slope.denominator
 
-        if own < table.crossing(table.high):
-            level = weights[y] // table.powers[own]
-            assert fits(level)
-            assert level == table.high or not fits(level + 1)
+            assert fits(found(own))
+            assert found(own) == table.high or not fits(found(own) + 1)
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "0.3", "1", "4"])

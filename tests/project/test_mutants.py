@@ -106,7 +106,8 @@ UNTOLD = "releases/test_assurance.py::test_several_and_people_have_their_own_sen
 BEST = "mechanisms/test_choice.py::test_auto_is_never_worse_than_another_sampler"
 NOBODY = "cli/test_reporting.py::test_what_may_be_published_names_no_folder_and_nobody"
 DEALT = "core/test_dealing.py::test_dealt_records_have_the_law_of_a_random_partition"
-LABELS = "core/test_dealing.py::test_every_label_is_as_likely"
+UNIFORM = "core/test_dealing.py::test_every_value_below_a_bound_is_as_likely"
+ORDERS = "core/test_dealing.py::test_every_order_is_as_likely"
 PLACES = "core/test_dealing.py::test_a_place_among_the_sorted_letters_is_one_letter"
 SUBSET = "core/test_splitting.py::test_a_subset_of_counts_is_a_uniform_subset_of_records"
 LIMITS = "ledger/test_ledger_limits.py"
@@ -329,34 +330,34 @@ MUTANTS = {
         "mechanisms/adaptive_table.py", "return counts.map(lambda count: self(", "self = type(self)(self.powers, self.growth, knee, self.unit, self.offset, self.high // (1 + counts.sizes.get(0, 0)))\n        return counts.map(lambda count: self(", ADAPTIVE,
     ),
     "the total loses no step": (
-        "mechanisms/adaptive_table.py", "one_step = total - max(Fraction(1), self.crossing * self.table.shrinking)", "one_step = total", ADAPTIVE,
+        "mechanisms/adaptive_table.py", "one_step = total - max(_ONE, self.crossing * table.shrinking)", "one_step = total", ADAPTIVE,
     ),
     "the others' levels never fall": (
-        "mechanisms/adaptive_table.py", "return 1 - Fraction(self.table.level(first - 1), self.table.level(first))", "return Fraction(0)", SPAN,
+        "mechanisms/adaptive_table.py", "return level - self.table.level(max(1, self.first) - 1), level", "return 0, level", SPAN,
     ),
     "the least total is taken where most is at risk": (
         "mechanisms/adaptive_table.py", "at_risk = self.last + knee if b < 0 else self.first", "at_risk = self.first if b < 0 else self.last + knee", SPAN,
     ),
     "a letter's own gift moves its level": (
-        "mechanisms/balanced_table.py", "self.total(level) - table.gift(own, level) - given", "self.total(level) - given", STEPS,
+        "mechanisms/balanced_levels.py", "rise, base = self._others(own, segment)", "rise, base = segment.rise, segment.base", STEPS,
     ),
     "the surplus does not fade": (
-        "mechanisms/balanced_table.py", "(table.surplus - level * table.fading)", "table.surplus", HIGHEST,
+        "mechanisms/balanced_levels.py", "rise=lifted + self.under * table.fading", "rise=lifted", HIGHEST,
     ),
     "a loss is forgotten at once": (
         "mechanisms/balanced_table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
     ),
     "letters on the slope are not counted": (
-        "mechanisms/balanced_table.py", "high = bisect_right(self.counts, table.forgotten(loss), lo=flat)", "high = flat", LARGE_STEPS,
+        "mechanisms/balanced_levels.py", "losing = self.letters[high] - self.letters[low]", "losing = self.letters[flat] - self.letters[low]", LARGE_STEPS,
     ),
     "the level is one too high": (
-        "mechanisms/balanced_table.py", "narrow(isqrt(low * high))\n        return low", "narrow(isqrt(low * high))\n        return high", HIGHEST,
+        "mechanisms/balanced_levels.py", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
     ),
     "the surplus is halved": (
         "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
     ),
     "the slope is four times as steep as what was proven": (
-        "mechanisms/balanced_table.py", "over, under = table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", "over, under = 4 * table.slope.numerator, table.slope.denominator\n        starved, loss = table.starved(level)\n        low", LARGE_STEPS,
+        "mechanisms/balanced_levels.py", "self.over, self.under = table.slope.as_integer_ratio()", "self.over, self.under = (4 * table.slope).as_integer_ratio()", LARGE_STEPS,
     ),
     "hidden letters may be counted nowhere": (
         "mechanisms/balanced_bounds.py", "table.plateau >= least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
@@ -500,7 +501,7 @@ MUTANTS = {
         "mechanisms/data_specific.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
-        "mechanisms/data_specific.py", "range(2 if k == 2 else 3)", "range(2)", COUNTEREXAMPLES,
+        "mechanisms/data_specific.py", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
     ),
     "the minimum is read one too high": (
         "mechanisms/data_specific.py", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,
@@ -556,11 +557,17 @@ MUTANTS = {
     "a receipt names the folders of a file": (
         "releases/budget_name.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
     ),
-    "the first records of a block are moved": (
-        "core/dealing.py", "j = i + source.below(len(records) - i)", "j = i", DEALT,
+    "the first places of a letter are opened": (
+        "core/dealing.py", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
     ),
-    "labels are rejected too early": (
-        "core/dealing.py", "(label := cell >> spare) < parts", "(label := cell >> spare) < parts and (label or len(kept))", LABELS,
+    "missing records fill the places in the order of their letters": (
+        "core/dealing.py", "    _shuffle(missing, source)\n", "", DEALT,
+    ),
+    "a record never keeps its place in a shuffle": (
+        "core/dealing.py", "if other <= last:", "if other < last:", ORDERS,
+    ),
+    "values are rejected too early": (
+        "core/dealing.py", "if word < below]", "if word < below and (word or kept)]", UNIFORM,
     ),
     "a missing letter takes the place of a seen one": (
         "mechanisms/base.py", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from dproo.alphabet.cell import number_of, plain, text_of
@@ -188,7 +188,7 @@ def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
     ('AB', 'ab')
     """
     wanted = set().union(*texts)
-    pairs = [(chr(code), lowered(chr(code))) for code in _CASED]
+    pairs = [(chr(code), lowered(chr(code))) for code in _cased()]
     found = [(upper, lower) for upper, lower in pairs if lower in wanted]
     return "".join(upper for upper, _ in found), "".join(lower for _, lower in found)
 
@@ -215,8 +215,10 @@ def lowered(character: str) -> str:
     return lower if len(lower) == 1 else character
 
 
-# No character beyond the Adlam letters has a lower case.
-_CASED = [code for code in range(0x1E922) if lowered(chr(code)) != chr(code)]
+@cache
+def _cased() -> list[int]:
+    """Return the characters with a lower case; none beyond the Adlam letters has one."""
+    return [code for code in range(0x1E922) if lowered(chr(code)) != chr(code)]
 
 
 def _day(moment: datetime) -> object:

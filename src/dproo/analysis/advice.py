@@ -82,7 +82,7 @@ def recommend(
 
 
 def _in_the_worst_case(choice: Choice, answer: Plan) -> Advice:
-    worst = _sorted({row.sampler: float(row.alpha or 0) for row in answer.rows})
+    worst = _sorted({row.sampler: float(row.alpha) for row in answer.rows if row.alpha is not None})
     times = ceil((answer.times_limit(choice.sampler) or 1) * 10) / 10
     reasons = (
         choice.reason,

@@ -17,6 +17,7 @@ _FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 12
 
 _UNKNOWN = "none was found for which its proven bound is small enough"
 _SLOW = "too slow to search here; auto needs no more than ls-roo"
+_FUTILE = "no bound of it is better than ls-roo here"
 
 _WorstAlpha = Callable[..., Fraction]
 
@@ -35,6 +36,8 @@ class Question:
 
     def answer(self, sampler: Any) -> tuple[Any, str]:
         """Return what a sampler answers, or why it has no answer."""
+        if not sampler.is_closed_form and sampler.is_futile(self._plain_alpha):
+            return None, _FUTILE
         if self._is_slow(sampler):
             return None, _SLOW
         return self._solve(sampler.worst_alpha_at, is_exact=sampler.is_closed_form)
@@ -52,6 +55,12 @@ class Question:
     def _plainly(self) -> Any:
         """LS-ROO's answer, near which all others are."""
         return self._solve(SAMPLERS[PLAIN].worst_alpha_at, is_exact=True)[0]
+
+    @property
+    def _plain_alpha(self) -> Fraction:
+        """LS-ROO's worst case where it answers."""
+        alpha: Fraction = self._plainly if self.missing == "alpha" else self.known["alpha"]
+        return alpha
 
     def _is_slow(self, sampler: Any) -> bool:
         if self.missing == "alpha" or sampler.is_closed_form:
@@ -119,7 +128,7 @@ def _least_epsilon(
             epsilon = steps * unit
             return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
 
-        return Curve(at, alpha, low=1, falls=True)
+        return Curve(at, alpha, low=1, falls=True, high=int(EPSILON_MAX / unit))
 
     guess = guess or log_upper(1 + k / (alpha * n))
     if is_exact:

@@ -32,12 +32,14 @@ class Curve:
         target: what it should be at most, above 0 and below 1.
         low: the least integer to look at.
         falls: whether the curve falls, so that the target is met from some integer on.
+        high: the largest integer to look at.
     """
 
     at: Callable[[int], Fraction]
     target: Fraction
     low: int
     falls: bool
+    high: int = LARGEST
     _seen: dict[int, Fraction] = field(default_factory=dict)
 
     def __call__(self, x: int) -> Fraction:
@@ -56,7 +58,14 @@ class Curve:
 
     def within(self, x: float | Fraction) -> int:
         """Return the nearest integer to look at."""
-        return min(max(self.low, round(min(x, LARGEST))), LARGEST)
+        return min(max(self.low, round(min(x, self.high))), self.high)
+
+    def between(self, held: int, failed: int) -> int:
+        """Return an integer between two that should meet the target by a little, by a secant."""
+        above, below = self.gap(failed), self.gap(held) + _CAUTION
+        share = above / (above - below) if 0 < above - below < inf else 0.5
+        y = self.within(failed * exp(share * log(held / failed)))
+        return min(max(y, min(held, failed) + 1), max(held, failed) - 1)
 
     def near(self, guess: float | Fraction) -> int:
         """Return an integer at which the curve is close to the target, by secants."""
@@ -114,8 +123,7 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
         if found is not None and failed is not None:
             if abs(log(found / failed)) <= _CLOSE or abs(found - failed) == 1:
                 break
-            if not min(found, failed) < y < max(found, failed):
-                y = curve.within((found * failed) ** 0.5)
+            y = curve.between(found, failed)
         if y == x:
             break
         x = y

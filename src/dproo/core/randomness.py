@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 
@@ -34,6 +35,18 @@ class RandomSource:
         drawn, spare = self.bytes(length * size), 8 * length - count
         parts = (drawn[start : start + length] for start in range(0, length * size, length))
         return [int.from_bytes(part, "big") >> spare for part in parts]
+
+    def words(self, count: int, size: int) -> Sequence[int]:
+        """Return ``size`` integers of ``count`` random bits each, up to 32, at once.
+
+        >>> len(RandomSource().words(16, 1000)), max(RandomSource().words(1, 1000))
+        (1000, 1)
+        """
+        code = "H" if count <= 16 else "I"
+        words = array(code)
+        words.frombytes(self.bytes(words.itemsize * size))
+        spare = 8 * words.itemsize - count
+        return [word >> spare for word in words] if spare else words
 
     def below(self, bound: int) -> int:
         """Return an integer from 0 to ``bound - 1``, each with the same probability."""

@@ -19,6 +19,7 @@ from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
+from dproo.mechanisms.power_table import extend_to_crossing
 
 SPREADS = {
     "any": Fraction(3, 2),
@@ -134,14 +135,16 @@ class AdaptiveRevealOrObscure(Mechanism):
     @cached_property
     def _certified(self) -> tuple[AdaptiveTable, Fraction]:
         """The table, whose integers are as the proof wants them, and the bound on its ratio."""
-        if self.neighbours == ADD_REMOVE:
-            table = self._table_of(self.epsilon, STARTS[0])
-            ratio = table.growth
-        else:
-            table, ratio = next(found for start in STARTS if (found := self._calibrated(start)))
+        table, ratio = self._found()
         if not table.is_as_proven(self.n):
             raise ValueError(f"{self.name} did not certify at epsilon = {self.epsilon}.")
         return table, ratio
+
+    def _found(self) -> tuple[AdaptiveTable, Fraction]:
+        if self.neighbours == ADD_REMOVE:
+            table = self._table_of(self.epsilon, STARTS[0])
+            return table, table.growth
+        return next(found for start in STARTS if (found := self._calibrated(start)))
 
     def _calibrated(self, start: Fraction) -> tuple[AdaptiveTable, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.
@@ -157,7 +160,8 @@ class AdaptiveRevealOrObscure(Mechanism):
         while rate >= least and (found is None or attempts < ATTEMPTS):
             attempts += 1
             table = self._table_of(rate, start)
-            ratio = table.largest_ratio(self.n, self.k)
+            useless = exp_upper(self.epsilon + rate - least) if least else None
+            ratio = table.largest_ratio(self.n, self.k, beyond=useless)
             excess = self.epsilon if ratio is None else log_upper(ratio) - self.epsilon
             if ratio is not None and excess <= 0:
                 found = table, ratio
@@ -180,13 +184,7 @@ class AdaptiveRevealOrObscure(Mechanism):
         tallest = TOP * real_knee / exp_upper(rate * real_knee)  # of an unseen letter
         unit = ceil_div(powers[0] * high * tallest.denominator, tallest.numerator)
         low = min(high, offset)
-        over, under = growth.as_integer_ratio()
-        power = powers[0]
-        for last in range(self.n):
-            if last > knee and power * low >= last * unit:
-                break
-            power = power * over // under
-            powers.append(power)
+        extend_to_crossing(powers, growth, knee=knee, unit=unit, level=low, most=self.n)
         return AdaptiveTable(tuple(powers), growth, knee, unit, offset, high)
 
     @property
@@ -201,7 +199,10 @@ class AdaptiveRevealOrObscure(Mechanism):
         """Return the bound of the sampler; LS-ROO finds its own."""
         if n * epsilon <= ADAPTS_FROM or _is_long(n, k, exp_lower(epsilon)):
             return LetterSpecificRevealOrObscure.worst_alpha_at(n=n, k=k, epsilon=epsilon)
-        return super().worst_alpha_at(n=n, k=k, epsilon=epsilon)
+        sampler = cls.__new__(cls)  # only to be asked for its table
+        sampler._set(n=n, k=k, epsilon=epsilon, neighbours=REPLACE, guess=cls.guess)  # noqa: SLF001
+        table, _ = sampler._found()  # noqa: SLF001
+        return table.largest_distance(n, k)
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -224,7 +225,7 @@ class AdaptiveRevealOrObscure(Mechanism):
             return
         for letters in {min(1 << power, k - 2) for power in range((k - 2).bit_length() + 1)}:
             for gains in (0, knee - 1, knee):
-                crossing = self.table.crossing(letters * knee + min(gains, knee))
+                crossing = self.table.crossing(self.table.level(letters * knee + min(gains, knee)))
                 loses = min(crossing, n - gains) if letters else n - gains
                 if loses < 1:
                     continue

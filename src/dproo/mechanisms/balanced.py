@@ -7,18 +7,20 @@ from the letters that can spare it, and no more than they give.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
 from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
+from dproo.mechanisms.balanced_levels import balanced_weights
 from dproo.mechanisms.balanced_mean import largest_mean_distance
 from dproo.mechanisms.balanced_table import BalancedTable
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
+from dproo.mechanisms.power_table import extend, extend_to_crossing
 
 SLOPE = Fraction(1, 10)
 """How fast a loss is forgotten, over ``rate / (growth - 1)``."""
@@ -32,6 +34,9 @@ RATE = Fraction(1, 2)
 SURPLUSES = tuple(2**doublings for doublings in range(12))
 """Over ``1 / (growth - 1)``; the first that leaves ``RATE`` is taken."""
 
+FUTILE = Fraction(3, 5)
+"""From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
+
 ATTEMPTS = 6
 ENTRIES_MAX = 1 << 16
 _SOON, _LARGE = 1 << 13, 4
@@ -40,6 +45,7 @@ _MARGIN = 1 + Fraction(1, 2**40)
 _NARROW = Fraction(1, 2)
 _LEAST_FALL = 3
 _SLOPE_STEPS = 16
+_TINY = Fraction(1, 2**20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +73,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     def weights(self, counts: Counts) -> Runs:
         """Return the balanced count of every letter."""
-        return (self.plain or self.table).weights(counts)
+        return self.plain.weights(counts) if self.plain else balanced_weights(self.table, counts)
 
     @cached_property
     def plain(self) -> LetterSpecificRevealOrObscure | None:
@@ -101,17 +107,25 @@ class BalancedRevealOrObscure(Mechanism):
     def _certified(self) -> tuple[BalancedBounds, Fraction] | None:
         """The table with its bounds, and the bound on its ratio; none where it is LS-ROO.
 
-        A table of which a condition of the proof does not hold is not taken. The total of
-        ``n`` records may fall by three or more, so with few records none is tried.
+        A table of which a condition of the proof does not hold is not taken.
         """
-        left = self.n * self.epsilon * (1 - RATE)
-        is_in_vain = self.neighbours == REPLACE and left < _LEAST_FALL
-        if not is_in_vain and _longest(self.growth, self.k) <= ENTRIES_MAX:
+        if _longest(self.growth, self.k) <= ENTRIES_MAX:
             for surplus in SURPLUSES:
-                found = self._calibrated(surplus)
+                found = None if self._is_in_vain(surplus) else self._calibrated(surplus)
                 if found and all(found[0].conditions.values()):
                     return found
         return None
+
+    def _is_in_vain(self, surplus: int) -> bool:
+        """Whether the total of ``n`` records may fall by more than they have to spare.
+
+        It may fall by 3 and, for a letter at its crossing ``x``, by ``(x - 1) rate`` more; at
+        the lowest level ``e^(x rate)`` is ``(k - 1) / surplus`` or more, but for rounding.
+        """
+        if self.neighbours == ADD_REMOVE:
+            return False
+        fall = log_lower(max(Fraction(self.k - 1, surplus), Fraction(1))) - self.epsilon - _TINY
+        return self.n * self.epsilon * (1 - RATE) < _LEAST_FALL + max(fall, Fraction(0))
 
     def _calibrated(self, surplus: int) -> tuple[BalancedBounds, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.
@@ -147,24 +161,20 @@ class BalancedRevealOrObscure(Mechanism):
         knee = ceil_div(real_knee.numerator, real_knee.denominator)
         powers = [1 << (BITS + 2 * knee.bit_length())]
         unit = (powers[0] * self.k << BITS) * (int(growth) + 1)
-
-        over, under = growth.as_integer_ratio()
-        for _ in range(knee):
-            powers.append(powers[-1] * over // under)
+        extend(powers, growth, knee)
         flat = int(real_knee * _MARGIN * unit) + 1
         high = int(TOP * knee * unit / powers[knee])
         low = surplus * flat // ((self.k - 1) * powers[0] + surplus * flat // high)
         if low > _NARROW * high:
             return None
-        while powers[-1] * low < (len(powers) - 1) * unit:
-            powers.append(powers[-1] * over // under)
+        extend_to_crossing(powers, growth, knee=knee, unit=unit, level=low)
         slope = SLOPE * log_lower(growth) * real_knee
         slope = Fraction(_SLOPE_STEPS, int(_SLOPE_STEPS / slope))
         plateau = int((1 + slope) * (unit + flat)) + 1
         table = BalancedTable(
             tuple(powers), growth, knee, unit, slope, plateau, surplus * flat, low, high
         )
-        return replace(table, plateau=max(plateau, least_plateau(table)))
+        return table.with_plateau(max(plateau, least_plateau(table)))
 
     @property
     def worst_alpha(self) -> Fraction:
@@ -175,6 +185,20 @@ class BalancedRevealOrObscure(Mechanism):
     def worst_mean_alpha(self) -> Fraction:
         """A bound on the distance of the mean law from any ``P``; it takes about a second."""
         return self.plain.worst_alpha if self.plain else largest_mean_distance(self.bounds)
+
+    @classmethod
+    def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
+        """Return the bound of the sampler; where it is LS-ROO, that finds its own."""
+        sampler = cls.__new__(cls)  # only to be asked for its table
+        sampler._set(n=n, k=k, epsilon=epsilon, neighbours=REPLACE)  # noqa: SLF001
+        if sampler._certified is None:  # noqa: SLF001
+            return LetterSpecificRevealOrObscure.worst_alpha_at(n=n, k=k, epsilon=epsilon)
+        return sampler.bounds.largest_distance
+
+    @classmethod
+    def is_futile(cls, alpha: Fraction) -> bool:
+        """Whether LS-ROO is too far from the records for balance to help."""
+        return alpha >= FUTILE
 
     @classmethod
     def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:

@@ -9,11 +9,12 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from operator import floordiv, le
+from typing import NamedTuple
 
 from dproo.core.exact import BITS, ceil_div, exp_upper, log_upper
 from dproo.mechanisms.balanced_table import BalancedTable
@@ -40,17 +41,37 @@ def flattest(table: BalancedTable) -> int:
 
     It is where the steps of ``powers`` are rounded down most: not found by a formula.
     """
-    pairs = zip(table.powers, table.steps, strict=False)
-    return max(ceil_div(table.unit * power, step) for power, step in pairs)
+    least: int = min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
+    return -least
 
 
-def steps(table: BalancedTable) -> Iterator[tuple[int, int]]:
-    """Yield the ends of ranges that together hold all levels."""
+class Step(NamedTuple):
+    """A range of levels.
+
+    Attributes:
+        low: the lowest.
+        high: the highest.
+        most: the loss at the lowest, the most.
+        starved: the count that loses most at the highest.
+        least: its loss, the least.
+    """
+
+    low: int
+    high: int
+    most: int
+    starved: int
+    least: int
+
+
+def steps(table: BalancedTable) -> Iterator[Step]:
+    """Yield ranges that together hold all levels, from the lowest on."""
     level = table.low
+    _, most = table.starved(level)
     while level < table.high:
         following = min(table.high, level + level // _FINENESS + 1)
-        yield level, following
-        level = following
+        starved, least = table.starved(following)
+        yield Step(level, following, most, starved, least)
+        level, most = following, least
 
 
 def least_plateau(table: BalancedTable) -> int:
@@ -59,20 +80,24 @@ def least_plateau(table: BalancedTable) -> int:
     It is what condition (C) asks for: a letter is hidden by its own level, and counted by that
     of another; where it were not, the two levels could differ by ``1 + gift / surplus`` only.
     """
-    return max(
-        ceil_div(
-            table.slope.numerator * _hidden_end(table, low, 0) * table.unit
-            - (table.slope.numerator + table.slope.denominator) * table.starved(high)[1],
-            table.slope.numerator,
-        )
-        for low, high in steps(table)
-    )
+    over, under = table.slope.as_integer_ratio()
+    ends = _hidden_ends(table, lambda _: 0)
+    most = max(over * end * table.unit - (over + under) * step.least for step, end in ends)
+    return ceil_div(most, over)
 
 
-def _hidden_end(table: BalancedTable, level: int, loss: int) -> int:
-    """Return the crossing at the lowest level that a fellow of a letter at ``level`` can have."""
-    differ = table.surplus + level * table.powers[0] + loss
-    return table.crossing(max(table.low, level * table.surplus // differ))
+def _hidden_ends(table: BalancedTable, loss: Callable[[Step], int]) -> Iterator[tuple[Step, int]]:
+    """Yield each step with the crossing at the lowest level of a letter's fellows there.
+
+    Where the letter's level is ``low``, theirs differ by what a loss and a gift do to the surplus.
+    """
+    end, lowest = table.revealed, table.low
+    for step in steps(table):
+        differ = table.surplus + step.low * table.powers[0] + loss(step)
+        level = max(table.low, step.low * table.surplus // differ)
+        end = table.crossing(level, below=end if level >= lowest else None)
+        lowest = level
+        yield step, end
 
 
 @dataclass(frozen=True)
@@ -95,10 +120,14 @@ class BalancedBounds:
         last = len(powers) - 1
         return {
             "powers": powers[0] > 0
-            and all(0 < a <= b for a, b in pairwise(table.steps))
+            and table.steps[0] > 0
+            and all(map(le, table.steps, table.steps[1:]))
             and all(
-                step * growth.denominator <= (growth.numerator - growth.denominator) * power
-                for power, step in zip(powers, table.steps, strict=False)
+                map(
+                    le,
+                    map(growth.denominator.__mul__, table.steps),
+                    map((growth.numerator - growth.denominator).__mul__, powers),
+                )
             ),
             "knee": 1 + table.knee <= growth * table.knee,
             "cap": powers[table.knee] * table.high < table.knee * unit,
@@ -143,11 +172,10 @@ class BalancedBounds:
         table, most = self.table, 0
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for low, high in steps(table):
-            loss = table.starved(low)[1]
-            end = min(_hidden_end(table, low, loss), table.forgotten(loss) + 1)
-            if end > table.starved(high)[0]:
-                counted = knee - table.gift(end - 1, high)
+        for step, hidden in _hidden_ends(table, lambda step: step.most):
+            end = min(hidden, table.forgotten(step.most) + 1)
+            if end > step.starved:
+                counted = knee - table.gift(end - 1, step.high)
                 most = max(most, ceil_div((end - 1) * whole * _ONE, counted))
         return Fraction(most, _ONE)
 
@@ -217,8 +245,9 @@ class BalancedBounds:
         table = self.table
         given = high * table.powers[0]
         most, least = table.starved(low)[1], table.starved(high)[1]
-        shared = Fraction((self.k - 1) * given * most, given + most)
+        with_most, with_least = given + most, given + least
+        shared = (self.k - 1) * given * most * with_least
         left = [table.surplus - level * table.fading for level in (low, high)]
-        above = shared + Fraction(left[0] * given, given + least) + given
-        below = shared - Fraction(left[1] * least, given + least) + most
-        return max(above, below) / table.unit
+        above = shared + (left[0] * given + given * with_least) * with_most
+        below = shared - (left[1] * least - most * with_least) * with_most
+        return Fraction(max(above, below), with_most * with_least * table.unit)

@@ -131,7 +131,7 @@ class Mechanism(ABC):
         """Whether the law treats all letters alike."""
         return True
 
-    @property
+    @cached_property
     def growth(self) -> Fraction:
         """The rational, just below ``e^epsilon``, that the integers are built with."""
         return exp_lower(self.epsilon)
@@ -176,6 +176,11 @@ class Mechanism(ABC):
     def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:  # noqa: ARG003 - for subclasses
         """Whether ``worst_alpha_at`` can be asked many times in a moment."""
         return True
+
+    @classmethod
+    def is_futile(cls, alpha: Fraction) -> bool:  # noqa: ARG003 - for subclasses
+        """Whether LS-ROO is known to be better where its own worst case is ``alpha``."""
+        return False
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -231,20 +236,23 @@ class Mechanism(ABC):
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
 
     def draw_from_seen(self, seen: Mapping[int, int], *, source: RandomSource) -> int:
-        """Return one letter of a dataset that is given by the counts of its letters, in order.
+        """Return one letter of a dataset that is given by the counts of the letters it has.
 
         A law that treats all letters alike sees only how many have each count: it draws a
-        place among the letters sorted by count, and the letter that has this place is drawn.
+        place among the letters sorted by count, and a letter of the count that has this
+        place is drawn, another one for each place.
         """
         if not self.is_symmetric:
             return self.draw(Counts.sparse(seen, k=self.k), source=source)[0]
         unseen = self.k - len(seen)
-        sizes = sorted(Counter(seen.values()).items())
-        (place,) = self.draw(Counts([(0, unseen), *sizes]), source=source)
-        if place >= unseen:
-            return sorted(seen, key=seen.__getitem__)[place - unseen]
-        letters = list(seen)
-        return place + bisect_right(range(len(letters)), place, key=lambda i: letters[i] - i)
+        sizes = Counter(seen.values())
+        by_count = Counts([(0, unseen), *sorted(sizes.items())])
+        (place,) = self.draw(by_count, source=source)
+        if place < unseen:
+            letters = sorted(seen)
+            return place + bisect_right(range(len(letters)), place, key=lambda i: letters[i] - i)
+        count = by_count[place]
+        return [letter for letter in seen if seen[letter] == count][place % sizes[count]]
 
     def draw_many(
         self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None

@@ -15,7 +15,7 @@ from typing import Any
 
 from dproo.core.exact import ceil_div, exp_lower
 from dproo.core.percent import percent
-from dproo.mechanisms.balanced import BalancedRevealOrObscure
+from dproo.mechanisms.balanced import FUTILE, BalancedRevealOrObscure
 from dproo.mechanisms.base import REPLACE, Mechanism, Relation
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
@@ -23,9 +23,6 @@ from dproo.mechanisms.reveal_or_obscure import RevealOrObscure
 
 ENOUGH = 10
 """Records per letter where their number is private, more at an epsilon below log 2."""
-
-_FUTILE = Fraction(3, 5)
-"""From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
 
 _NOTICEABLE = 1 + Fraction(1, 1000)
 """By how much another sampler must be better than LS-ROO: roundings differ by less."""
@@ -87,7 +84,7 @@ def choose(
     plain = LetterSpecificRevealOrObscure
     alphas = {plain.name: alpha_of(plain)}
     is_tried: dict[type[Mechanism], bool] = {
-        BalancedRevealOrObscure: alphas[plain.name] < _FUTILE,
+        BalancedRevealOrObscure: alphas[plain.name] < FUTILE,
         DataSpecificRevealOrObscure: k == 2,  # by up to a tenth; never with more letters
         RevealOrObscure: max(draws, records_per_person) > 1,  # never with one record
     }

@@ -213,18 +213,23 @@ class DataSpecificRevealOrObscure(Mechanism):
         largest value is at one end of the counts that the transition allows.
         """
         over, under = 0, 1
-        for before, after, i in self._extreme_transitions():
-            watched, changed = before[i][0], after[i][0]
-            weight = self._weight(self._entry(min(before)[0]), watched)
-            grown = self._weight(self._entry(min(after)[0]), changed)
-            if grown * under > over * weight:
-                over, under = grown, weight
-                letter = sum(letters for _, letters in before[:i])
-                worst = Transition(Counts(before), Counts(after), (letter,))
-        return worst
+        for lower, upper, positions in self._extreme_pairs():
+            q, following = self._entry(min(lower)[0]), self._entry(min(upper)[0])
+            for i in range(positions):
+                weight = self._weight(q, lower[i][0])
+                grown = self._weight(following, upper[i][0])
+                if grown * under > over * weight:
+                    over, under, worst = grown, weight, (lower, upper, i)
+                if positions > 1 and weight * under > over * grown:
+                    over, under, worst = weight, grown, (upper, lower, i)
+        before, after, i = worst
+        letter = sum(letters for _, letters in before[:i])
+        return Transition(Counts(before), Counts(after), (letter,))
 
-    def _extreme_transitions(self) -> Iterator[tuple[_Histogram, _Histogram, int]]:
-        """Yield pairs of neighbours and the position of the letter to watch.
+    def _extreme_pairs(self) -> Iterator[tuple[_Histogram, _Histogram, int]]:
+        """Yield pairs of neighbours and how many letters to watch, in both directions.
+
+        Only the first is to be watched, and only as it gains, where the minimum stays.
 
         Past the table's end ``q`` is constant, and the first such entry is the worst one.
         """
@@ -232,7 +237,7 @@ class DataSpecificRevealOrObscure(Mechanism):
         for m in range(len(self.table)):
             donor = n - (k - 1) * m
             if donor > m and (k > 2 or donor == m + 1):
-                yield [(m, 1), (donor, 1), (m, k - 2)], [(m + 1, 1), (donor - 1, 1), (m, k - 2)], 0
+                yield [(m, 1), (donor, 1), (m, k - 2)], [(m + 1, 1), (donor - 1, 1), (m, k - 2)], 1
             if k * (m + 1) > n:
                 continue
             donor = n - m - (k - 2) * (m + 1)
@@ -247,9 +252,7 @@ class DataSpecificRevealOrObscure(Mechanism):
                     [(m + 1, 1), (m + 1, 1), (big, 1), (m + 1, k - 3)],
                 ))  # fmt: skip
             for lower, upper in pairs:
-                for i in range(2 if k == 2 else 3):
-                    yield lower, upper, i
-                    yield upper, lower, i
+                yield lower, upper, min(k, 3)
 
 
 def _unit(n: int, growth: Fraction) -> int:
