@@ -26,43 +26,13 @@ from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column, check_fit
 from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.scan import Scan
+from dproo.engines.sqlalchemy_cells import MARIADB_TYPES, PERSONS, SQLITE_CELL, SQLITE_TYPES
 from dproo.engines.tally import Tally
 
 Found = TypeVar("Found")
 
 _BYTES_OF_A_CHARACTER = 4
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
-# SQLite has cells of any type in any column; only text comes as bytes.
-_SQLITE_CELL = (
-    "CASE typeof({}) WHEN 'text' THEN CASE WHEN length(CAST({} AS BLOB)) <= {most}"
-    " THEN CAST({} AS BLOB) END WHEN 'blob' THEN NULL ELSE {} END"
-)
-_SQLITE_TYPES = {"BOOLEAN": sql.INTEGER}  # it has no booleans: they are 0 and 1
-_SQLITE_PERSON = "CASE typeof({}) WHEN 'text' THEN CAST({} AS BLOB) ELSE {} END"
-_BYTES = "CAST(CONVERT({} USING utf8mb4) AS BINARY)"
-_TEXT = f"CASE WHEN length({_BYTES}) <= {{most}} THEN {_BYTES} END"
-_UNPADDED = "TRIM(TRAILING ' ' FROM {})"  # some modes of a session show the padding of a CHAR
-# How a cell is said whatever its length, where it names a person.
-_PERSONS = {
-    _SQLITE_CELL: _SQLITE_PERSON,
-    _TEXT: _BYTES,
-    _TEXT.replace("{}", _UNPADDED): _BYTES.replace("{}", _UNPADDED),
-}
-# What a column of MariaDB holds, and how a cell of it is said; every other type is refused.
-_MARIADB_TYPES = {
-    **dict.fromkeys(("VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT"), (sql.TEXT, _TEXT)),
-    **dict.fromkeys(("LONGTEXT", "ENUM"), (sql.TEXT, _TEXT)),
-    "CHAR": (sql.TEXT, _TEXT.replace("{}", _UNPADDED)),
-    **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INTEGER"), (sql.INTEGER, "{}")),
-    **dict.fromkeys(("BIGINT", "YEAR"), (sql.INTEGER, "{}")),
-    **dict.fromkeys(("DECIMAL", "NUMERIC"), (sql.DECIMAL, "{}")),
-    # A float is shown with six digits.
-    **dict.fromkeys(("FLOAT", "DOUBLE", "REAL"), (sql.FLOAT, "CAST({} AS DOUBLE)")),
-    "DATE": (sql.DATE, "{}"),
-    "DATETIME": (sql.TIMESTAMP, "{}"),
-    # In UTC, whatever zone the session is in.
-    "TIMESTAMP": (sql.INSTANT, "TIMESTAMPADD(SECOND, UNIX_TIMESTAMP({}), '1970-01-01')"),
-}
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
 
 
@@ -202,9 +172,9 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     is_sqlite = data.dialect.name == _SQLITE
     types = [type(kind).__visit_name__.upper() for _, kind in columns]
     kinds = [
-        (_SQLITE_TYPES.get(name, sql.ANY), _SQLITE_CELL)
+        (SQLITE_TYPES.get(name, sql.ANY), SQLITE_CELL)
         if is_sqlite
-        else _MARIADB_TYPES.get(name, (None, ""))
+        else MARIADB_TYPES.get(name, (None, ""))
         for name in types
     ]
     quote = sql.quoted if is_sqlite else _backquoted
@@ -251,7 +221,7 @@ def _query(table: Table, asked: Asked) -> str:
     """Return the one query: of groups, or of all rows where records are to be told apart."""
     places = {column.name: place for place, column in enumerate(table.columns)}
     # SQLite groups an integer with its real, though beyond 2^53 only one of them is a letter.
-    is_any = [name for name in asked.columns if table.cells[places[name]] == _SQLITE_CELL]
+    is_any = [name for name in asked.columns if table.cells[places[name]] == SQLITE_CELL]
     apart = [f"typeof({table.quote(name)})" for name in is_any]
     cells = [
         table.cells[places[name]]
@@ -262,7 +232,7 @@ def _query(table: Table, asked: Asked) -> str:
     if asked.person is not None:
         # Long identifiers are cut where they are looked at; a missing one is nobody's.
         person = table.cells[places[asked.person]]
-        cells.append(_PERSONS.get(person, person).replace("{}", table.quote(asked.person)))
+        cells.append(PERSONS.get(person, person).replace("{}", table.quote(asked.person)))
         return f"SELECT {', '.join(cells)} FROM {table.name}"  # noqa: S608
     groups = ", ".join([*(str(place + 1) for place in range(len(cells))), *apart])
     return f"SELECT {', '.join(cells)}, count(*) FROM {table.name} GROUP BY {groups}"  # noqa: S608
