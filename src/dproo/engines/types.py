@@ -41,6 +41,7 @@ _PLAIN = {
     "Null": sql.NOTHING,
     "Object": sql.ANY,
 }
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 _SPARK = {
     r"(string|char|varchar)\b.*": sql.TEXT,
     r"(tiny|small|big)?int": sql.INTEGER,
@@ -145,7 +146,10 @@ def _spark_kind(name: str) -> str | None:
 
 
 def by_spark(frame: Any, names: Sequence[str]) -> Any:
-    """Return a frame of Spark with the days of moments, in UTC whatever zone the session is in."""
+    """Return a frame of Spark with the days of moments, and fixed text without its padding.
+
+    The days are in UTC, whatever zone the session is in.
+    """
     from pyspark.sql import functions as spark  # noqa: PLC0415 - where there is a frame of it
 
     kinds = dict(frame.dtypes)
@@ -155,8 +159,15 @@ def by_spark(frame: Any, names: Sequence[str]) -> Any:
         "timestamp": f"date_from_unix_date(CAST((unix_micros({{}}) - pmod(unix_micros({{}}),"
         f" {micros})) DIV {micros} AS INT))",
     }
-    found = {name: days[kinds[name]].replace("{}", name) for name in names if kinds[name] in days}
-    return frame.withColumns({name: spark.expr(day) for name, day in found.items()})
+    # Unless it is told to keep the type of such a column, Spark tells of it beside the type.
+    padded = {
+        field.name: "rtrim({})"
+        for field in frame.schema
+        if field.metadata.get(_CHAR, kinds[field.name]).startswith("char(")
+    }
+    found = {name: days.get(kinds[name], padded.get(name)) for name in names}
+    cells = {name: cell.replace("{}", name) for name, cell in found.items() if cell}
+    return frame.withColumns({name: spark.expr(cell) for name, cell in cells.items()})
 
 
 def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
