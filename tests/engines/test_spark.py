@@ -32,6 +32,9 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
     lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
     assert list(engines.count(lower, alphabet=["x"], column="a")) == [1, 2]
+    spark.sql("CREATE TABLE padded (a CHAR(4)) USING parquet")
+    spark.sql("INSERT INTO padded VALUES ('x')")
+    assert list(engines.count(spark.table("padded"), alphabet=["x"], column="a")) == [1, 0]
     maps = spark.sql("SELECT map('x', 1) AS a")
     with pytest.raises(ValueError, match=r"column 'a' must hold text.*got type map"):
         engines.prepare(maps, alphabet=["x"])

@@ -129,7 +129,7 @@ def _letter(letter: object) -> Letter:
             letter.encode()
         except UnicodeEncodeError:
             raise ValueError(refusal("letter", "be valid Unicode text", letter)) from None
-        return str(letter)
+        return str.__str__(letter)
     if text_of(letter) is None:
         raise ValueError(refusal("letter", "have at most 1000 digits", letter))
     return letter
@@ -241,7 +241,7 @@ class Bins(Axis):
         for low, high in pairwise(self.edges):
             key = low
             if is_whole:
-                least = max(low, _FIRST_YEAR) if self.reading.kind == YEAR else low
+                least = max(low, _FIRST_YEAR if self.reading.kind == YEAR else -EXACT_FLOAT)
                 key = float(math.ceil(least)) if math.ceil(least) < high else low
             while key in self.missing:
                 key = key + 1 if is_whole else math.nextafter(key, high)
@@ -262,6 +262,10 @@ class Bins(Axis):
     def check_reading(self, reading: Reading) -> None:
         """Refuse a reading after which no cell could be a number."""
         one_of("reading", reading.kind, (EXACT, INTEGER, NUMBER, YEAR))
+        is_whole = reading.kind in {INTEGER, YEAR}
+        if is_whole and (self.edges[1] <= -EXACT_FLOAT or self.edges[-2] > EXACT_FLOAT):
+            # A float there is no integer: engines could not name the bin.
+            raise ValueError(refusal("bins", "each begin or end within 2^53", list(self.edges)))
         if reading.kind == YEAR and self.edges[1] <= _FIRST_YEAR:
             # Its years have fewer digits as numbers than as text: engines could not name it.
             raise ValueError(refusal("bins", "not end before the year 1000", self.letter(0)))

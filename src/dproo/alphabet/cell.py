@@ -18,6 +18,7 @@ import math
 import re
 from datetime import date, datetime
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 EXACT_FLOAT = 2**53
@@ -35,8 +36,19 @@ _NUMBER = re.compile(NUMBER_TEXT)
 
 
 def plain(cell: Any) -> Any:
-    """Return a scalar of NumPy as the Python value it stands for, anything else as it is."""
-    return cell.item() if type(cell).__module__ == "numpy" and hasattr(cell, "item") else cell
+    """Return the Python value that a scalar of NumPy or a member of an enumeration stands for.
+
+    Anything else is returned as it is.
+    """
+    if isinstance(cell, Enum):
+        cell = cell.value
+    if type(cell).__module__ != "numpy" or not hasattr(cell, "item"):
+        return cell
+    value = cell.item()
+    if isinstance(value, int) and cell.dtype.kind in "mM":  # Python has no type of this unit
+        value = cell.astype("M8[us]").item() if cell.dtype.kind == "M" else None
+        return value if isinstance(value, datetime) else None
+    return value
 
 
 def text_of(cell: object) -> str | None:
@@ -51,7 +63,7 @@ def text_of(cell: object) -> str | None:
     text = None
     match cell:
         case str():
-            text = str(cell)
+            text = str.__str__(cell)  # not what a subclass shows
         case bool():
             text = "true" if cell else "false"
         case int() if abs(cell) < 10**_DIGITS:

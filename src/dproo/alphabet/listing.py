@@ -29,8 +29,6 @@ def listed(letters: Any) -> Any:
         return [member.value for member in letters]
     if type(letters).__module__.partition(".")[0] in _LIBRARIES:
         return _of_library(letters)
-    if isinstance(letters, list | tuple):
-        return [letter.value if isinstance(letter, Enum) else letter for letter in letters]
     return letters
 
 

@@ -36,6 +36,11 @@ class OpenText(Axis):
         """What decides which cells are letters."""
         return {"longest": LONGEST_OPEN}
 
+    @property
+    def longest(self) -> int:
+        """How many characters a letter may have."""
+        return LONGEST_OPEN
+
     def letter(self, place: int) -> Letter:
         """Refuse: letters have no places.
 

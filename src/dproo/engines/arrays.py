@@ -21,7 +21,8 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: its shape is not that of the alphabet's columns, or its cells are no letters.
     """
-    if asked.table is not None or type(data).__module__.partition(".")[0] != "numpy":
+    is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
+    if asked.table is not None or not is_array:
         return None
     found = _columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
     return Scan(
@@ -41,7 +42,7 @@ def _columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
     kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
     if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
         kind = sql.DATE
-    name = str(array.dtype)
+    name = array.dtype.name
     return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
 
 

@@ -75,21 +75,33 @@ def _longest(axis: Axis) -> int:
 
 def values(column: Any) -> list[Any]:
     """Return all cells of a chunked column as Python values."""
-    return _cells(_grouped(column), column.type, None)
+    return _cells(_grouped(column), column.type, None) if len(column) else []
 
 
 def _grouped(column: Any) -> Any:
-    """Return a column as its equal cells are grouped: text as bytes, days as integers."""
+    """Return a column as its equal cells are grouped."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    return pa.chunked_array([_bare(chunk) for chunk in column.chunks])
+
+
+def _bare(chunk: Any) -> Any:
+    """Return cells one by one: text as bytes, days as integers, others as they are."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
 
-    kind, chunks = column.type, column.chunks
+    kind = chunk.type
     if pa.types.is_dictionary(kind):
-        decoded = [chunk.dictionary_decode() for chunk in chunks]
-        return _grouped(pa.chunked_array(decoded, kind.value_type))
+        return _bare(chunk.dictionary).take(chunk.indices)
     if pa.types.is_run_end_encoded(kind):
-        decoded = [pc.run_end_decode(chunk) for chunk in chunks]
-        return _grouped(pa.chunked_array(decoded, kind.value_type))
+        cells = _bare(chunk.values)
+        runs = pa.run_end_encoded(kind.run_end_type, cells.type)
+        children = [chunk.run_ends, cells]
+        return pc.run_end_decode(
+            pa.RunEndEncodedArray.from_buffers(
+                runs, len(chunk), [None], offset=chunk.offset, children=children
+            )
+        )
     bare = {
         pa.string(): pa.binary(),
         pa.large_string(): pa.large_binary(),
@@ -97,7 +109,7 @@ def _grouped(column: Any) -> Any:
         pa.date32(): pa.int32(),
         pa.date64(): pa.int64(),
     }.get(kind, pa.int64() if pa.types.is_timestamp(kind) else kind)
-    viewed = pa.chunked_array([chunk.view(bare) for chunk in chunks], bare)
+    viewed = chunk.view(bare)
     return viewed.cast(pa.large_binary()) if bare == pa.binary_view() else viewed
 
 

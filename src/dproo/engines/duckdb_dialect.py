@@ -74,9 +74,8 @@ DIALECT = sql.Dialect(
     },
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
-        sql.INTEGER: _AS_DOUBLE,
-        # By its text, which is rounded once; by its own cast it would be rounded twice.
-        sql.DECIMAL: f"CAST({_AS_TEXT} AS DOUBLE)",
+        # By their text, which is rounded once; by its own cast one of 128 bits is rounded twice.
+        **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"CAST({_AS_TEXT} AS DOUBLE)"),
         sql.FLOAT: _FLOAT,
         sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
         sql.DATE: "CAST(NULL AS DOUBLE)",

@@ -45,6 +45,9 @@ ROWS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
 SUFFIXES = (*_FORMATS, *ROWS)
 """How the names of files that can be read end."""
 
+# Decimals of so many digits are doubles to DuckDB, which have 16.
+_WIDE = "SELECT name FROM parquet_schema($1) WHERE precision > 38"
+
 FILES = "<files>"
 LONGEST_LINE = "<longest line>"
 
@@ -274,7 +277,10 @@ def _schemas(
             for name in names:
                 source = relation if is_attached else relation.replace(FILES, literal(name))
                 rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
-                schemas.append([(column, kind) for column, kind, *_ in rows])
+                wide = () if is_attached else engine.execute(_WIDE, [name]).fetchall()
+                schemas.append(
+                    [(name, "DECIMAL256" if (name,) in wide else kind) for name, kind, *_ in rows]
+                )
             return stack.pop_all(), engine
 
     schemas: list[list[tuple[str, str]] | None] = []

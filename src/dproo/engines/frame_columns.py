@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Axis
-from dproo.engines.types import by_duckdb, by_ibis, by_polars, by_spark, schema_of
+from dproo.engines.types import by_duckdb, by_polars, by_spark, schema_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -48,7 +48,5 @@ def renamed(
     names = [plain[column] for column in columns]
     if kind.is_polars():
         frame = nw.from_native(by_polars(frame.to_native(), names))
-    if kind.is_ibis():
-        frame = nw.from_native(by_ibis(frame.to_native(), names))
     halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
     return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names

@@ -16,7 +16,7 @@ from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.alphabet.open_text import OpenText
 from dproo.core.counts import Counts
-from dproo.engines import spark_groups
+from dproo.engines import ibis, spark_groups
 from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
@@ -27,7 +27,7 @@ from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
 from dproo.engines.open_letters import named_counts, texts_of
-from dproo.engines.pandas import count_pandas, is_arrow
+from dproo.engines.pandas import count_pandas
 from dproo.engines.people_frames import (
     check_people,
     groups_of,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _CELL = "cell"
+_KNOWN = {"bool", "int64", "float64"}
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -71,9 +72,14 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def to_frame(data: object) -> Frame | None:
-    """Return the data as a frame of narwhals, a series as its only column, else nothing."""
+    """Return the data as a frame of narwhals, a series as its only column, else nothing.
+
+    Raises:
+        ValueError: they are a table of Ibis that is not in DuckDB.
+    """
     import narwhals as nw
 
+    data = ibis.relation_of(data) if ibis.is_ibis(data) else data
     native: Any = attempt(lambda: nw.from_native(_whole(data), allow_series=True))
     return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
 
@@ -251,16 +257,13 @@ def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> T
 
 
 def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
-    """Tell whether narwhals knows the types of columns of Dask, where it cannot ask cells."""
-    import narwhals as nw
+    """Tell whether Dask itself can count columns.
 
-    schema, native = frame.collect_schema(), schema_of(frame)
-    unknown = nw.Unknown, nw.Categorical, nw.Enum, nw.Datetime
-    return all(
-        schema[column] not in unknown
-        and (is_arrow(native[column]) or str(native[column]) in {"bool", "int64", "float64"})
-        for column in columns
-    )
+    Of other types narwhals would have to ask cells, or a function of Dask refuses some: those
+    of text refuse bytes that are not UTF-8.
+    """
+    native = schema_of(frame)
+    return all(str(native[column]) in _KNOWN for column in columns)
 
 
 def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:

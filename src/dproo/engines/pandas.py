@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,6 +19,8 @@ _PLAIN = {
     "float32",
     "float64",
 }
+
+_FIRST, _LAST = date.min.isoformat(), date.max.isoformat()
 
 
 def count_pandas(columns: Sequence[Any], *, alphabet: Alphabet) -> Tally | None:
@@ -37,7 +40,10 @@ def _days(column: Any) -> Any:
     if is_arrow(column.dtype) or column.dtype.kind != "M":
         return column
     moments = column if column.dt.tz is None else column.dt.tz_convert("UTC")
-    days = moments.dt.tz_localize(None).dt.normalize().astype("category")
+    cells = moments.dt.tz_localize(None).to_numpy().astype("M8[D]")
+    day = cells.dtype.type
+    cells[(cells < day(_FIRST)) | (cells > day(_LAST))] = day("NaT")
+    days = type(column)(cells.astype("M8[s]")).astype("category")
     return days.cat.rename_categories([day.date() for day in days.cat.categories])
 
 

@@ -31,10 +31,10 @@ def check_people(frame: Frame) -> None:
     Raises:
         ValueError: it is such a frame.
     """
-    if frame.implementation.is_dask() or frame.implementation.is_ibis():
+    if frame.implementation.is_dask():
         raise ValueError(
-            "person, and an open alphabet, must be used with other data than a frame of Dask or"
-            " Ibis. Give the files or the table behind the frame, or compute it first."
+            "person, and an open alphabet, must be used with other data than a frame of Dask."
+            " Give the files or the table behind the frame, or compute it first."
         )
 
 

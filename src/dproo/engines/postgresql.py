@@ -114,6 +114,8 @@ def open_table(database: Any, asked: Asked) -> Table:
         name, types = _looked_up(cursor, opened, parts, asked.read)
         columns = tuple(column for column, _ in types)
         warnings = check_fit(columns, asked.axes)
+        if asked.open_axis is not None:
+            opened.refuse_bytes(cursor)
         query = _query(_records(name, types), types, asked)
         letters = _letters(asked)
         # It is planned and begun, so that rights and locks are asked for, and reads nothing.

@@ -46,8 +46,12 @@ POSTGRESQL = sql.Dialect(
     numbers={
         sql.TEXT: f"CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END",
         sql.INTEGER: _AS_DOUBLE,
-        # A numeric beyond the doubles would be an error; it is beyond every bin too.
-        sql.DECIMAL: f"CASE WHEN {{}} BETWEEN -1e300 AND 1e300 THEN {_AS_DOUBLE} END",
+        # A numeric that no double is near would be an error: a greater one is beyond every bin,
+        # a smaller one is zero.
+        sql.DECIMAL: (
+            "CASE WHEN abs({}) < 2.4703282292062328e-324 THEN 0"
+            f" WHEN abs({{}}) < 1.7976931348623158e308 THEN {_AS_DOUBLE} END"
+        ),
         sql.FLOAT: _AS_DOUBLE,
         sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
         sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",

@@ -108,6 +108,15 @@ class Session:
         with suppress(postgresql_url.driver().Error), self.connection.transaction():
             cursor.execute(_CHECKED)
 
+    def refuse_bytes(self, cursor: Any) -> None:
+        """Refuse a database that keeps bytes of any kind as text: some could not be sent."""
+        cursor.execute("SHOW server_encoding")
+        if cursor.fetchall() == [("SQL_ASCII",)]:
+            raise ValueError(
+                "alphabet must be listed: the database has no encoding, and may hold bytes that"
+                " are no text."
+            )
+
     def close(self) -> None:
         """Close a connection of our own."""
         if self.is_ours:

@@ -26,34 +26,13 @@ from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column, check_fit
 from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.scan import Scan
+from dproo.engines.sqlalchemy_cells import MARIADB_TYPES, PERSONS, SQLITE_CELL, SQLITE_TYPES
 from dproo.engines.tally import Tally
 
 Found = TypeVar("Found")
 
 _BYTES_OF_A_CHARACTER = 4
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
-# SQLite has cells of any type in any column; only text comes as bytes.
-_SQLITE_CELL = (
-    "CASE typeof({}) WHEN 'text' THEN CASE WHEN length(CAST({} AS BLOB)) <= {most}"
-    " THEN CAST({} AS BLOB) END WHEN 'blob' THEN NULL ELSE {} END"
-)
-_SQLITE_PERSON = "CASE typeof({}) WHEN 'text' THEN CAST({} AS BLOB) ELSE {} END"
-_BYTES = "CAST(CONVERT({} USING utf8mb4) AS BINARY)"
-_TEXT = f"CASE WHEN length({_BYTES}) <= {{most}} THEN {_BYTES} END"
-# What a column of MariaDB holds, and how a cell of it is said; every other type is refused.
-_MARIADB_TYPES = {
-    **dict.fromkeys(("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT"), (sql.TEXT, _TEXT)),
-    **dict.fromkeys(("LONGTEXT", "ENUM"), (sql.TEXT, _TEXT)),
-    **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INTEGER"), (sql.INTEGER, "{}")),
-    **dict.fromkeys(("BIGINT", "YEAR"), (sql.INTEGER, "{}")),
-    **dict.fromkeys(("DECIMAL", "NUMERIC"), (sql.DECIMAL, "{}")),
-    # A float is shown with six digits.
-    **dict.fromkeys(("FLOAT", "DOUBLE", "REAL"), (sql.FLOAT, "CAST({} AS DOUBLE)")),
-    "DATE": (sql.DATE, "{}"),
-    "DATETIME": (sql.TIMESTAMP, "{}"),
-    # In UTC, whatever zone the session is in.
-    "TIMESTAMP": (sql.INSTANT, "TIMESTAMPADD(SECOND, UNIX_TIMESTAMP({}), '1970-01-01')"),
-}
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
 
 
@@ -191,19 +170,20 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
     is_sqlite = data.dialect.name == _SQLITE
+    types = [type(kind).__visit_name__.upper() for _, kind in columns]
     kinds = [
-        (sql.ANY, _SQLITE_CELL)
+        (SQLITE_TYPES.get(name, sql.ANY), SQLITE_CELL)
         if is_sqlite
-        else _MARIADB_TYPES.get(type(kind).__visit_name__.upper(), (None, ""))
-        for _, kind in columns
+        else MARIADB_TYPES.get(name, (None, ""))
+        for name in types
     ]
     quote = sql.quoted if is_sqlite else _backquoted
     return Table(
         connection=connection,
         name=".".join(map(quote, parts)),
         columns=tuple(
-            Column(name=column, kind=kind, type_name=type(declared).__visit_name__)
-            for (column, declared), (kind, _) in zip(columns, kinds, strict=True)
+            Column(name=column, kind=kind, type_name=type_name)
+            for (column, _), type_name, (kind, _) in zip(columns, types, kinds, strict=True)
         ),
         cells=tuple(cell for _, cell in kinds),
         encoding=_encoding(connection) if is_sqlite else "utf-8",
@@ -240,6 +220,9 @@ def _columns(table: Table, names: Sequence[str]) -> tuple[Column, ...]:
 def _query(table: Table, asked: Asked) -> str:
     """Return the one query: of groups, or of all rows where records are to be told apart."""
     places = {column.name: place for place, column in enumerate(table.columns)}
+    # SQLite groups an integer with its real, though beyond 2^53 only one of them is a letter.
+    is_any = [name for name in asked.columns if table.cells[places[name]] == SQLITE_CELL]
+    apart = [f"typeof({table.quote(name)})" for name in is_any]
     cells = [
         table.cells[places[name]]
         .replace("{}", table.quote(name))
@@ -248,11 +231,10 @@ def _query(table: Table, asked: Asked) -> str:
     ]
     if asked.person is not None:
         # Long identifiers are cut where they are looked at; a missing one is nobody's.
-        bytes_of = {_TEXT: _BYTES, _SQLITE_CELL: _SQLITE_PERSON}
         person = table.cells[places[asked.person]]
-        cells.append(bytes_of.get(person, person).replace("{}", table.quote(asked.person)))
+        cells.append(PERSONS.get(person, person).replace("{}", table.quote(asked.person)))
         return f"SELECT {', '.join(cells)} FROM {table.name}"  # noqa: S608
-    groups = ", ".join(str(place + 1) for place in range(len(cells)))
+    groups = ", ".join([*(str(place + 1) for place in range(len(cells))), *apart])
     return f"SELECT {', '.join(cells)}, count(*) FROM {table.name} GROUP BY {groups}"  # noqa: S608
 
 

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 _DOUBLE = 8  # bytes
+_DIGITS = 38  # Polars tells of decimals with more, and cannot read them
 _DAY = 24 * 60 * 60  # seconds
-_EPOCH = date(1970, 1, 1).toordinal()
-_CALENDAR = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -42,6 +41,7 @@ _PLAIN = {
     "Null": sql.NOTHING,
     "Object": sql.ANY,
 }
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"
 _SPARK = {
     r"(string|char|varchar)\b.*": sql.TEXT,
     r"(tiny|small|big)?int": sql.INTEGER,
@@ -72,14 +72,11 @@ def schema_of(frame: Frame) -> dict[str, Any]:
         names, types = native.columns, native.types
     elif kind.is_pyspark() or kind.is_pyspark_connect():
         names, types = zip(*native.dtypes, strict=True)
-    elif kind.is_ibis():
-        names, types = native.schema().names, native.schema().types
     elif kind.is_polars():
         schema = native.collect_schema()
         names, types = schema.names(), schema.dtypes()
-    else:
-        schema = frame.collect_schema()
-        names, types = schema.names(), schema.dtypes()
+    else:  # narwhals knows more libraries than were tried
+        raise ValueError
     if len(set(names)) < len(names):
         raise ValueError
     return dict(zip(names, types, strict=True))
@@ -96,7 +93,7 @@ def kind_in(frame: Frame, dtype: Any) -> str | None:
         return arrow.kind_of(dtype)
     if kind.is_pyspark() or kind.is_pyspark_connect():
         return _spark_kind(str(dtype))
-    return _ibis_kind(dtype) if kind.is_ibis() else _plain_kind(dtype)
+    return _plain_kind(dtype)
 
 
 def _is_of_another_order(dtype: Any) -> bool:
@@ -114,13 +111,13 @@ def enumerated(frame: Frame, dtype: Any) -> tuple[str, ...]:
 
 
 def _plain_kind(dtype: Any) -> str | None:
-    """Tell it of a type of Polars, or of narwhals, which has the same names."""
+    """Tell it of a type of Polars."""
     if dtype.is_integer():
         return sql.INTEGER
     if dtype.is_float():
         return sql.FLOAT
     if dtype.is_decimal():
-        return sql.DECIMAL
+        return sql.DECIMAL if (dtype.precision or 0) <= _DIGITS else None
     name = dtype.base_type().__name__
     if name == "Datetime":
         return sql.INSTANT if dtype.time_zone else sql.TIMESTAMP
@@ -148,38 +145,11 @@ def _spark_kind(name: str) -> str | None:
     return next((kind for words, kind in _SPARK.items() if re.fullmatch(words, name)), None)
 
 
-def _ibis_kind(dtype: Any) -> str | None:
-    kinds = {
-        sql.INTEGER: dtype.is_integer(),
-        sql.FLOAT: dtype.is_floating(),
-        sql.DECIMAL: dtype.is_decimal(),
-        sql.TEXT: dtype.is_string(),
-        sql.BOOLEAN: dtype.is_boolean(),
-        sql.DATE: dtype.is_date(),
-        # Those with a zone are told by the clock of the session, which may be in any.
-        sql.TIMESTAMP: dtype.is_timestamp() and dtype.timezone is None,
-        sql.NOTHING: dtype.is_null(),
-    }
-    return next((kind for kind, is_one in kinds.items() if is_one), None)
-
-
-def by_ibis(table: Any, names: Sequence[str]) -> Any:
-    """Return a table of Ibis with the days of moments, none for one beyond the calendar."""
-    import ibis  # noqa: PLC0415 - where there is a table of it
-
-    found = {}
-    for name in names:
-        if table[name].type().is_timestamp():
-            day = (table[name].epoch_seconds() / _DAY).floor().cast("int64")
-            day = ibis.ifelse(day.between(*_CALENDAR), day, ibis.null())
-            # What DuckDB adds to a date is a moment, whatever Ibis takes it for.
-            moment = (ibis.date("1970-01-01") + day.as_interval("D")).cast("timestamp")
-            found[name] = moment.date()
-    return table.mutate(**found) if found else table
-
-
 def by_spark(frame: Any, names: Sequence[str]) -> Any:
-    """Return a frame of Spark with the days of moments, in UTC whatever zone the session is in."""
+    """Return a frame of Spark with the days of moments, and fixed text without its padding.
+
+    The days are in UTC, whatever zone the session is in.
+    """
     from pyspark.sql import functions as spark  # noqa: PLC0415 - where there is a frame of it
 
     kinds = dict(frame.dtypes)
@@ -189,8 +159,15 @@ def by_spark(frame: Any, names: Sequence[str]) -> Any:
         "timestamp": f"date_from_unix_date(CAST((unix_micros({{}}) - pmod(unix_micros({{}}),"
         f" {micros})) DIV {micros} AS INT))",
     }
-    found = {name: days[kinds[name]].replace("{}", name) for name in names if kinds[name] in days}
-    return frame.withColumns({name: spark.expr(day) for name, day in found.items()})
+    # Unless it is told to keep the type of such a column, Spark tells of it beside the type.
+    padded = {
+        field.name: "rtrim({})"
+        for field in frame.schema
+        if field.metadata.get(_CHAR, kinds[field.name]).startswith("char(")
+    }
+    found = {name: days.get(kinds[name], padded.get(name)) for name in names}
+    cells = {name: cell.replace("{}", name) for name, cell in found.items() if cell}
+    return frame.withColumns({name: spark.expr(cell) for name, cell in cells.items()})
 
 
 def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
