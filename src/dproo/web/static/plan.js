@@ -4,7 +4,7 @@ import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { copies } from "./copying.js";
 import { find, make } from "./drawing.js";
-import { atMost, exponential, logarithmic, plain, shown, value } from "./fields.js";
+import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
 import { clear, notice, refuse } from "./refusing.js";
 
@@ -123,7 +123,7 @@ function showSentence() {
   const target = value(fields.alpha.value);
   const needed = [
     of("n") === null ? "" : `${shown(of("n"))} records`,
-    of("epsilon") === null ? "" : `ε = ${shown(of("epsilon"))}`,
+    of("epsilon") === null ? "" : `ε = ${shownUp(of("epsilon"))}`,
   ].filter(Boolean);
   find("target").textContent =
     target > 0 && needed.length ? `For at most ${atMost(target)}, ${needed.join(" would do, or ")}${needed.length === 1 ? " would do" : ""}.` : "";
@@ -181,7 +181,7 @@ function showAnswers() {
         line,
         "td",
         { class: isPast(name) ? "number past" : "number" },
-        told[j] ? shown(told[j][name]) : "…",
+        told[j] ? shownUp(told[j][name]) : "…",
       ),
     );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
