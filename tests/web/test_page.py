@@ -108,7 +108,7 @@ def test_one_answer_comes_first(browser, admissions_page):
 
 
 REFUSED = {  # what is written, why it is refused, and to how many questions
-    "k": ("1", "Possible values k must be at least 2, got 1.", 6),
+    "k": ("1", "Possible values k must be at least 2, got 1.", 5),
     "alpha": ("2", "Target accuracy \u03b1 must be between 0 and 1, got '2'.", 3),
 }
 

@@ -62,17 +62,37 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
     },
   ),
 );
-const askCurve = (name, known, besides) =>
-  latest((signal) => ask("curve", { query: { ...given(...known, "epsilon"), ...besides }, signal }), {
-    show: (curve) => showCurve(name, curve),
+const askCurve = (name, action, then = () => {}) =>
+  latest(action, {
+    show: (curve) => {
+      curves[name] = curve;
+      chartOf(name).fade(false);
+      showCurves();
+      then();
+    },
     refuse: () => chartOf(name).fade(true),
     place: find(name === "records" ? name : "accuracy"),
   });
+const askPart = (signal, ...known) => ask("curve", { query: given(...known, "epsilon"), signal });
+const askBest = askCurve("best", bestCurve);
 const askCurves = [
-  askCurve("exact", ["n", "k"]),
-  askCurve("best", ["n", "k"], { sampler: find("accuracy").dataset.bound }),
-  askCurve("records", ["k", "alpha"]),
+  askCurve("exact", (signal) => askPart(signal, "n", "k"), () => askBest(0)),
+  askCurve("records", (signal) => askPart(signal, "k", "alpha")),
 ];
+
+/** Return the curve of the sampler without a closed form, asked for decade by decade. */
+async function bestCurve(signal) {
+  const sampler = find("accuracy").dataset.bound;
+  const { epsilon: xs } = curves.exact;
+  const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
+  const values = [];
+  for (let decade = low; decade < high; decade++) {
+    const query = { ...given("n", "k", "epsilon"), sampler, decade };
+    const { series } = await ask("curve", { query, signal });
+    values.splice(-1, 1, ...series[sampler]); // the last of one decade is the first of the next
+  }
+  return { epsilon: xs, series: { [sampler]: values } };
+}
 
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
@@ -134,12 +154,6 @@ function showSentence() {
 }
 
 const chartOf = (name) => (name === "records" ? records : accuracy);
-
-function showCurve(name, curve) {
-  curves[name] = curve;
-  chartOf(name).fade(false);
-  showCurves();
-}
 
 function showCurves() {
   const at = value(fields.epsilon.value);
