@@ -142,12 +142,12 @@ def test_every_epsilon_has_a_meaning(browser, admissions_page):
         assert page.evaluate(WRITE_EACH, list(MEANINGS)) == list(MEANINGS.values())
 
 
-def test_a_question_that_is_no_longer_asked_is_cancelled(browser, admissions_page):
+@pytest.mark.parametrize("question", ["plan?n=1000000&*alpha=*", "curve?n=1000000&*decade=-1"])
+def test_a_question_that_is_no_longer_asked_is_cancelled(browser, admissions_page, question):
     with visit(browser, admissions_page, "plan") as page:
         settled(page, "plan")
-        waiting = "**/api/plan?n=1000000&*alpha=*"
-        page.route(waiting, lambda _: None)  # an answer that never comes
-        with page.expect_request(waiting) as asked:
+        page.route(f"**/api/{question}", lambda _: None)  # an answer that never comes
+        with page.expect_request(f"**/api/{question}") as asked:
             page.fill("#n", "1,000,000")
         with page.expect_event("requestfailed", lambda request: request == asked.value):
             page.fill("#n", "2,000")

@@ -83,12 +83,12 @@ const askCurves = [
 /** Return the curve of the sampler without a closed form, asked for decade by decade. */
 async function bestCurve(signal) {
   const sampler = find("accuracy").dataset.bound;
+  const asked = { ...given("n", "k", "epsilon"), sampler };
   const { epsilon: xs } = curves.exact;
   const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
   const values = [];
   for (let decade = low; decade < high; decade++) {
-    const query = { ...given("n", "k", "epsilon"), sampler, decade };
-    const { series } = await ask("curve", { query, signal });
+    const { series } = await ask("curve", { query: { ...asked, decade }, signal });
     values.splice(-1, 1, ...series[sampler]); // the last of one decade is the first of the next
   }
   return { epsilon: xs, series: { [sampler]: values } };
@@ -96,6 +96,7 @@ async function bestCurve(signal) {
 
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
+  askBest.stop();
   for (const question of [...askAnswers, ...askCurves]) question(delay);
   keepChoices();
   showAll();
