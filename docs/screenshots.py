@@ -19,7 +19,24 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
-COMMAND = str(Path(sys.executable).parent / "dproo")
+
+# A ledger with a history: the clock of its entries goes on by days.
+SERVE = """
+from datetime import UTC, datetime, timedelta
+from dproo.cli import main
+from dproo.ledger import chain
+
+class Calendar(datetime):
+    moment = datetime(2026, 3, 2, 9, 5, tzinfo=UTC)
+
+    @classmethod
+    def now(cls, zone):
+        Calendar.moment += timedelta(days=2, minutes=23)
+        return Calendar.moment
+
+chain.datetime = Calendar
+main()
+"""
 
 LOOKS: dict[str, dict[str, Any]] = {
     "wide": {"viewport": {"width": 1400, "height": 900}, "color_scheme": "light"},
@@ -144,7 +161,8 @@ def main() -> None:
         for name in ("admissions.csv", "diagnosis_codes.txt"):
             shutil.copy(ROOT / "examples" / name, folder)
         ledger = str(Path(folder) / "ledger.sqlite3")
-        command = [COMMAND, "serve", "--folder", folder, "--ledger", ledger]
+        serve = ["serve", "--folder", folder, "--ledger", ledger]
+        command = [sys.executable, "-c", SERVE, *serve]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as process:

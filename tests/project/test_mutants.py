@@ -170,6 +170,7 @@ LEARNED = f"{HOSTILE}_wrong_order_is_refused[the data as the alphabet]"
 STEWARD = "web/test_web_steps.py::test"
 DECLARED_LATE = f"{STEWARD}_a_budget_is_declared_from_nothing_and_only_when_confirmed"
 CONFIRMED = f"{STEWARD}_what_was_shown_is_confirmed_as_what_it_is"
+INTERRUPTED = f"{STEWARD}_an_interrupt_while_records_are_counted_loses_no_release[1]"
 IN_PIECES = f"{HOSTILE}_body_in_pieces_is_refused_when_it_gets_too_large"
 UNOPENED = "web/test_web.py::test_the_data_is_not_opened_before_the_confirmation"
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
@@ -901,6 +902,9 @@ MUTANTS = {
     ),
     "a budget's nonce is taken for a release's": (
         "web/api.py", "self.orders.take(_nonce(fields))", "(self.orders.take if fields['nonce'] in self.orders._waiting else self.declarations.take)(_nonce(fields))", CONFIRMED,
+    ),
+    "Ctrl-C leaves a release that was charged": (
+        "web/answering.py", "await to_thread.run_sync(_answer, action, body)", "await while_wanted(request, partial(_answer, action, body))", INTERRUPTED,
     ),
     "every request may be as long as a code book": (
         "web/gate.py", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -112,6 +114,27 @@ class MariaDB:
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder)
+
+
+class Held:
+    """A view, ``ward.held``, that can be checked at once, and counted when it is let go."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+        wait = "pg_advisory_xact_lock_shared(17)"
+        columns = "code, 'north'::text AS place"
+        server.execute(f"CREATE VIEW held AS SELECT {columns} FROM visits, {wait}")
+        server.execute("SELECT pg_advisory_lock(17)")
+
+    def await_count(self, is_over: Callable[[], bool]) -> None:
+        """Return once somebody counts, or something is over that should have begun to."""
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        while self.server.execute(waiting).fetchone() == (0,) and not is_over():
+            time.sleep(0.01)
+
+    def let_go(self) -> None:
+        """Let whoever waits count."""
+        self.server.execute("SELECT pg_advisory_unlock_all()")
 
 
 def counted(data: Any, table: Any = "ward.visits", column: str = "code") -> list[int]:

@@ -164,7 +164,10 @@ def served(
             yield Served(url, folder, ledger, process)
         finally:
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=PATIENCE)
+            try:
+                _, errors = process.communicate(timeout=PATIENCE)
+            finally:
+                process.kill()  # else a test would wait for it for ever
     assert (process.returncode, errors) == (0, "")
 
 

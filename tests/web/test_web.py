@@ -1,6 +1,8 @@
 """The page's objects: the same as on the command line, and nothing read before its time."""
 
+import contextlib
 import ctypes
+import itertools
 import json
 import os
 import re
@@ -224,9 +226,36 @@ def test_the_law_is_that_of_every_sampler_exactly(page):
         assert [int(weight) for weight in law["weights"]] == [p * total for p in exact]
 
 
+MOST_CALLS = 600_000
+
+
+@pytest.mark.parametrize("n", ["1000000", "1000000000000"])
+def test_a_plan_takes_few_steps_however_many_records_there_are(n):
+    """An epsilon for a million records once took a minute."""
+    calls = itertools.count(1)
+
+    def count(_frame, event, _argument):
+        assert event != "call" or next(calls) <= MOST_CALLS
+
+    sys.setprofile(count)
+    try:
+        questions.plan_answer({"n": n, "k": "9", "alpha": "0.05"})
+    finally:
+        sys.setprofile(None)
+
+
 def test_draws_come_from_the_law(page):
     asked = {"counts": [0, 50, 0], "epsilon": "50", "sampler": "roo", "size": 200}
     assert set(page.post("/api/draws", asked).json["letters"]) == {1}
+
+
+def test_a_curve_is_the_sum_of_its_decades(page):
+    asked = "/api/curve?n=1000&k=9&epsilon=0.1&sampler=bal-roo"
+    whole = page.get(asked).json["series"]["bal-roo"]
+    parts = [
+        page.get(f"{asked}&decade={decade}").json["series"]["bal-roo"] for decade in (-2, -1, 0)
+    ]
+    assert whole == [*parts[0], *parts[1][1:], *parts[2][1:]]
 
 
 def test_a_shape_gives_counts(page):
@@ -239,6 +268,7 @@ def test_a_shape_gives_counts(page):
     [
         ("curve?n=1000&k=9", "epsilon must be given."),
         ("curve?n=1&k=9&epsilon=1e-9", "epsilon must be between 0.0001 and 100 for a chart, got"),
+        ("curve?n=9&k=9&epsilon=1&decade=1", "decade must be one of -1, -2, 0, got '1'."),
         ("tables?n=10&k=3", "epsilon must be given."),
         ("certify?sampler=roo", "k must be given."),
         ("shape?name=zipf&k=3", "n must be given."),
@@ -424,10 +454,11 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
     assert process.returncode == 0
 
 
-def test_an_interrupt_ends_it_though_a_question_is_never_answered(tmp_path):
+def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     code = (
         "import time; from dproo.cli import main; from dproo.web import questions\n"
-        "questions.law_answer = lambda _: (print('asked', flush=True), time.sleep(10**6))\n"
+        "questions.plan_answer = lambda _: (print('asked', flush=True), time.sleep(10**6))\n"
+        "questions.law_answer = questions.plan_answer\n"
         "main()"
     )
     folder, ledger = admissions(tmp_path, budget="1")
@@ -435,10 +466,12 @@ def test_an_interrupt_ends_it_though_a_question_is_never_answered(tmp_path):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, **pipes, text=True) as process:
         page = Served(process.stdout.readline().strip(), folder, ledger, process)
-        question = request("POST", "/api/law", page.headers, b"{}")
-        with socket.create_connection(("127.0.0.1", page.port)) as waiting:
-            waiting.sendall(question)
-            assert process.stdout.readline() == "asked\n"
+        questions = [("POST", "/api/law", b"{}"), ("GET", "/api/plan", b"")]
+        with contextlib.ExitStack() as stack:
+            for method, path, body in questions:
+                asking = socket.create_connection(("127.0.0.1", page.port))
+                stack.enter_context(asking).sendall(request(method, path, page.headers, body))
+                assert process.stdout.readline() == "asked\n"
             process.send_signal(signal.SIGINT)
             try:
                 assert process.communicate(timeout=PATIENCE) == ("", "")

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import signal
+import socket
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -256,11 +260,12 @@ def test_a_password_is_given_once_and_never_told(page, url, sentence):
     assert b"S3CR" not in answer.body
 
 
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("held")
 def test_the_columns_of_a_database_come_from_its_catalog(page, postgresql):
-    asked = {"source": "database", "data": postgresql, "table": "ward.visits"}
+    """Also while nobody can read a record."""
+    asked = {"source": "database", "data": postgresql, "table": "ward.held"}
     found = page.post("/api/columns", asked).json
-    assert [column["name"] for column in found["columns"]] == ["code"]
+    assert [column["name"] for column in found["columns"]] == ["code", "place"]
     assert found["from"] == "schema"
     nobody = "postgresql://nobody@127.0.0.1:1/none"
     told = page.post("/api/columns", asked | {"data": nobody, "password": "S3CR#T@/"})
@@ -272,8 +277,8 @@ def test_a_budget_is_declared_from_nothing_and_only_when_confirmed(empty):
     assert empty.get("/api/ledger").json["datasets"] == []
     shown = empty.post("/api/budget", BUDGET).json
     assert shown["summary"].endswith(
-        "may spend ε = 2, and no more, ever: the number of records is public, each person has one"
-        " record."
+        "may together spend ε = 2, and no more, ever: the number of records is public, each"
+        " person has one record."
     )
     assert not empty.ledger.exists()
     assert empty.post("/api/declare", {"nonce": shown["nonce"]}).status == 200
@@ -341,6 +346,37 @@ def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):
         racer.join()
     assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
     assert empty.get("/api/ledger").json["datasets"][0]["left"] == "0"
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_an_interrupt_while_records_are_counted_loses_no_release(
+    tmp_path, held, postgresql, interrupts
+):
+    """The first waits for the release and its answer, the second for the release alone."""
+    folder, ledger = admissions(tmp_path, budget="1")
+    Ledger(ledger).declare("visits", budget="1", neighbours="replace")
+    source = {"source": "database", "data": postgresql, "dataset": "visits", "table": "ward.held"}
+    with ThreadPoolExecutor(1) as pool, served(folder, ledger) as page:
+        shown = page.post("/api/order", ORDER | source | {"column": "code"}).json
+        answer = pool.submit(page.post, "/api/release", {"nonce": shown["nonce"]})
+        held.await_count(answer.done)
+        assert not answer.done()
+        assert not Ledger(ledger).show()[1].lines[0].is_recorded
+        page.process.send_signal(signal.SIGINT)
+        with suppress(ConnectionRefusedError):
+            while True:
+                socket.create_connection(("127.0.0.1", page.port)).close()
+        if interrupts == 2:
+            page.process.send_signal(signal.SIGINT)
+            assert "What was charged stays charged" in answer.result().json["error"]
+        assert page.process.poll() is None
+        assert page.process.stderr.readline().startswith("A release is still running.")
+        held.let_go()
+        page.process.wait(PATIENCE)
+    (line,) = Ledger(ledger).show()[1].lines
+    assert line.is_recorded
+    if interrupts == 1:
+        assert answer.result().json["ledger"]["entry"] == line.entry
 
 
 def test_a_question_that_nobody_waits_for_is_not_waited_for():

@@ -36,7 +36,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
 
     Prints a link that works once, within ten minutes; press Enter for another. Whoever opens it
     on this machine can spend your budget. The page reads files in the folder only, needs no
-    network and sends nothing anywhere. Press Ctrl-C to stop.
+    network and sends nothing anywhere, except to a database that you name. Press Ctrl-C to stop.
 
     \b
     Examples:
@@ -66,9 +66,12 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         if file is not None:  # some browsers return only when they are closed
             _beside(_open, file, launch.show)
 
+    def tell(sentence: str) -> None:
+        echo(sentence, err=True)
+
     with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
         ledger = address_of(path) if path else default_path()
-        serve(folder=Path(folder), ledger=ledger, port=port, announce=announce)
+        serve(folder=Path(folder), ledger=ledger, port=port, announce=announce, tell=tell)
 
 
 def _beside(action: Callable[..., None], *arguments: object) -> None:

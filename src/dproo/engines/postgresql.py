@@ -33,19 +33,20 @@ _RELATION = (
 )
 # Each column with the type it is made of: a domain is its base type, an enumeration is text.
 _COLUMNS = """
-    WITH RECURSIVE typed (attname, oid) AS (
-        SELECT attname, atttypid FROM pg_attribute
+    WITH RECURSIVE typed (attnum, attname, oid) AS (
+        SELECT attnum, attname, atttypid FROM pg_attribute
         WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
         UNION ALL
-        SELECT attname, typbasetype FROM typed JOIN pg_type USING (oid) WHERE typtype = 'd'
+        SELECT attnum, attname, typbasetype FROM typed JOIN pg_type USING (oid) WHERE typtype = 'd'
     )
     SELECT attname, typname, CASE WHEN typtype = 'e' OR typname = 'citext' THEN 'text'
         WHEN nspname = 'pg_catalog' THEN typname END,
         ARRAY(SELECT CAST(enumlabel AS text) FROM pg_enum WHERE enumtypid = oid_of
             ORDER BY enumsortorder)
-    FROM (SELECT attname, oid, oid AS oid_of FROM typed) AS t JOIN pg_type USING (oid)
+    FROM (SELECT attnum, attname, oid, oid AS oid_of FROM typed) AS t JOIN pg_type USING (oid)
         JOIN pg_namespace ON pg_namespace.oid = typnamespace
     WHERE typtype <> 'd'
+    ORDER BY attnum
 """
 
 

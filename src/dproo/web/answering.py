@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from asyncio import Future, Semaphore, get_running_loop
+from asyncio import CancelledError, Future, Semaphore, get_running_loop
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -21,8 +21,11 @@ _STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
 """The status of an answer that nobody receives."""
 
+_LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo ledger show."
+
 _AT_ONCE = Semaphore(4)
 _asked: set[CancelScope] = set()
+_changing: set[Request] = set()
 
 Fields = Mapping[str, Any]
 Action = Callable[[Fields], dict[str, Any]]
@@ -48,10 +51,20 @@ def post(path: str, action: Action) -> Route:
 
 
 def change(path: str, action: Action) -> Route:
-    """Return the route of a change: once it has begun, it is carried out."""
+    """Return the route of a change: once it has begun, it is carried out.
+
+    The process ends after it, and after its answer unless it is interrupted twice.
+    """
 
     async def endpoint(request: Request) -> Response:
-        return await to_thread.run_sync(_answer, action, await request.body())
+        body = await request.body()
+        _changing.add(request)
+        try:
+            return await to_thread.run_sync(_answer, action, body)
+        except CancelledError:
+            return _json({"error": _LEFT, "exit_code": FAILED}, _STATUS[FAILED])
+        finally:
+            _changing.discard(request)
 
     return Route(path, endpoint, methods=["POST"])
 
@@ -84,6 +97,11 @@ def forget_questions() -> None:
     """Stop waiting for the answer to any question; a change that has begun goes on."""
     for scope in _asked:
         scope.cancel()
+
+
+def is_changing() -> bool:
+    """Tell whether a change has begun and is not answered yet."""
+    return bool(_changing)
 
 
 async def _aside(answer: Callable[[], Response]) -> Response:

@@ -60,7 +60,7 @@ class Declaration:
         return {
             "dataset": self.dataset,
             "budget": in_epsilon(budget_of(self.budget)),
-            "summary": f"All releases of “{self.dataset}” together may spend ε ="
+            "summary": f"All releases that are charged to “{self.dataset}” may together spend ε ="
             f" {in_epsilon(budget_of(self.budget))}, and no more, ever:"
             f" {RELATIONS[self.relation['neighbours']]}, {person}.",
         }

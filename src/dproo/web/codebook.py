@@ -62,16 +62,7 @@ def preview(form: Fields) -> dict[str, Any]:
     A code book that is being written is mostly wrong: what is wrong is an answer, not a refusal.
     """
     descriptor = _confirmed(form)
-    schema = descriptor["schema"]
-    lines = []
-    for field in schema["fields"]:
-        alone = {**schema, "fields": [{**field, "parents": []}]}
-        try:
-            (line,) = overview({**descriptor, "schema": alone}).lines
-            lines.append({"column": line.column, "k": line.k, "values": line.shown, "error": ""})
-        except (TypeError, ValueError) as error:
-            told = str(error).removeprefix("schema.fields[0]").lstrip(".: ")
-            lines.append({"column": field.get("name"), "k": None, "values": "", "error": told})
+    lines = [_line(descriptor, field) for field in descriptor["schema"]["fields"]]
     found: CodeBook | None = None
     wrong = ""
     try:
@@ -85,6 +76,23 @@ def preview(form: Fields) -> dict[str, Any]:
         "codebook_sha256": found.digest if found and not wrong else None,
         "codebook": {"$schema": PROFILE, **descriptor},
     }
+
+
+def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
+    """Return how many values one column has, the first of them, and what any other cell is."""
+    schema = {**descriptor["schema"], "fields": [{**field, "parents": []}]}
+    alone = {**descriptor, "schema": schema}
+    try:
+        (found,) = CodeBook.of(alone).fields
+        (line,) = overview(alone).lines
+    except (TypeError, ValueError) as error:
+        wrong = str(error).removeprefix("schema.fields[0]").lstrip(".: ")
+        return {"column": field.get("name"), "k": None, "values": "", "rest": "", "error": wrong}
+    rest = f"anything else is “{found.other}”"
+    if found.outside is not None:
+        rest = f"anything else counts as {found[found.outside]}"
+    told = {"k": line.k, "values": line.shown, "rest": rest, "error": ""}
+    return {"column": line.column, **told}
 
 
 def row_plan(form: Fields) -> dict[str, Any]:
@@ -104,14 +112,30 @@ def row_plan(form: Fields) -> dict[str, Any]:
     warnings = epsilon_warnings(answer.epsilon)
     if answer.alpha is None or answer.alpha > POOR:
         warnings.append("The row may be poor: use more records, a larger ε, or fewer values.")
-    return row_plan_object(answer) | {"sentence": _sentence(answer, form), "warnings": warnings}
+    told = {"sentence": _sentence(answer, form), "limits": _limits(answer), "warnings": warnings}
+    return row_plan_object(answer) | told
 
 
 def _sentence(answer: RowPlan, form: Fields) -> str:
+    """Return how far a row can be from one that is drawn without privacy, by the same network."""
     given = f"With {answer.n:,} records at ε = {form['epsilon']},"
     if answer.alpha is None:
-        return f"{given} no bound is known: a column's parents are not all in one earlier family."
-    return f"{given} at most {percent(answer.alpha)} of rows differ from what the data would give."
+        return (
+            f"{given} no bound is known: a column depends on several columns that do not depend"
+            " on each other."
+        )
+    exact = "rows drawn without privacy, with the same dependencies"
+    if len(answer.columns) == 1:
+        exact = "a random record's"
+    return f"{given} at most {percent(answer.alpha)} of rows differ from {exact}."
+
+
+def _limits(answer: RowPlan) -> str:
+    """Return what the bound leaves out: how far the network itself is from the data."""
+    if len(answer.columns) == 1:
+        return ""
+    said = "learned" if answer.network_epsilon else "declared"
+    return f"Dependencies that are not {said} are lost; that is not counted here."
 
 
 def fits(form: Fields, folder: Folder) -> dict[str, Any]:

@@ -17,13 +17,17 @@ _LOW, _HIGH = -2, 1
 _LOWEST, _HIGHEST = -4, 2
 
 
-def curve(*, epsilon: str, sampler: str | None = None, **known: Any) -> dict[str, Any]:
+def curve(
+    *, epsilon: str, sampler: str | None = None, decade: str | None = None, **known: Any
+) -> dict[str, Any]:
     """Return every sampler's answer for epsilons around the given one, evenly on a log scale.
 
     Args:
         epsilon: what the range of epsilons must hold.
         sampler: the one to answer for, by default all that have a closed form: a curve has
             many points.
+        decade: the power of ten that the part to answer for begins with, by default the whole
+            range: a sampler without a closed form takes a while for each point.
         known: two of n, k and alpha; the other one is solved for.
 
     >>> found = curve(epsilon="0.1", n=1000, k=9)
@@ -34,6 +38,9 @@ def curve(*, epsilon: str, sampler: str | None = None, **known: Any) -> dict[str
     if not _LOWEST <= decades <= _HIGHEST:
         raise ValueError(refusal("epsilon", "be between 0.0001 and 100 for a chart", epsilon))
     low, high = min(_LOW, floor(decades)), max(_HIGH, ceil(decades))
+    if decade is not None:
+        low = int(one_of("decade", decade, map(str, range(low, high))))
+        high = low + 1
     asked = () if sampler is None else (one_of("sampler", sampler, planned()),)
     return _curve(low, high, asked, tuple(sorted(known.items())))
 

@@ -41,8 +41,8 @@ def plan_answer(fields: Fields) -> dict[str, Any]:
 def curve_answer(fields: Fields) -> dict[str, Any]:
     """Return the answers over a range of epsilon."""
     options = dict(fields)
-    sampler = options.pop("sampler", None)
-    return curve(sampler=sampler, **_parameters(options, "epsilon"))
+    part = {name: options.pop(name, None) for name in ("sampler", "decade")}
+    return curve(**part, **_parameters(options, "epsilon"))
 
 
 def certify_answer(fields: Fields) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import uvicorn
 
 from dproo.core.arguments import refusal, whole
 from dproo.ledger import Address
-from dproo.web.answering import forget_questions
+from dproo.web.answering import forget_questions, is_changing
 from dproo.web.application import application
 from dproo.web.connection import Connection
 from dproo.web.door import Door
@@ -26,12 +26,16 @@ class _Server(uvicorn.Server):
 
     asyncio takes one number for both. Few, since none of those accepted is looked at before the
     last of them; a long queue, since the kernel makes whoever finds it full wait for a second.
-    It is announced once it hears Ctrl-C, however it was started.
+    It is announced once it hears Ctrl-C, however it was started. Ctrl-C ends it as soon as what
+    was charged is recorded.
     """
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, announce: Callable[[], None], tell: Callable[[str], None]
+    ) -> None:
         super().__init__(config)
         self._announce = announce
+        self._tell = tell
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -41,10 +45,19 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         forget_questions()
+        if is_changing():
+            self._tell("A release is still running. dproo serve ends when it is recorded.")
         await super().shutdown(sockets)
 
 
-def serve(*, folder: Path, ledger: Address, port: int, announce: Callable[[Door], None]) -> None:
+def serve(
+    *,
+    folder: Path,
+    ledger: Address,
+    port: int,
+    announce: Callable[[Door], None],
+    tell: Callable[[str], None],
+) -> None:
     """Serve the page until the process is interrupted.
 
     Args:
@@ -52,6 +65,7 @@ def serve(*, folder: Path, ledger: Address, port: int, announce: Callable[[Door]
         ledger: the ledger's file; it need not be there.
         port: the port to listen on; 0 takes a free one.
         announce: called with the door, which makes links, once they can be opened.
+        tell: called with a sentence if the end has to wait for a release.
 
     Raises:
         ValueError: the folder is not there, or the port is taken.
@@ -78,5 +92,6 @@ def serve(*, folder: Path, ledger: Address, port: int, announce: Callable[[Door]
                 proxy_headers=False,
             ),
             lambda: announce(door),
+            tell,
         )
         server.run(sockets=[listener])

@@ -31,7 +31,8 @@ const PATIENCE = 300;
 
 /**
  * Return a function that asks for `action` anew, once calls pause for `wait` milliseconds. A
- * question that is no longer asked is cancelled, and its answer is never shown.
+ * question that is no longer asked is cancelled, and its answer is never shown; `stop` of the
+ * function cancels it without asking anew.
  * If an answer takes long, `place` says that it is busy.
  */
 export function latest(action, { show, refuse, place, wait = 100 }) {
@@ -50,12 +51,17 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
     clearTimeout(late);
     if (running === mine) place?.removeAttribute("aria-busy");
   };
-  return (delay = wait) => {
+  const stop = () => {
     clearTimeout(timer);
     running?.abort();
     running = undefined;
+    place?.removeAttribute("aria-busy");
+  };
+  const start = (delay = wait) => {
+    stop();
     timer = setTimeout(run, delay);
   };
+  return Object.assign(start, { stop });
 }
 
 /** Tell the other tabs that the ledger has changed. */

@@ -186,8 +186,9 @@ export class Column {
   }
 
   /** Show how many values the server has found, or what is wrong. */
-  tell({ k, values, error } = {}) {
-    this.preview.textContent = k ? `k = ${k.toLocaleString("en")}: ${values}, and other` : "";
+  tell({ k, values, rest, error } = {}) {
+    const many = k ? k.toLocaleString("en") : "";
+    this.preview.textContent = k ? `k = ${many} possible values: ${values}; ${rest}` : "";
     const isEmpty = !Object.values(this.controls).some(
       (control) => !control.closest("[hidden]") && control.value.trim(),
     );

@@ -14,10 +14,17 @@ export function value(text) {
   return rest.length || over === "" ? NaN : Number(over) / Number(under ?? 1);
 }
 
+/** Return a whole number with commas between its thousands, and any other text as it is. */
+export function grouped(text) {
+  const bare = meant(text);
+  return /^\d+$/.test(bare) ? BigInt(bare).toLocaleString("en") : text;
+}
+
 /** Connect the text and the slider of a field; `changed` is called after either moves. */
 export function logarithmic(field, changed) {
   const [text, slider] = field.querySelectorAll("input");
   const isWhole = WHOLE.has(field.dataset.name);
+  const group = () => isWhole && (text.value = grouped(text.value));
   const follow = () => {
     const number = value(text.value);
     if (number > 0) slider.value = Math.log10(number);
@@ -27,12 +34,15 @@ export function logarithmic(field, changed) {
     follow();
     changed();
   });
+  text.addEventListener("change", group);
   slider.addEventListener("input", () => {
     const number = 10 ** Number(slider.value);
     text.value = isWhole ? String(Math.round(Number(number.toPrecision(2)))) : plain(number, 2);
+    group();
     slider.setAttribute("aria-valuetext", text.value);
     changed();
   });
+  group();
   follow();
   return {
     get value() {
@@ -72,20 +82,33 @@ export function apart(one, other) {
   return [String(one), String(other)];
 }
 
-/** Write a share in percent, rounded up to two digits: never better than it is. */
-export function atMost(share) {
-  const places = Math.max(0, 1 - Math.floor(Math.log10(share * 100)));
-  const unit = 10 ** Math.min(places, 4);
-  const rounded = Math.ceil(share * 100 * unit * (1 - 1e-12)) / unit;
-  return `${Math.max(rounded, 1e-3)} %`;
+/** Round a number up to so many digits: never better than it is. */
+function up(number, digits) {
+  const unit = 10 ** (digits - 1 - Math.floor(Math.log10(number)));
+  return Math.ceil(number * unit * (1 - 1e-12)) / unit;
 }
 
-/** Write e to the power of a number, however large. */
+/** Write a number for a person, rounded up where it is rounded. */
+export function shownUp(number) {
+  const isWhole = number === null || number === undefined || Number.isInteger(number);
+  return shown(isWhole ? number : up(number, number < 1e-4 ? 2 : 3));
+}
+
+/** Write a share in percent, rounded up to two digits. */
+export function atMost(share) {
+  return `${plain(up(Math.max(share * 100, 1e-3), 2), 2)} %`;
+}
+
+/** Write a certified epsilon, rounded up to six digits. */
+export const certified = (epsilon) => plain(up(epsilon, 6), 6);
+
+/** Write e to the power of a number, rounded up, however large. */
 export function exponential(number) {
   if (!(number > 0)) return "…";
   const factor = Math.exp(number);
-  if (factor < 1e6) return plain(factor, factor < 10 ? 4 : 3);
-  return `10${superscript(Math.floor(number / Math.LN10))} and more`;
+  if (factor >= 1e6) return `10${superscript(Math.ceil(number / Math.LN10))}`;
+  const rounded = up(factor, factor < 10 ? 4 : 3);
+  return rounded < 1000 ? plain(rounded, 4) : rounded.toLocaleString("en");
 }
 
 /** Write a power as a small number above the line. */

@@ -56,7 +56,7 @@ function showVerdict(found, kept, probability) {
     );
   } else {
     place.append(`ε = ${shown(claimed)} is claimed. The true loss is `);
-    make(place, "strong", { class: "leak" }, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)} as much`);
+    make(place, "strong", { class: "leak" }, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)}`);
     const [factor, allowed] = apart(probability.after / probability.before, Math.exp(claimed));
     place.append(`: one record changes a probability by a factor ${factor}, not ${allowed}.`);
   }
@@ -65,8 +65,8 @@ function showVerdict(found, kept, probability) {
 
 function times(factor) {
   return factor < 1.1
-    ? `${((factor - 1) * 100).toPrecision(2)} % more than`
-    : `${shown(Number(factor.toPrecision(3)))} times`;
+    ? `${((factor - 1) * 100).toPrecision(2)} % more`
+    : `${shown(Number(factor.toPrecision(3)))} times as much`;
 }
 
 /** Return the number that a fraction such as 1/100 denotes. */

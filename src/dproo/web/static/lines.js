@@ -133,7 +133,7 @@ export function lineChart(container, axes, pick) {
     labels.forEach((one, i) => {
       if (i) one.at = Math.max(one.at, labels[i - 1].at + LINE_HEIGHT);
     });
-    let floor = plot.box.bottom + 4;
+    let floor = plot.box.bottom - 4; // above the numbers of the axis
     for (const one of labels.reverse()) {
       one.at = Math.min(one.at, floor);
       floor = one.at - LINE_HEIGHT;

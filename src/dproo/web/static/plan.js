@@ -4,7 +4,7 @@ import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { copies } from "./copying.js";
 import { find, make } from "./drawing.js";
-import { atMost, exponential, logarithmic, plain, shown, value } from "./fields.js";
+import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
 import { clear, notice, refuse } from "./refusing.js";
 
@@ -62,20 +62,41 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
     },
   ),
 );
-const askCurve = (name, known, besides) =>
-  latest((signal) => ask("curve", { query: { ...given(...known, "epsilon"), ...besides }, signal }), {
-    show: (curve) => showCurve(name, curve),
+const askCurve = (name, action, then = () => {}) =>
+  latest(action, {
+    show: (curve) => {
+      curves[name] = curve;
+      chartOf(name).fade(false);
+      showCurves();
+      then();
+    },
     refuse: () => chartOf(name).fade(true),
     place: find(name === "records" ? name : "accuracy"),
   });
+const askPart = (signal, ...known) => ask("curve", { query: given(...known, "epsilon"), signal });
+const askBest = askCurve("best", bestCurve);
 const askCurves = [
-  askCurve("exact", ["n", "k"]),
-  askCurve("best", ["n", "k"], { sampler: find("accuracy").dataset.bound }),
-  askCurve("records", ["k", "alpha"]),
+  askCurve("exact", (signal) => askPart(signal, "n", "k"), () => askBest(0)),
+  askCurve("records", (signal) => askPart(signal, "k", "alpha")),
 ];
+
+/** Return the curve of the sampler without a closed form, asked for decade by decade. */
+async function bestCurve(signal) {
+  const sampler = find("accuracy").dataset.bound;
+  const asked = { ...given("n", "k", "epsilon"), sampler };
+  const { epsilon: xs } = curves.exact;
+  const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
+  const values = [];
+  for (let decade = low; decade < high; decade++) {
+    const { series } = await ask("curve", { query: { ...asked, decade }, signal });
+    values.splice(-1, 1, ...series[sampler]); // the last of one decade is the first of the next
+  }
+  return { epsilon: xs, series: { [sampler]: values } };
+}
 
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
+  askBest.stop();
   for (const question of [...askAnswers, ...askCurves]) question(delay);
   keepChoices();
   showAll();
@@ -123,7 +144,7 @@ function showSentence() {
   const target = value(fields.alpha.value);
   const needed = [
     of("n") === null ? "" : `${shown(of("n"))} records`,
-    of("epsilon") === null ? "" : `ε = ${shown(of("epsilon"))}`,
+    of("epsilon") === null ? "" : `ε = ${shownUp(of("epsilon"))}`,
   ].filter(Boolean);
   find("target").textContent =
     target > 0 && needed.length ? `For at most ${atMost(target)}, ${needed.join(" would do, or ")}${needed.length === 1 ? " would do" : ""}.` : "";
@@ -134,12 +155,6 @@ function showSentence() {
 }
 
 const chartOf = (name) => (name === "records" ? records : accuracy);
-
-function showCurve(name, curve) {
-  curves[name] = curve;
-  chartOf(name).fade(false);
-  showCurves();
-}
 
 function showCurves() {
   const at = value(fields.epsilon.value);
@@ -181,7 +196,7 @@ function showAnswers() {
         line,
         "td",
         { class: isPast(name) ? "number past" : "number" },
-        told[j] ? shown(told[j][name]) : "…",
+        told[j] ? shownUp(told[j][name]) : "…",
       ),
     );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);

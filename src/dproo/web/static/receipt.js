@@ -1,17 +1,22 @@
 // What was released: the row as a card, what it means and what not, and its receipt.
 
-import { find, make } from "./drawing.js";
 import { short } from "./account.js";
+import { find, make } from "./drawing.js";
+import { certified } from "./fields.js";
 
 const MEANS = {
   row:
-    "The row is like a record of the data: columns that depend on each other fit together as they" +
-    " do there. It is nobody’s record, and one row is not a statistic.",
+    "The row is made to be like a record: columns that depend on each other, as was declared or" +
+    " learned, fit together about as they do in the data. It is drawn, not copied: it may or may" +
+    " not equal somebody’s record, and one row is not a statistic.",
   value:
-    "The value is drawn like that of a random record. It tells nothing certain about anybody, and" +
-    " one value is not a statistic.",
+    "The value is drawn about as often as a random record has it. It may or may not be" +
+    " somebody’s, and one value is not a statistic.",
 };
-const PROTECTS = { replace: "one record is replaced", "add-remove": "one record is added or removed" };
+const PROTECTS = {
+  replace: "what it says (the number of records is public)",
+  "add-remove": "what it says, and whether it is there at all",
+};
 
 /** Show a list of warnings, or hide it if there are none. */
 export function warn(place, warnings = []) {
@@ -40,15 +45,15 @@ export function showReceipt(receipt) {
   const facts = {
     Accuracy: receipt.accuracy,
     "ε charged": receipt.epsilon_decimal,
-    "Worst loss, certified": receipt.certificate.epsilon.toPrecision(6),
-    Protects: `${receipt.protects}, where ${PROTECTS[receipt.neighbours]}`,
+    "ε certified": `at most ${certified(receipt.certificate.epsilon)}`,
+    Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
     Records: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
     Sampler: receipt.sampler,
     Dependencies: receipt.network,
     Purpose: receipt.purpose,
     Ledger: `entry ${receipt.ledger.entry} of ${short(receipt.ledger.dataset)}`,
-    "Head of the chain": receipt.ledger.head,
+    "Ledger fingerprint": receipt.ledger.head,
   };
   find("facts").replaceChildren();
   for (const [name, text] of Object.entries(facts)) {

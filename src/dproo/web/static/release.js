@@ -6,7 +6,7 @@ import { ask, latest } from "./api.js";
 import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
 import { find, make } from "./drawing.js";
-import { meant, shown } from "./fields.js";
+import { grouped, meant, shown } from "./fields.js";
 import { networkChart } from "./network.js";
 import { warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
@@ -17,6 +17,7 @@ const start = read();
 const kept = history.state; // the code book that was being written when the room was left
 for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "alphabet"])
   if (start[id]) find(id).value = start[id];
+find("n").value = grouped(find("n").value);
 if (start.sampler) find("sampler").value = start.sampler;
 if (start.what) document.querySelector(`[name=what][value=${start.what === "value" ? "value" : "row"}]`).checked = true;
 if (kept?.network) find("network").value = kept.network;
@@ -54,6 +55,7 @@ const forecast = latest(
     show: (plan) => {
       clear(privacy);
       find("forecast").textContent = plan.sentence;
+      find("forecast-limits").textContent = plan.limits;
       warn(find("warnings"), plan.warnings);
       chart.show(plan);
     },
@@ -66,6 +68,7 @@ const forecast = latest(
 
 function hideForecast() {
   find("forecast").textContent = "";
+  find("forecast-limits").textContent = "";
   warn(find("warnings"));
   chart.show(null);
 }
@@ -82,7 +85,7 @@ async function look({ focuses = false } = {}) {
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
-      `${shown(found.columns.length)} columns, from ${from}; no record was read.${notes}`;
+      `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
     for (const [id, first] of [
       ["column", "Choose a column"],
       ["person", "nobody has several records"],
@@ -178,6 +181,7 @@ async function check({ codebook, source: kind, data, password, table, delimiter,
   throw new Error(found.refusals.join(" "));
 }
 
+find("n").addEventListener("change", ({ target }) => (target.value = grouped(target.value)));
 privacy.addEventListener("submit", (event) => {
   event.preventDefault();
   confirmation.review();

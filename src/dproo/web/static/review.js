@@ -58,7 +58,7 @@ export function reviewOf({ root, order, check, done }) {
     find("go").disabled = true;
     const tell = () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
-      find("progress").textContent = `Charged. Counting the records… ${seconds ? `${seconds} s` : ""}`;
+      find("progress").textContent = `Charging, then counting the records… ${seconds ? `${seconds} s` : ""}`;
     };
     tell();
     const clock = setInterval(tell, SECOND);

@@ -160,7 +160,8 @@ function showDraws() {
     ],
   });
   const last = drawn.length ? ` The last one: ${letter(drawn.at(-1))}.` : "";
-  find("drawn").textContent = `${drawn.length.toLocaleString("en")} draws.${last}`;
+  const draw = drawn.length === 1 ? "draw" : "draws";
+  find("drawn").textContent = `${drawn.length.toLocaleString("en")} ${draw}.${last}`;
 }
 
 async function drawMore(size) {
