@@ -133,6 +133,7 @@ POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_ever
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
 SHEET = "engines/test_row_files.py::test_a_sheet_has_a_header_and_a_record_in_every_row_below"
 NO_ENCODING = "engines/test_row_files.py::test_text_that_is_in_no_encoding_stops_nothing"
+INTEGER_OR_REAL = "engines/test_odd_cells.py::test_sqlite_tells_an_integer_from_its_real"
 ANY_CELL = "engines/test_sqlalchemy.py::test_sqlite_has_cells_of_any_type_in_any_column"
 TOO_LONG = "engines/test_layouts.py::test_a_cell_far_longer_than_every_letter_is_not_read"
 CUT_OFF = "engines/test_layouts.py::test_a_file_that_ends_too_early_fails_in_one_sentence"
@@ -615,8 +616,11 @@ MUTANTS = {
     "one broken text stops the count of an SPSS file": (
         "engines/statistics_files.py", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
     ),
+    "an integer of SQLite is equal to its real": (
+        "engines/sqlalchemy.py", 'f"typeof({table.quote(name)})"', 'f"0 * length({table.quote(name)})"', INTEGER_OR_REAL,
+    ),
     "one broken text stops the count of SQLite": (
-        "engines/sqlalchemy.py", '" THEN CAST({} AS BLOB) END WHEN', '" THEN {} END WHEN', ANY_CELL,
+        "engines/sqlalchemy_cells.py", '" THEN CAST({} AS BLOB) END WHEN', '" THEN {} END WHEN', ANY_CELL,
     ),
     "a file that was cut off passes for a whole one": (
         "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
