@@ -31,7 +31,10 @@ HOW = ("--delimiter", ";", "--encoding", "utf-16")
     ("options", "values"),
     [
         (("Seen", "--as", "month:DD.MM.YYYY", "--alphabet", "2024-03..2024-05"), ["2024-03"]),
-        (("fee", "--decimal", ",", "--alphabet", "bins:0,100", "--missing", "0.5"), ["[0, 100)"]),
+        (  # one record of forty has no fee
+            ("fee", "--decimal", ",", "--alphabet", "bins:0,100", "--missing", "0.5"),
+            ["[0, 100)", "other"],
+        ),
         (("id", "--thousands", ",", "--alphabet", "0..40"), [str(i) for i in range(40)]),
     ],
 )

@@ -14,6 +14,7 @@ from dproo.analysis.enumeration import every_dataset, falling_datasets
 from dproo.core.exact import BITS
 from dproo.mechanisms import BalancedRevealOrObscure
 from dproo.mechanisms.balanced_bounds import BalancedBounds
+from dproo.mechanisms.balanced_levels import balanced_weights
 from dproo.mechanisms.balanced_mean import Letters, largest_mean, largest_mean_distance, mean
 
 ONE = 1 << BITS
@@ -38,7 +39,7 @@ class Domination:
 
     def excess(self, dataset):
         """Return by how much a dataset is further than that, over the price."""
-        letters, weights = self.letters, self.table.weights(Counts.of(dataset))
+        letters, weights = self.letters, balanced_weights(self.table, Counts.of(dataset))
         every, probable = 0, []
         for count, weight in zip(dataset, weights, strict=True):
             gain = (Fraction(weight * sum(dataset), weights.total) - count) * ONE
@@ -112,7 +113,7 @@ def mean_distance(table, k, n, p):
             continue
         key = tuple(sorted(dataset))
         if key not in laws:
-            weights = table.weights(Counts.of(key))
+            weights = balanced_weights(table, Counts.of(key))
             laws[key] = {c: w / weights.total for c, w in zip(key, weights, strict=True)}
         for y, count in enumerate(dataset):
             output[y] += chance * laws[key][count]
