@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,7 @@ import sqlalchemy as sa
 
 from dproo import Alphabet, engines
 from dproo.alphabet.open_text import OpenText
+from dproo.alphabet.reading import Reading
 
 OPEN = Alphabet(axes=(OpenText(),))
 DAYS = Alphabet.of(["2024-01-01", "2024-01-02"]).read_as("date")
@@ -190,6 +192,26 @@ def test_a_collation_below_ibis_folds_nothing(tmp_path: Path) -> None:
     for data, name in ((other.table("t"), "sqlite"), (ibis.table({"a": "string"}), "None")):
         with pytest.raises(ValueError, match=f"over DuckDB, got '?{name}'?. Read other"):
             engines.prepare(data, alphabet=["x"], column="a")
+
+
+def test_a_moment_of_sqlite_is_read_by_its_day_or_refused() -> None:
+    connection = sa.create_engine("sqlite://").connect()
+    connection.exec_driver_sql("CREATE TABLE t (a DATETIME)")
+    for cell in ("2024-03-01 10:00:00.000000", "2024-03-01 23:59:59", None):
+        connection.exec_driver_sql("INSERT INTO t VALUES (?)", (cell,))
+    days = Alphabet.of(["2024-03-01"])
+    options = {"table": "t", "column": "a"}
+    with pytest.raises(ValueError, match="Add --as date, month or year"):
+        engines.prepare(connection, alphabet=days, **options)
+    read = replace(days, axes=(days.axes[0].read_as(Reading(kind="date")),))
+    assert list(engines.count(connection, alphabet=read, **options)) == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl"])
+def test_a_column_of_a_file_that_is_no_text_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('{"a": "x"}\n')
+    with pytest.raises(ValueError, match="column must be a column of the data, got 5"):
+        engines.prepare(tmp_path / name, alphabet=["x"], column=5)  # type: ignore[arg-type]
 
 
 def test_sqlite_tells_an_integer_from_its_real() -> None:

@@ -17,7 +17,7 @@ from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Incoming, Opened
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, engine_for, enumerated, literal
-from dproo.engines.fit import Column
+from dproo.engines.fit import Column, MissingColumnError
 from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.text_files import TextFile, refuse_column, suffix_of
 
@@ -116,6 +116,9 @@ def open_files(
         raise ValueError(
             "column must be given for a file. List the columns: dproo codebook draft DATA."
         )
+    for column in columns or ():
+        if not isinstance(column, str):
+            raise MissingColumnError(column)
     (file_format,) = formats
     if (table is None) == (file_format == DUCKDB):
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))

@@ -9,7 +9,11 @@ SQLITE_CELL = (
     "CASE typeof({}) WHEN 'text' THEN CASE WHEN length(CAST({} AS BLOB)) <= {most}"
     " THEN CAST({} AS BLOB) END WHEN 'blob' THEN NULL ELSE {} END"
 )
-SQLITE_TYPES = {"BOOLEAN": sql.INTEGER}  # it has no booleans: they are 0 and 1
+# It has no booleans, which are 0 and 1, and no moments, which are text with a day and an hour.
+SQLITE_TYPES = {
+    "BOOLEAN": sql.INTEGER,
+    **dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP),
+}
 _SQLITE_PERSON = "CASE typeof({}) WHEN 'text' THEN CAST({} AS BLOB) ELSE {} END"
 _BYTES = "CAST(CONVERT({} USING utf8mb4) AS BINARY)"
 _TEXT = f"CASE WHEN length({_BYTES}) <= {{most}} THEN {_BYTES} END"
