@@ -113,12 +113,25 @@ def test_counts_of_other_letters_are_refused_without_their_number() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the engine below Ibis
 def test_an_expression_of_ibis_is_not_run_before_the_charge() -> None:
-    table = ibis.memtable(pa.table({"a": [CANARY]}))
+    backend = ibis.duckdb.connect()
+    backend.con.from_arrow(pa.table({"a": [CANARY]})).create("t")
+    table = backend.table("t")
     broken = table.select(a=table.a.cast("int64"))
     scan = engines.prepare(broken, alphabet=["7"])
     with pytest.raises(ReleaseError) as failed:
         scan.count()
     assert CANARY not in str(failed.value)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("cells", [[1, 2], [1, CANARY]])
+def test_a_table_of_ibis_in_memory_is_refused_whatever_is_in_it(cells: list[object]) -> None:
+    """DuckDB would be given it before the charge, and a cell of another type would stop that."""
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object)})
+    table = ibis.memtable(frame, schema={"a": "int64"})
+    for data in (table, table.filter(table.a > 0)):
+        with pytest.raises(ValueError, match=r"a table of Ibis in memory\. Pass what it was made"):
+            engines.prepare(data, alphabet=[1], column="a")
 
 
 class Panic(BaseException):

@@ -188,7 +188,9 @@ def test_spark_reads_text_alike(spark):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # its own, of the engine below it
 def test_ibis_reads_text_alike():
     ibis = pytest.importorskip("ibis")
-    table = ibis.memtable(pa.table({"cell": pa.array(CELLS, pa.string())}))
+    backend = ibis.duckdb.connect()
+    backend.con.from_arrow(pa.table({"cell": pa.array(CELLS, pa.string())})).create("t")
+    table = backend.table("t")
     for name, axis in some_axes(8):
         assert counted(axis, table) == expected(axis, CELLS), name
 
@@ -196,12 +198,15 @@ def test_ibis_reads_text_alike():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # its own, of the engine below it
 def test_ibis_reads_timestamps_alike():
     ibis = pytest.importorskip("ibis")
-    table = ibis.memtable(pa.table({"cell": pa.array(MOMENTS, pa.timestamp("us"))}))
+    backend = ibis.duckdb.connect()
+    for held, moments, zone in (("t", MOMENTS, None), ("zoned", ZONED, "UTC")):
+        cells = pa.array(moments, pa.timestamp("us", zone))
+        backend.con.from_arrow(pa.table({"cell": cells})).create(held)
+    table, zoned = backend.table("t"), backend.table("zoned")
     for name, width in WIDTHS.items():
         letters = dict.fromkeys(text[:width] for text in DAYS.places)
         axis = Alphabet.of(list(letters)).axes[0].read_as(Reading(kind=name))
         assert counted(axis, table) == expected(axis, MOMENTS), name
-        zoned = ibis.memtable(pa.table({"cell": pa.array(ZONED, pa.timestamp("us", "UTC"))}))
         assert counted(axis, zoned) == expected(axis, ZONED), name
 
 

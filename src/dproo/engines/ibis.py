@@ -21,16 +21,20 @@ def relation_of(table: Any) -> Any:
     """Return the relation of DuckDB that a table of Ibis stands for; no record is read.
 
     Raises:
-        ValueError: another database holds the table, or none does.
+        ValueError: another database holds the table, or none does, or it is in memory.
     """
+    from ibis.expr.operations import InMemoryTable  # noqa: PLC0415 - where there is a table of it
+
     backend: Any = attempt(table.get_backend)
     name = getattr(backend, "name", None)
-
-    def found() -> Any:
-        table.limit(0).to_pyarrow()  # lets DuckDB know of tables in memory
-        return backend.con.sql(backend.compile(table))
-
-    relation = attempt(found) if name == "duckdb" else None
+    # DuckDB would have to be given a table in memory, every cell of it.
+    if not attempt(lambda: not table.op().find(InMemoryTable)):
+        raise ValueError(
+            "data must be a table that DuckDB holds, got a table of Ibis in memory. "
+            "Pass what it was made from."
+        )
+    is_held = name == "duckdb"
+    relation = attempt(lambda: backend.con.sql(backend.compile(table))) if is_held else None
     if relation is None:
         raise ValueError(
             refusal("data", "be a table of Ibis over DuckDB", name)
