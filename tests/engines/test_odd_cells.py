@@ -72,6 +72,13 @@ def test_a_moment_of_numpy_in_a_list_is_a_day_and_never_a_number(unit: str) -> N
     assert list(engines.count([np.timedelta64(7, unit)], alphabet=[7])) == [0, 1]
 
 
+def test_a_year_of_numpy_far_off_the_calendar_is_none_on_it() -> None:
+    far = np.datetime64(586578 - 1970, "Y")
+    day = str(far.astype("M8[us]").astype("M8[D]"))  # where its microseconds wrap around
+    axis = Alphabet.of([day]).axes[0].read_as(Reading(kind="date"))
+    assert list(engines.count([far], alphabet=Alphabet(axes=(axis,), columns=()))) == [0, 1]
+
+
 def test_what_walks_over_an_array_is_counted_and_what_is_none_refused() -> None:
     assert list(engines.count(np.array([[1, 2], [1, 1]]).flat, alphabet=[1])) == [3, 1]
     with pytest.raises(TypeError, match="data must be a list, an array"):
