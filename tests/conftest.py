@@ -6,6 +6,7 @@ nor defaults nor the width of a terminal. Nothing is held against a clock.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -24,6 +25,8 @@ if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test wai
 
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
+
+gc.set_threshold(100_000, 50, 50)  # five thousand tests stay in memory: else a sixth of the time
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

@@ -5,15 +5,15 @@ import os
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support import commands
 
 import dproo
 from dproo.auditing.program import Command, Failure
 from dproo.auditing.trials import VIOLATED
 
-DPROO = [str(Path(sys.executable).parent / "dproo"), "audit"]
+DPROO = [*commands.COMMAND, "audit"]
 ROO = ["--sampler", "roo", "-n", "5", "-k", "2", "--epsilon", "1"]
 CERTAIN = ["--confidence", "0.999999999"]
 
@@ -28,7 +28,7 @@ def files(tmp_path):
 
 
 def run(*arguments):
-    return subprocess.run([*DPROO, *arguments], capture_output=True, text=True, check=False)
+    return commands.dproo("audit", *arguments)
 
 
 def theirs(program, files, *options):

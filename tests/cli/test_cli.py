@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 import pytest
+from support.commands import COMMAND, MAIN, dproo
 
 from dproo.cli.commands import _COMMANDS, cli
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-COMMAND = [str(Path(sys.executable).parent / "dproo")]
 RELEASE = [
     "sample",
     str(EXAMPLES / "admissions.csv"),
@@ -33,10 +33,6 @@ def _no_ledger_of_mine(tmp_path, monkeypatch):
     """Keep the tests away from the ledger and the defaults of whoever runs them."""
     monkeypatch.setenv("DPROO_LEDGER", str(tmp_path / "ledger.sqlite3"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-
-
-def dproo(*arguments):
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
 
 
 def codes():
@@ -263,9 +259,7 @@ def test_defaults_stand_in_the_users_own_file_and_are_checked(tmp_path):
 
 def test_defaults_in_the_working_folder_are_not_read(tmp_path):
     (tmp_path / "dproo.toml").write_text('[sample]\nsampler = "roo"\n')
-    result = subprocess.run(
-        [*COMMAND, *FREE, "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    result = dproo(*FREE, "--json", cwd=tmp_path)
     assert json.loads(result.stdout)["sampler"] == "bal-roo"
 
 
@@ -288,13 +282,7 @@ def test_a_hostile_working_folder_changes_nothing(tmp_path):
     ],
 )
 def test_a_missing_extra_is_named_with_its_remedy(command, missing):
-    code = (
-        f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['dproo', *{command!r}]\n"
-        "from dproo.cli import main; main()"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    result = dproo(*command, code=f"import sys; sys.modules[{missing!r}] = None\n{MAIN}")
     assert (result.returncode, result.stdout) == (2, "")
     assert "must be installed for this: pip install 'dproo[" in result.stderr
 

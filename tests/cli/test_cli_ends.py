@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import COMMAND, dproo
 from support.soak import SOAK
 
 from dproo.ledger import Ledger
-
-COMMAND = [str(Path(sys.executable).parent / "dproo")]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +37,8 @@ def charges():
     return [line.is_recorded for line in Ledger(os.environ["DPROO_LEDGER"]).show()[0].lines]
 
 
-def dproo(*arguments, **options):
+def started(*arguments, **options):
+    """Run the command with other pipes or another encoding than it is begun with elsewhere."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.run([*COMMAND, *arguments], text=True, check=False, **options)
 
@@ -85,9 +85,7 @@ def test_whatever_a_library_ends_with_after_the_charge_is_exit_code_4(kind):
         "engines.Scan.count_several = end\n"
         "main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
-    )
+    done = dproo(*SAMPLE, code=code)
     assert (done.returncode, done.stdout) == (4, "")
     assert "The charge stays: entry 2 of 'data'." in done.stderr
     assert "canary" not in done.stderr
@@ -101,9 +99,7 @@ def test_an_interrupt_before_the_charge_exits_with_2():
         "engines.prepare = end\n"
         "main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
-    )
+    done = dproo(*SAMPLE, code=code)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.strip() == "Error: stopped; nothing was charged."
     assert charges() == []
@@ -116,9 +112,7 @@ def test_an_interrupt_while_the_ledger_is_opened_exits_with_2():
         "charging.Ledger = end\n"
         "main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
-    )
+    done = dproo(*SAMPLE, code=code)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.strip() == "Error: stopped; nothing was charged."
 
@@ -136,9 +130,7 @@ def test_an_interrupt_between_the_steps_of_a_release_exits_with_4(where):
         f"releasing.{where} = {'waiting' if where == 'waiting' else 'end'}\n"
         "main()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *SAMPLE], capture_output=True, text=True, check=False
-    )
+    done = dproo(*SAMPLE, code=code)
     assert done.returncode == 4
     assert "The charge stays" in done.stderr
     assert charges() == [True]
@@ -153,11 +145,11 @@ def test_output_that_cannot_be_written_names_the_command_that_prints_it(command,
     option = options[option] if SOAK else DICE.choice(options)
     if broken == "full":
         with Path("/dev/full").open("w") as out:
-            done = dproo(*command, *option, stdout=out)
+            done = started(*command, *option, stdout=out)
     else:
         reading, out = os.pipe()
         os.close(reading)
-        done = dproo(*command, *option, stdout=out)
+        done = started(*command, *option, stdout=out)
         os.close(out)
     assert done.returncode == 4
     assert done.stderr.strip() == (
@@ -169,14 +161,14 @@ def test_output_that_cannot_be_written_names_the_command_that_prints_it(command,
 
 def test_a_receipt_that_cannot_be_shown_takes_nothing_from_the_release():
     with Path("/dev/full").open("w") as nowhere:
-        done = dproo(*SAMPLE, stderr=nowhere)
+        done = started(*SAMPLE, stderr=nowhere)
         assert (done.returncode, done.stdout.strip() in {"a", "b", "other"}) == (0, True)
-        assert dproo(*SAMPLE, "--size", "0", stderr=nowhere).returncode == 2
+        assert started(*SAMPLE, "--size", "0", stderr=nowhere).returncode == 2
 
 
 def test_without_a_ledger_the_sentence_promises_nothing():
     with Path("/dev/full").open("w") as out:
-        done = dproo(*SAMPLE[:2], *SAMPLE[4:], "--no-ledger", stdout=out)
+        done = started(*SAMPLE[:2], *SAMPLE[4:], "--no-ledger", stdout=out)
     assert done.returncode == 4
     assert "charged to no ledger, so it is lost." in done.stderr
 
@@ -194,11 +186,11 @@ def test_a_closed_standard_output_is_refused_before_the_charge(option):
 def test_letters_that_cannot_be_printed_are_refused_before_the_charge(command):
     Path("codes.txt").write_text("a\nb\nñandú\n", encoding="utf-8")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    done = dproo(*command, env=ascii_only)
+    done = started(*command, env=ascii_only)
     assert (done.returncode, done.stdout) == (2, "")
     assert "standard output must be able to print every letter, got ascii." in done.stderr
     assert charges() == []
-    assert dproo(*command, "--json", env=ascii_only).returncode == 0
+    assert started(*command, "--json", env=ascii_only).returncode == 0
 
 
 @pytest.mark.parametrize("break_", ["\n", "\r", "\t"])

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.commands import dproo
 
-COMMAND = str(Path(sys.executable).parent / "dproo")
 PLAN = ("plan", "--k", "9", "--epsilon", "1", "--alpha", "0.1")
 NAMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
 
@@ -17,14 +17,7 @@ NAMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
 def run(folder: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder, with no variable of ours but these."""
     known = {name: text for name, text in os.environ.items() if name not in NAMES}
-    return subprocess.run(
-        [COMMAND, *arguments],
-        cwd=folder,
-        env=known | changes,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return dproo(*arguments, cwd=folder, env=known | changes)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import dproo
 from support.stores import copy_of, put_back, url_of
 
 from dproo import exceptions
@@ -22,7 +23,6 @@ from dproo.ledger import Ledger, accept_restore, in_epsilon, memory, sqlite, wit
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
-COMMAND = str(Path(sys.executable).parent / "dproo")
 
 
 @pytest.fixture(autouse=True)
@@ -74,18 +74,12 @@ def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledge
     put_back(ledger, old)
     ours = ["--ledger", str(ledger.path)]
     for command in (["show"], ["verify"]):
-        done = subprocess.run(
-            [COMMAND, "ledger", *command, *ours], capture_output=True, text=True, check=False
-        )
+        done = dproo("ledger", *command, *ours)
         assert (done.returncode, done.stdout) == (2, "")
         assert "lacks 1 of its events" in done.stderr
-    done = subprocess.run(
-        [COMMAND, "ledger", "accept-restore", *ours], capture_output=True, text=True, check=False
-    )
+    done = dproo("ledger", "accept-restore", *ours)
     assert (done.returncode, done.stdout) == (0, "patients: 0.1 charged again\n")
-    done = subprocess.run(
-        [COMMAND, "ledger", "show", *ours], capture_output=True, text=True, check=True
-    )
+    done = dproo("ledger", "show", *ours)
     assert "patients: 0.9 left of 1" in done.stdout
     assert "0.1  lost with an older copy, charged again" in done.stdout
 

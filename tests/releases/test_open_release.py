@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support import commands
 
 import dproo
 from dproo import Ledger
@@ -91,29 +90,24 @@ def test_what_does_not_go_together_is_refused(choices: dict[str, Any], sentence:
         dproo.sample(CITIES, **(OPEN | choices))
 
 
-def run(*arguments: str) -> Any:
-    command = [str(Path(sys.executable).parent / "dproo"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def test_the_command_line_releases_and_plans_an_open_alphabet(tmp_path: Path) -> None:
     path = tmp_path / "flights.csv"
     path.write_text("\n".join(["plane,dest", *(f"{i % 50},{c}" for i, c in enumerate(CITIES))]))
     command = ["sample", str(path), "--column", "dest", "--alphabet", "open", "--epsilon", "1"]
-    done = run(*command, "--delta", "1e-6", "--no-ledger")
+    done = commands.dproo(*command, "--delta", "1e-6", "--no-ledger")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in {"LAX", "JFK", "other"}
     assert "open: text of 2 or more" in done.stderr
-    done = run(*command, "--delta", "1e-6", "--no-ledger", "--json", "--person", "plane")
+    done = commands.dproo(*command, "--delta", "1e-6", "--no-ledger", "--json", "--person", "plane")
     assert json.loads(done.stdout)["alphabet"] == "open"
-    assert run(*command, "--no-ledger").returncode == 2
-    done = run(*command, "--delta", "1e-6", "--no-ledger", "--as", "date")
+    assert commands.dproo(*command, "--no-ledger").returncode == 2
+    done = commands.dproo(*command, "--delta", "1e-6", "--no-ledger", "--as", "date")
     assert done.returncode == 2
     assert "its values are the cells as they stand" in done.stderr
     asked = "plan", "--alphabet", "open", "--epsilon", "1", "--delta", "1e-9"
-    done = run(*asked, "--n", "100000")
+    done = commands.dproo(*asked, "--n", "100000")
     assert "fewer than 2 records have never appears" in done.stdout
-    assert json.loads(run(*asked, "--json").stdout)["proportional"] == 25
-    done = run(*asked, "--k", "3")
+    assert json.loads(commands.dproo(*asked, "--json").stdout)["proportional"] == 25
+    done = commands.dproo(*asked, "--k", "3")
     assert done.returncode == 2
     assert "requires --epsilon and --delta" in done.stderr

@@ -3,15 +3,13 @@
 import csv
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import duckdb
 import pytest
 from flint import arb, ctx
+from support import commands
 from support.chance import ALPHA, p_value
 
 import dproo
@@ -26,7 +24,6 @@ from dproo.releases.synthesize import synthesize
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 300 + [None] * 100
 BUDGET = {"alphabet": LETTERS, "rows": 50, "epsilon": "1", "delta": "1e-6"}
-COMMAND = [str(Path(sys.executable).parent / "dproo")]
 
 
 @pytest.fixture
@@ -287,13 +284,7 @@ def test_a_product_of_columns_is_written_with_its_columns(tmp_path):
 
 def dproo_command(*arguments, folder):
     environment = os.environ | {"DPROO_LEDGER": str(folder / "l.sqlite3")}
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment | {"XDG_CONFIG_HOME": str(folder)},
-    )
+    return commands.dproo(*arguments, env=environment | {"XDG_CONFIG_HOME": str(folder)})
 
 
 def test_the_command_declares_synthesizes_and_is_refused(tmp_path):

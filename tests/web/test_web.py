@@ -17,6 +17,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from support.commands import dproo
 from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, request, served
 
 from dproo.ledger import Ledger
@@ -34,10 +35,6 @@ def page(tmp_path_factory):
     folder, ledger = admissions(tmp_path_factory.mktemp("web"), budget="100")
     with served(folder, ledger) as page:
         yield page
-
-
-def dproo(*arguments):
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
 
 
 def printed(*arguments):
