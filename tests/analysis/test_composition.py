@@ -12,6 +12,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
+from support.soak import SOAK, some
 
 import dproo
 from dproo.analysis.certificate import _neighbours
@@ -82,9 +83,10 @@ ROO = [
 ]
 
 
-def test_the_pair_of_roo_dominates_twenty_thousand_pairs_of_neighbours():
-    found = [excess(law := mechanism("roo", **options), law.dominating_pair) for options in ROO]
-    assert sum(pairs for pairs, _ in found) >= 20_000
+def test_the_pair_of_roo_dominates_all_pairs_of_neighbours():
+    samplers = [mechanism("roo", **options) for options in some(ROO, one_of=3)]
+    found = [excess(sampler, sampler.dominating_pair) for sampler in samplers]
+    assert sum(pairs for pairs, _ in found) >= (20_000 if SOAK else 100)
     assert sum(beaten for _, beaten in found) == 0
 
 

@@ -55,7 +55,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     k=st.integers(2, 300),
     epsilon=st.sampled_from(["0.02", "0.1", "0.7", "3"]),
 )
-@settings(max_examples=25 if SOAK else 8)
+@settings(max_examples=25 if SOAK else 4)
 def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
     worst_alpha = (SAMPLERS | BASELINES)[sampler].worst_alpha_at
     alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]

@@ -15,7 +15,7 @@ from dproo.ledger import Ledger
 pytestmark = pytest.mark.untraced
 
 TIMES = 10 if SOAK else 1
-ARGUMENTS, TEXTS, PARQUETS = 700 * TIMES, 150 * TIMES, 75 * TIMES
+ARGUMENTS, TEXTS, PARQUETS = 700 * TIMES, 90 * TIMES, 45 * TIMES
 CANARY = "canary5b1e"
 WORDS = [
     *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],

@@ -19,11 +19,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.soak import SOAK
 
 from dproo import ReleaseError, engines, sample
 from dproo.engines import descriptors
 
-THREADS, RELEASES = 16, 50
+THREADS, RELEASES = 16, 50 if SOAK else 10
 
 
 def state() -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 import pytest
-from support.soak import SOAK
+from support.soak import SOAK, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, engines
@@ -122,7 +122,7 @@ def some_axes(number):
     return list(AXES.items()) if SOAK else DICE.sample(list(AXES.items()), number)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", some(SOURCES, one_of=2))
 def test_every_engine_reads_text_alike(source, tmp_path):
     # One record must have a cell, for JSON lines too, and one file one more column than a line.
     rows = pa.table({"table": list(range(len(CELLS))), "cell": pa.array(CELLS, pa.string())})
@@ -134,7 +134,7 @@ def test_every_engine_reads_text_alike(source, tmp_path):
         assert counted(axis, data, **options) == expected(axis, CELLS), name
 
 
-@pytest.mark.parametrize("source", [name for name in SOURCES if name != "dask"])
+@pytest.mark.parametrize("source", some([name for name in SOURCES if name != "dask"], one_of=2))
 def test_the_records_of_people_are_read_alike(source, tmp_path):
     """Each record is a person's only one, so that all of them are kept."""
     records = [{"cell": cell, "table": i} for i, cell in enumerate(CELLS)]
@@ -244,7 +244,8 @@ UNITS = ["s", "ms", "us", "ns"]
 
 @pytest.mark.parametrize("zone", [None, "Asia/Karachi"])
 @pytest.mark.parametrize(
-    "source", sorted(set(SOURCES) - {"csv_file_all_quoted", "parquet_glob", "tsv_file"})
+    "source",
+    some(sorted(set(SOURCES) - {"csv_file_all_quoted", "parquet_glob", "tsv_file"}), one_of=2),
 )
 def test_every_engine_reads_timestamps_alike(source, zone, tmp_path):
     for unit in UNITS if SOAK else [DICE.choice(UNITS)]:

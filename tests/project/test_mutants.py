@@ -985,7 +985,7 @@ def test_the_mutant_fits_the_code_and_its_killer_is_there(mutant):
     assert f"def {test.partition('[')[0]}" in (TESTS / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=3))
+@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=5))
 def test_the_mutant_dies(mutant, tmp_path):
     module, original, mutated, killer = MUTANTS[mutant]
     text = (SOURCE / module).read_text(encoding="utf-8")

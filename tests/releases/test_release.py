@@ -42,7 +42,7 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     assert list(counts) == [6, 3, 0, 1]
     scan = engines.prepare(counts, alphabet=request.alphabet)
     drawn = Counter(
-        execute.release(request, scan).value for _ in range(100_000 if SOAK else 25_000)
+        execute.release(request, scan).value for _ in range(100_000 if SOAK else 15_000)
     )
     letters = [*LETTERS, "other"]
     law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))
