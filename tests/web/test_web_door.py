@@ -30,14 +30,12 @@ SPENT = "This link was used before, or is no longer valid."
 
 
 @pytest.fixture
-def page(tmp_path):
-    folder, ledger = admissions(tmp_path, budget="3")
-    with served(folder, ledger) as page:
-        yield page
+def page(admissions_page):
+    return admissions_page
 
 
 def test_a_link_works_once(page):
-    link = page.url
+    link = page.link()
     first, second = page.open(link), page.open(link)
     assert (first.status, second.status) == (200, 403)
     assert SPENT in second.body.decode()
@@ -52,9 +50,10 @@ def test_a_new_link_voids_the_last_one(page):
 
 
 def test_a_wrong_token_does_not_use_the_link_up(page):
-    assert page.open(page.url + "x").status == 403
-    assert page.open(f"{page.url}&token={token_of(page.url)}").status == 403
-    assert page.open(page.url).status == 200
+    link = page.link()
+    assert page.open(link + "x").status == 403
+    assert page.open(f"{link}&token={token_of(link)}").status == 403
+    assert page.open(link).status == 200
 
 
 def test_a_link_grows_old(monkeypatch):
@@ -90,16 +89,18 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_token_is_taken_only_from_where_a_browser_sends_it(page, wrong):
-    assert page.open(page.url, **WRONG[wrong]).status in {403, 415, 421}
-    assert page.open(page.url).status == 200, "it would have been right, and was not used up"
+    link = page.link()
+    assert page.open(link, **WRONG[wrong]).status in {403, 415, 421}
+    assert page.open(link).status == 200, "it would have been right, and was not used up"
 
 
 def test_a_token_in_an_address_opens_nothing(page):
-    for target in (f"/?token={token_of(page.url)}", f"/plan?token={token_of(page.url)}"):
+    link = page.link()
+    for target in (f"/?token={token_of(link)}", f"/plan?token={token_of(link)}"):
         answer = page.send(request("GET", target, {"Host": page.host}))
         assert 'data-key=""' in answer.body.decode() or "data-key" not in answer.body.decode()
         assert "set-cookie" not in answer.headers
-    assert page.open(page.url).status == 200
+    assert page.open(link).status == 200
 
 
 NAVIGATION = {"Accept": "text/html,*/*;q=0.8", "Sec-Fetch-Mode": "navigate"}
