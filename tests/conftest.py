@@ -32,7 +32,10 @@ settings.register_profile("patient", deadline=None, suppress_health_check=[Healt
 settings.load_profile("patient")
 
 
-TOGETHER = "test_page", "spark", "postgresql", "test_packaging", "test_figures", "test_site"
+TOGETHER = (
+    *("test_page", "spark", "postgresql", "test_documentation"),
+    *("test_packaging", "test_figures", "test_site"),
+)
 """Parts of names; the tests of each run in one worker, since they share what takes seconds."""
 
 
