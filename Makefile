@@ -90,7 +90,8 @@ LOCKED := $(INSTALL) --require-hashes
 	touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.txt
-	$(LOCKED) -r requirements-dev.txt
+	$(LOCKED) --no-compile -r requirements-dev.txt
+	$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true # pip uses one core only
 	touch $@
 
 # The programs that some tests need: PostgreSQL, MariaDB, Java for Spark, and Chromium for the page.
