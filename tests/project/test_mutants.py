@@ -615,8 +615,8 @@ MUTANTS = {
     "a blank row of a sheet is a record": (
         "engines/excel.py", "if any(cell is not EMPTY for cell in chain(found, others)):", "if found is not None:", SHEET,
     ),
-    "a cell beyond the header of a sheet is a column": (
-        "engines/excel.py", "row = next(_rows(sheet, at_most=HEADER_MAX), None)", "row = max(_rows(sheet), key=len)", ANY_SHEET_CELL,
+    "an error value stops the count of a sheet": (
+        "engines/excel_cells.py", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
     ),
     "a macro takes the place of a function": (
         "engines/duckdb_dialect.py", "if own and relation.query", "if not own and relation.query", MACROS,
