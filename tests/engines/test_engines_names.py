@@ -17,6 +17,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import sqlalchemy as sa
 from support.soak import SOAK
 
 from dproo import engines
@@ -239,3 +240,43 @@ def test_a_column_that_is_not_there_is_refused_whatever_its_name(
         with pytest.raises(ValueError, match="column must be a column of the data") as refused:
             engines.prepare(data, alphabet=["x"], column=column)
         assert "secret" not in str(refused.value)
+
+
+def test_names_that_differ_in_case_alone_are_two_columns(tmp_path: Path) -> None:
+    """DuckDB would take the first for both."""
+    cells = pa.table([["lo"], ["hi"], ["x"], ["y"]], names=["a", "A", "b", "b"])
+    pq.write_table(cells, tmp_path / "a.parquet")
+    for column, found in {"a": [1, 0, 0], "A": [0, 1, 0]}.items():
+        counts = engines.count(tmp_path / "a.parquet", column=column, alphabet=["lo", "hi"])
+        assert list(counts) == found
+    for column, words in {"b": "The header has it more than once", "b_1": "List the col"}.items():
+        with pytest.raises(ValueError, match=words):
+            engines.count(tmp_path / "a.parquet", column=column, alphabet=["x", "y"])
+    with pytest.raises(ValueError, match="columns of different names"):
+        engines.count(duckdb.sql("SELECT 'lo' AS a, 'hi' AS A"), column="A", alphabet=["hi"])
+
+
+def test_a_macro_never_takes_the_place_of_a_function(tmp_path: Path) -> None:
+    """It could look at all records to say what one of them is."""
+    path, seven = tmp_path / "a.duckdb", {"column": "x", "alphabet": range(7, 9)}
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 7 AS x")
+        connection.execute("CREATE MACRO mine(a) AS a")
+        assert list(engines.count(connection, table="t", **seven)) == [1, 0, 0]
+        connection.execute("CREATE MACRO Regexp_Matches(a, b) AS (SELECT count(*) > 9 FROM t)")
+        connection.execute("CREATE MACRO duckdb_functions() AS TABLE SELECT 1 LIMIT 0")
+        for data, where in ((connection, {"table": "t"}), (connection.sql("FROM t"), {})):
+            with pytest.raises(ValueError, match="without macros that replace functions of DuckDB"):
+                engines.count(data, **where, **seven)
+    assert list(engines.count(path, table="t", **seven)) == [1, 0, 0]
+
+
+def test_columns_of_sqlalchemy_may_be_called_like_a_part_of_the_query() -> None:
+    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
+    names = ["{most}", "{}", "80", '"', "%s"]
+    with engine.begin() as connection:
+        listed = ", ".join(f"{quoted(name)} TEXT" for name in names)
+        connection.exec_driver_sql(f"CREATE TABLE t ({listed})")
+        connection.exec_driver_sql("INSERT INTO t VALUES ('a', 'a', 'a', 'a', 'a')")
+    for name in names:
+        assert list(engines.count(engine, table="t", column=name, alphabet=["a"])) == [1, 0]

@@ -105,6 +105,20 @@ def test_no_refusal_tells_a_shape(shape: tuple[int, ...], alphabet: Any) -> None
     assert "70" not in str(refused.value)
 
 
+def test_no_refusal_tells_how_long_the_longest_cell_is() -> None:
+    with pytest.raises(ValueError, match=r"got type bytes\. Cast"):
+        engines.count(np.array([CANARY.encode()]), alphabet=["a"])
+
+
+def test_parts_of_a_table_are_not_taken_for_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x\na\nb\n")
+    with pd.read_csv(path, chunksize=1) as chunks:
+        for data in (chunks, pa.table({"x": ["a"]}).to_reader()):
+            with pytest.raises(TypeError, match="data must be a list, an array, a frame"):
+                engines.count(data, alphabet=["a", "b"])
+
+
 def test_counts_of_other_letters_are_refused_without_their_number() -> None:
     with pytest.raises(ValueError, match="counts must have 3 letters") as refused:
         engines.prepare(Counts.of([1] * 701), alphabet=["a", "b"])

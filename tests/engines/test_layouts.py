@@ -191,3 +191,11 @@ def test_a_column_that_can_hold_no_letter_is_refused(tmp_path):
             engines.prepare(tmp_path / "a.parquet", column="a", alphabet=letters)
     scan = engines.prepare(tmp_path / "a.parquet", column="a", alphabet=["7", "seven"])
     assert "letters such as 'seven' can never occur" in scan.warnings[0]
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_file_of_one_byte_is_one_record(packed, tmp_path):
+    path = tmp_path / ("a.jsonl" if packed is bytes else "a.jsonl.gz")
+    for line in (b"1", b"\xff"):
+        path.write_bytes(packed(line))
+        assert list(engines.count(path, column="x", alphabet=["a"])) == [0, 1]

@@ -5,20 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
 from engines.test_parity import assert_parity, batches
-from support.row_files import write_excel, write_statistics
+from support.row_files import excel, raw_sheet, write_excel, write_statistics
 
-from dproo import check, draft_codebook, engines, sample
+from dproo import check, draft_codebook, engines, import_codebook, sample
 from dproo.engines import excel as excel_sheets
 from dproo.engines import statistics_files
 from dproo.engines.layout import Layout
@@ -44,53 +42,10 @@ def test_files_count_the_same_on_nasty_tables(name: str, tmp_path: Path) -> None
         )
 
 
-def excel(folder: Path, *rows: list[object], name: str = "a.xlsx", sheets: int = 1) -> Path:
-    book = openpyxl.Workbook()
-    for i in range(1, sheets):
-        book.create_sheet(f"Sheet{i}")
-    for row in rows:
-        book.active.append(row)
-    book.save(folder / name)
-    return folder / name
-
-
 def spss(folder: Path, name: str = "a.sav", **columns: list[object]) -> Path:
     write = pyreadstat.write_sav if name.endswith("sav") else pyreadstat.write_dta
     write(pd.DataFrame(columns), str(folder / name))
     return folder / name
-
-
-# Excel
-
-
-def test_a_sheet_has_a_header_and_a_record_in_every_row_below(tmp_path: Path) -> None:
-    path = excel(tmp_path, ["code", "n"], ["a", 1], [], [None, 2], ["b", True], ["a", "x"])
-    assert list(engines.count(path, column="code", alphabet=["a", "b"])) == [2, 1, 1]
-    assert list(engines.count(path, column="n", alphabet=range(3))) == [0, 1, 1, 2]
-    # In the only column a blank cell is a record without a value.
-    path = excel(tmp_path, ["code"], ["a"], [None], ["b"])
-    assert list(engines.count(path, column="code", alphabet=["a", "b"])) == [1, 1, 1]
-
-
-def test_dates_of_a_sheet_are_days(tmp_path: Path) -> None:
-    moments = [dt.date(2024, 1, 2), dt.datetime(2024, 1, 3, 4, 5), dt.time(1), 1e300]  # noqa: DTZ001
-    path = excel(tmp_path, ["day", "n"], *([moment, 1] for moment in moments))
-    days = ["2024-01-02", "2024-01-03"]
-    assert list(engines.count(path, column="day", alphabet=days)) == [1, 0, 3]
-    months = "2024-01..2024-02"
-    assert list(engines.count(path, column="day", alphabet=months)) == [2, 2]
-
-
-def test_several_sheets_are_told_apart_by_name(tmp_path: Path) -> None:
-    path = excel(tmp_path, ["code"], ["a"], sheets=2)
-    assert engines.count(path, column="code", alphabet=["a"], table="Sheet").n == 1
-    for table, words in {
-        None: "table must name the sheet of an Excel file that has several",
-        "sheet": "table must be a sheet of the Excel file, got 'sheet'. Case and blanks count",
-        "Sheet1": "data must be a sheet with a header row",
-    }.items():
-        with pytest.raises(ValueError, match=words):
-            engines.count(path, column="code", alphabet=["a"], table=table)
 
 
 # SPSS and Stata
@@ -217,6 +172,8 @@ def test_the_header_alone_is_looked_at_before_the_charge(
         ("none.xlsx", {}, "data must be a file that exists"),
         ("?.sav", {}, "data must be files with the same columns and types"),
         ("bad.*", {}, "as in '*.xlsx'"),
+        ("a.ods", {}, "got '.ods'. Save it as an Excel workbook (.xlsx) or as CSV"),
+        ("broken.xlsx", {}, "data must be a readable Excel file"),
     ],
 )
 def test_what_cannot_be_read_is_refused(
@@ -225,26 +182,20 @@ def test_what_cannot_be_read_is_refused(
     spss(tmp_path, code=["a"])
     spss(tmp_path, "b.sav", other=["a"])
     excel(tmp_path, ["code"], ["a"])
-    for bad in ("bad.sav", "bad.xlsx"):
+    for bad in ("bad.sav", "bad.xlsx", "a.ods"):
         (tmp_path / bad).write_bytes(b"nonsense")
+    raw_sheet(tmp_path, "</broken>", name="broken.xlsx", until=b"<sheetData>")
     asked = {"column": "code", "alphabet": ["a"], **options}
     asked["layout"] = Layout(**options.get("layout", {}))
     with pytest.raises(ValueError, match=re.escape(words)):
         engines.count(tmp_path / name, **asked)
 
 
-@pytest.mark.parametrize(
-    ("library", "name", "extra"),
-    [("python_calamine", "a.xlsx", "excel"), ("pyreadstat", "a.sav", "spss")],
-)
-def test_a_missing_library_is_named(
-    library: str, name: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make: dict[str, Callable[[], Path]] = {
-        "a.xlsx": lambda: excel(tmp_path, ["code"], ["a"]),
-        "a.sav": lambda: spss(tmp_path, code=["a"]),
-    }
-    path = make[name]()
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ValueError, match=rf"pip install 'dproo\[{extra}\]'"):
+def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = spss(tmp_path, code=["a"])
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    with pytest.raises(ValueError, match=r"pip install 'dproo\[spss\]'"):
         engines.count(path, column="code", alphabet=["a"])
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(ValueError, match=r"pip install 'dproo\[excel\]'"):
+        import_codebook(excel(tmp_path, ["code"], ["a"]))

@@ -35,6 +35,8 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     spark.sql("CREATE TABLE padded (a CHAR(4)) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('x')")
     assert list(engines.count(spark.table("padded"), alphabet=["x"], column="a")) == [1, 0]
+    years = spark.sql("SELECT DATE '0000-01-01' AS a UNION ALL SELECT DATE '0001-01-01'")
+    assert list(engines.count(years, alphabet=["0000-01-01", "0001-01-01"])) == [0, 1, 1]
     maps = spark.sql("SELECT map('x', 1) AS a")
     with pytest.raises(ValueError, match=r"column 'a' must hold text.*got type map"):
         engines.prepare(maps, alphabet=["x"])

@@ -234,6 +234,9 @@ def test_types_without_letters_are_refused_by_mariadb(mariadb: str) -> None:
         assert count("y", range(2020, 2030)).index(1) == 4
         assert count("e", ["x", "y"]) == [0, 1, 0]
         assert count("d", [7]) == [1, 0]
+        connection.exec_driver_sql("SET sql_mode = ''")
+        connection.exec_driver_sql("UPDATE typed.t SET s = '0000-00-00'")  # which is no moment
+        assert count("s", "1970-01..1970-02") == [0, 1]
         connection.exec_driver_sql("DROP DATABASE typed")
 
 

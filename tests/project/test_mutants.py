@@ -131,7 +131,9 @@ ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
 SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
-SHEET = "engines/test_row_files.py::test_a_sheet_has_a_header_and_a_record_in_every_row_below"
+SHEET = "engines/test_excel.py::test_blank_rows_are_no_records_however_far_the_last_one_is"
+ANY_SHEET_CELL = "engines/test_excel.py::test_no_cell_of_a_sheet_decides_about_the_others"
+MACROS = "engines/test_engines_names.py::test_a_macro_never_takes_the_place_of_a_function"
 NO_ENCODING = "engines/test_row_files.py::test_text_that_is_in_no_encoding_stops_nothing"
 INTEGER_OR_REAL = "engines/test_odd_cells.py::test_sqlite_tells_an_integer_from_its_real"
 ANY_CELL = "engines/test_sqlalchemy.py::test_sqlite_has_cells_of_any_type_in_any_column"
@@ -610,8 +612,14 @@ MUTANTS = {
     "an engine reads a cell of any length": (
         "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
     ),
-    "a record without any cell is dropped from a sheet of one column": (
-        "engines/excel.py", "is_kept = sheet.width == 1", "is_kept = sheet.width == 0", SHEET,
+    "a blank row of a sheet is a record": (
+        "engines/excel.py", "if any(cell is not EMPTY for cell in chain(found, others)):", "if found is not None:", SHEET,
+    ),
+    "an error value stops the count of a sheet": (
+        "engines/excel_cells.py", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
+    ),
+    "a macro takes the place of a function": (
+        "engines/duckdb_dialect.py", "if own and relation.query", "if not own and relation.query", MACROS,
     ),
     "one broken text stops the count of an SPSS file": (
         "engines/statistics_files.py", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,

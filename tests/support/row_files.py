@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -21,8 +22,7 @@ EXACT = 2**53
 def _excel_cell(cell: object) -> object:
     """Return a cell as Excel can hold it, nothing in place of one that it cannot."""
     if isinstance(cell, str):
-        # Blanks alone are no cell to calamine.
-        is_plain = bool(cell.strip()) and all(sign in "\n\t" or sign >= " " for sign in cell)
+        is_plain = bool(cell) and all(sign in "\n\t" or sign >= " " for sign in cell)
         return cell if is_plain else None
     if isinstance(cell, Decimal):
         return text_of(cell) or float(cell)
@@ -84,3 +84,29 @@ def write_statistics(rows: pa.Table, path: Path) -> list[object]:
         frame["cell"] = frame["cell"].astype(float)
     (pyreadstat.write_sav if is_spss else pyreadstat.write_dta)(frame, str(path))
     return cells
+
+
+def excel(folder: Path, *rows: list[object], name: str = "a.xlsx", sheets: int = 1) -> Path:
+    book = openpyxl.Workbook()
+    for i in range(1, sheets):
+        book.create_sheet(f"Sheet{i}")
+    for row in rows:
+        book.active.append(row)
+    book.save(folder / name)
+    return folder / name
+
+
+def raw_sheet(
+    folder: Path, cells: str, *, name: str = "a.xlsx", until: bytes = b"</sheetData>"
+) -> Path:
+    """Write a sheet with the records a, b and one more, whose cells are given, in their place."""
+    path = excel(folder, ["code", "n"], ["a", 1], ["b", 2], name=name)
+    with zipfile.ZipFile(path) as book:
+        parts = {part: book.read(part) for part in book.namelist()}
+    row = f'<row r="9"><c r="A9" t="str"><v>a</v></c>{cells}</row>'
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = parts[sheet].replace(until, row.encode() + until)
+    with zipfile.ZipFile(path, "w") as book:
+        for part, content in parts.items():
+            book.writestr(part, content)
+    return path

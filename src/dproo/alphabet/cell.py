@@ -22,7 +22,7 @@ from enum import Enum
 from typing import Any
 
 EXACT_FLOAT = 2**53
-_FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
+FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
 _DIGITS = 1000  # a number with more is no letter; writing it out could take for ever
 
 # Written so that every dialect of regular expressions reads them alike: no \d, no lookahead.
@@ -47,7 +47,7 @@ def plain(cell: Any) -> Any:
         return cell
     value = cell.item()
     if isinstance(value, int) and cell.dtype.kind in "mM":  # Python has no type of this unit
-        is_fine = cell.dtype.kind == "M" and cell.dtype.name.endswith(_FINE)
+        is_fine = cell.dtype.kind == "M" and cell.dtype.name.endswith(FINE)
         value = cell.astype("M8[us]").item() if is_fine else None  # else it is off the calendar
         return value if isinstance(value, datetime) else None
     return value

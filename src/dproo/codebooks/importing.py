@@ -10,11 +10,10 @@ from typing import Any
 from dproo.codebooks.ddi import fields_of_ddi
 from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE
 from dproo.codebooks.lookup import LEADING_ZEROS, fields_of_lookup
-from dproo.codebooks.public_tables import read_rows
+from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
 from dproo.codebooks.statistics_files import fields_of_header
 from dproo.core.arguments import one_of, refusal
-from dproo.engines.excel import SUFFIXES as EXCEL
 from dproo.engines.statistics_files import SPSS, STATA
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)

@@ -10,8 +10,8 @@ from typing import Any
 
 from dproo.core.arguments import refusal
 from dproo.core.public_file import BYTES_MAX, read_public
-from dproo.engines.excel import SUFFIXES as EXCEL
-from dproo.engines.excel import workbook_of
+
+EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
@@ -40,10 +40,15 @@ def _csv_rows(name: str) -> list[list[str]]:
 
 
 def _excel_rows(name: str) -> list[list[str]]:
-    workbook: Any = None
-    if not Path(name).is_file() or Path(name).stat().st_size <= BYTES_MAX:
-        workbook = workbook_of(name, name, name="file")
     try:
+        from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ValueError(
+            "python-calamine must be installed for this: pip install 'dproo[excel]'."
+        ) from None
+    try:
+        is_short = Path(name).stat().st_size <= BYTES_MAX
+        workbook: Any = CalamineWorkbook.from_path(name) if is_short else None
         cells = workbook.get_sheet_by_index(0).to_python()
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal("file", "be a readable Excel file", name)) from None

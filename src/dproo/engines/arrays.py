@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dproo.alphabet.cell import FINE
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
@@ -13,6 +15,7 @@ from dproo.engines.scan import Scan
 from dproo.engines.types import pandas_kind
 
 _CHUNK = 1 << 16
+_LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -42,12 +45,21 @@ def _columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
     kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
     if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
         kind = sql.DATE
-    name = array.dtype.name
+    name = array.dtype.type.__name__.rstrip("_")  # its own name tells how long the longest cell is
     return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
 
 
 def _cells(array: Any) -> Iterator[object]:
-    if array.dtype.kind == "M":
-        array = array.astype("M8[D]")  # the day: of a finer unit NumPy makes integers
     for start in range(0, len(array), _CHUNK):
-        yield from array[start : start + _CHUNK].tolist()
+        part = array[start : start + _CHUNK]
+        yield from (_days(part) if array.dtype.kind == "M" else part).tolist()
+
+
+def _days(moments: Any) -> Any:
+    """Return the days of moments, of which NumPy makes dates and not integers."""
+    if moments.dtype.name.endswith(FINE):
+        moments = moments.astype("M8[us]")  # of some finer units NumPy makes no days
+    days = moments.astype("M8[D]")
+    if _LONG.search(moments.dtype.name):
+        days[days.astype(moments.dtype) != moments] = "NaT"  # so far off that it came round again
+    return days

@@ -17,6 +17,8 @@ from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
 _CHUNK = 1 << 16
+# Libraries whose iterators bring parts of a table, each of which would count as one record.
+_FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -24,7 +26,8 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     # Any object that can be iterated is not enough: its items may be no Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
-    if asked.table is not None or is_bytes or not is_cells:
+    is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
+    if asked.table is not None or is_bytes or is_of_frames or not is_cells:
         return None
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
 

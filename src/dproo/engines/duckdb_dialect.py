@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MEMORY = "384MB"
 
+_SOURCE = "dproo_source"
 _VALUE = re.compile("'((?:[^']|'')*)'")
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -139,6 +140,26 @@ def literal(text: str) -> str:
 def by_bytes(cell: str) -> str:
     """Return a cell as text that is compared by its bytes, whatever the column's collation."""
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
+
+
+def refuse_macros(relation: Any) -> None:
+    """Refuse a relation of a connection in which functions that we call mean something else.
+
+    A macro of a database takes the place of DuckDB's own function of its name, and may look at
+    all records to say what one of them is. No record is read for this.
+
+    Raises:
+        ValueError: there is such a macro.
+    """
+    listed = "SELECT function_name FROM system.main.duckdb_functions() WHERE"
+    own = relation.query(_SOURCE, f"{listed} NOT internal").fetchall()
+    names = ", ".join(literal(name.lower()) for (name,) in own) or "NULL"
+    replaced = f"{listed} internal AND function_name IN ({names})"
+    if own and relation.query(_SOURCE, replaced).fetchall():
+        raise ValueError(
+            "data must be of a connection without macros that replace functions of DuckDB."
+            " Read the table from its file, or drop the macros."
+        )
 
 
 def duckdb_kind(name: str) -> str | None:

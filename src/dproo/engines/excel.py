@@ -1,93 +1,263 @@
-"""Sheets of Excel files, by calamine.
+"""Sheets of Excel files (``.xlsx``, ``.xlsm``), read as the streams of XML that they are.
 
-A sheet is unpacked as a whole to find its header, and stays in memory until it is counted:
-that is at most 2^20 rows. Before the charge only its first row is looked at.
+Before the charge the names of the sheets and the first row are looked up, and nothing behind
+it. A library that unpacks a whole sheet first would let one cell decide whether there is a
+release at all: an error value that it does not know, or a place so far out that the rectangle
+around all cells does not fit into memory.
 """
 
 from __future__ import annotations
 
+import posixpath
+import re
+import zipfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from dproo.core.arguments import refusal
 from dproo.engines import query as sql
+from dproo.engines.excel_cells import EMPTY, Cells, local, string_of
 from dproo.engines.fit import Column
 
-SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+SUFFIXES = (".xlsx", ".xlsm")
 """How the names of files end that hold sheets."""
 
+OTHERS = (".xls", ".xlsb", ".ods")
+"""How the names of files end whose sheets cannot be read a row at a time."""
 
-def workbook_of(file: str, path: str, *, name: str) -> Any:
-    """Return a workbook.
+HEADER_MAX = 1 << 24
+
+_PLACE = re.compile("([A-Z]{1,3})[0-9]*")
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A sheet of a workbook that stays open.
+
+    Attributes:
+        archive: the workbook.
+        part: the sheet's place in it.
+        related: where the workbook keeps what all sheets share, by kind.
+        is_1904: whether days are counted from 1904.
+        path: how a refusal calls the workbook.
+    """
+
+    archive: zipfile.ZipFile = field(repr=False)
+    part: str
+    related: dict[str, str]
+    is_1904: bool
+    path: str
+
+
+def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None) -> Sheet:
+    """Return a sheet of a workbook, by its name or because it is the only one.
 
     Args:
         file: what to open.
         path: how a refusal calls it.
-        name: the argument that it is.
+        table: the name of the sheet.
 
     Raises:
-        ValueError: the library is not installed, or the file is not readable.
+        ValueError: there is no such sheet, or the workbook cannot be read.
     """
     try:
-        from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "python-calamine must be installed for this: pip install 'dproo[excel]'."
-        ) from None
-    try:
-        with Path(file).open("rb") as content:
-            return CalamineWorkbook.from_filelike(content)
+        archive = zipfile.ZipFile(file)
+        (main,) = _related(archive, "").get("officeDocument", ["xl/workbook.xml"])
+        related = _related(archive, main)
+        book = ET.fromstring(archive.read(main))  # noqa: S314 - as above
+        targets = _targets(archive, main)
     except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise ValueError(refusal(name, "be a readable Excel file", path)) from None
-
-
-def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None) -> Any:
-    """Return a sheet of a workbook, by its name or because it is the only one.
-
-    Raises:
-        ValueError: there is no such sheet, or it cannot be read.
-    """
-    workbook = workbook_of(file, path, name="data")
-    names = [sheet.name for sheet in workbook.sheets_metadata if _is_table(sheet)]
-    if table is None and len(names) != 1:
+        raise _unreadable(path) from None
+    parts = {
+        str(sheet.get("name")): targets[target]
+        for sheet in book.iter()
+        if local(sheet) == "sheet"
+        for key, target in sheet.items()
+        if key.endswith("}id") and targets.get(target) in related.get("worksheet", ())
+    }
+    if table is None and len(parts) != 1:
         raise ValueError("table must name the sheet of an Excel file that has several.")
-    wanted = names[0] if table is None else table
-    if wanted not in names:
+    wanted = next(iter(parts)) if table is None else table
+    if wanted not in parts:
         raise ValueError(
             refusal("table", "be a sheet of the Excel file", wanted) + " Case and blanks count."
         )
-    try:
-        return workbook.get_sheet_by_name(wanted)
-    except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise ValueError(refusal("data", "be a readable Excel file", path)) from None
+    properties = (part for part in book if local(part) == "workbookPr")
+    return Sheet(
+        archive=archive,
+        part=parts[wanted],
+        related={kind: found[0] for kind, found in related.items()},
+        is_1904=any(part.get("date1904") in {"1", "true"} for part in properties),
+        path=path,
+    )
 
 
-def _is_table(sheet: Any) -> bool:
-    """Tell a sheet of cells from a chart or a macro."""
-    return bool(sheet.typ == type(sheet.typ).WorkSheet)
+def _unreadable(path: str) -> ValueError:
+    return ValueError(refusal("data", "be a readable Excel file", path))
 
 
-def columns_of(sheet: Any) -> tuple[Column, ...]:
+def _targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
+    """Return where the parts are that a part refers to, by how it calls them."""
+    return {name: target for name, _, target in _relations(archive, part)}
+
+
+def _related(archive: zipfile.ZipFile, part: str) -> dict[str, list[str]]:
+    """Return where the parts are that a part refers to, by their kind."""
+    found: dict[str, list[str]] = {}
+    for _, kind, target in _relations(archive, part):
+        found.setdefault(kind, []).append(target)
+    return found
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
+    folder, name = posixpath.split(part)
+    listed = ET.fromstring(  # noqa: S314 - as above
+        archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))
+    )
+    for relation in listed:
+        target = posixpath.join("/", folder, relation.get("Target", ""))
+        kind = relation.get("Type", "").rpartition("/")[2]
+        yield relation.get("Id", ""), kind, posixpath.normpath(target).lstrip("/")
+
+
+def columns_of(sheet: Sheet) -> tuple[Column, ...]:
     """Return the columns that the first row names; each cell has a type of its own.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is none, or the sheet cannot be read.
     """
-    header: Sequence[Any] = () if sheet.start is None else next(sheet.iter_rows(), ())
+    try:
+        header = _header(sheet)
+    except Exception:  # noqa: BLE001 - of a library, in its own words
+        raise _unreadable(sheet.path) from None
     if not any(header):
         raise ValueError("data must be a sheet with a header row.")
-    return tuple(Column(name=str(name).strip(), kind=sql.ANY, type_name="cell") for name in header)
+    return tuple(Column(name=name, kind=sql.ANY, type_name="cell") for name in header)
 
 
-def rows_of(sheet: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    """Yield the cells at these places of every row but the first.
+def _header(sheet: Sheet) -> list[str]:
+    """Return the names in the first row, as far as the last of them."""
+    row = next(_rows(sheet, at_most=HEADER_MAX), None)
+    if row is None or row.get("r", "1") != "1":
+        return []
+    cells = dict(_placed(row))
+    wanted = {index for cell in cells.values() if (index := _index_of(cell)) is not None}
+    strings = _strings_at(sheet, wanted)
+    found = Cells(strings=strings, styles=(), is_1904=sheet.is_1904)
+    names = {place: found.value(cell) for place, cell in cells.items()}
+    last = max((place for place, name in names.items() if name not in {EMPTY, None}), default=-1)
+    return [_name(names.get(place, EMPTY)) for place in range(last + 1)]
 
-    A row without any cell is no record, unless the sheet has only one column.
-    """
-    rows = sheet.iter_rows()
+
+def _name(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is EMPTY or cell is None else str(cell).strip()
+
+
+def _index_of(cell: ET.Element) -> int | None:
+    """Return which shared string a cell is."""
+    text = "".join(part.text or "" for part in cell if local(part) == "v")
+    return int(text) if cell.get("t") == "s" and re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Yield the cells at these places of every row but the first; a row without any is none."""
+    cells = Cells(
+        strings=dict(enumerate(_strings(sheet))),
+        styles=tuple(_styles(sheet)),
+        is_1904=sheet.is_1904,
+    )
+    rows = _rows(sheet)
     next(rows, None)
-    is_kept = sheet.width == 1
     for row in rows:
-        if is_kept or any(cell != "" for cell in row):
-            yield [row[place] for place in places]
+        placed = dict(_placed(row))
+        found = [cells.value(placed[at]) if at in placed else EMPTY for at in places]
+        others = (cells.value(cell) for cell in placed.values())
+        if any(cell is not EMPTY for cell in chain(found, others)):
+            yield [None if cell is EMPTY else cell for cell in found]
+
+
+def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
+    return _elements(sheet.archive, sheet.part, "row", at_most=at_most)
+
+
+def _elements(
+    archive: zipfile.ZipFile, part: str, name: str, *, at_most: int | None = None
+) -> Iterator[ET.Element]:
+    """Yield the elements of a name one by one; those that are over are forgotten.
+
+    Raises:
+        ValueError: none is over after so many bytes.
+    """
+    parser: Any = ET.XMLPullParser(events=("start", "end"))
+    above: list[ET.Element] = []
+    size = 0
+    with archive.open(part) as content:
+        while block := content.read(_BLOCK):
+            parser.feed(block)
+            for event, element in parser.read_events():
+                if event == "start":
+                    above.append(element)
+                    continue
+                above.pop()
+                if local(element) == name:
+                    yield element
+                    above[-1].clear()
+            size += len(block)
+            if at_most is not None and size > at_most:
+                raise ValueError
+        parser.close()
+
+
+def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:
+    """Yield the cells of a row with the places of their columns; one without is the next."""
+    place = -1
+    for cell in row:
+        if local(cell) == "c":
+            found = _PLACE.fullmatch(cell.get("r", "A"))
+            place = _number(found[1]) if found and "r" in cell.keys() else place + 1  # noqa: SIM118
+            yield place if found else -1, cell
+
+
+def _number(letters: str) -> int:
+    """Return the place of a column, as in ``AA``."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _strings(sheet: Sheet) -> Iterator[str]:
+    """Yield the strings that sheets share, in order."""
+    part = sheet.related.get("sharedStrings")
+    if part is not None:
+        yield from map(string_of, _elements(sheet.archive, part, "si"))
+
+
+def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
+    """Return some of the strings that sheets share; what is behind the last is not read."""
+    last = max(wanted, default=-1)
+    numbered = zip(range(last + 1), _strings(sheet), strict=False)
+    return {index: text for index, text in numbered if index in wanted}
+
+
+def _styles(sheet: Sheet) -> Iterator[str]:
+    """Yield the format of numbers of each style: its code, or its number where it has none."""
+    part = sheet.related.get("styles")
+    if part is None:
+        return
+    styles = ET.fromstring(sheet.archive.read(part))  # noqa: S314 - as above
+    codes = {
+        form.get("numFmtId", ""): form.get("formatCode", "")
+        for form in styles.iter()
+        if local(form) == "numFmt"
+    }
+    for group in styles:
+        for style in group if local(group) == "cellXfs" else ():
+            number = style.get("numFmtId", "0")
+            yield codes.get(number, number)

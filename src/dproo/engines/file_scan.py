@@ -11,6 +11,7 @@ import re
 import reprlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Bins, Letters
@@ -26,7 +27,6 @@ from dproo.engines.files import (
     ARRAY,
     CSV,
     DUCKDB,
-    FILES,
     JSON,
     LONGEST_LINE,
     Files,
@@ -34,6 +34,7 @@ from dproo.engines.files import (
 )
 from dproo.engines.fit import check_fit
 from dproo.engines.scan import Scan
+from dproo.engines.schemas import FILES
 from dproo.engines.tally import Tally
 from dproo.engines.text_files import TextFile
 
@@ -112,7 +113,7 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     import duckdb
 
     is_grouped = not files.is_once
-    is_piped = files.format in {CSV, ARRAY} or not all(file.is_plain for file in files.texts)
+    is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     while True:
         try:
             return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
@@ -126,6 +127,11 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
             if is_piped or files.format != JSON:  # which only a file as it is can be
                 raise
             is_piped = True
+
+
+def _is_read_as_it_is(file: TextFile) -> bool:
+    """Tell whether DuckDB can read a file by itself; one of a single byte has no line for it."""
+    return file.is_plain and len(file.opened.start()) != 1
 
 
 def _scan(
@@ -257,7 +263,8 @@ def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
     if files.format in {JSON, ARRAY}:
         blocks = file.blocks() if files.format == JSON else array_lines(file.blocks())
-        return short_lines(_parts(blocks), longest=_LONGEST_JSON)
+        # A last line break, for the reader takes a single byte for no line.
+        return chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])
     letters = [
         letter.encode()
         for axis in asked.axes

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
 from dproo.engines import excel, statistics_files
 from dproo.engines import query as sql
-from dproo.engines.boundary import attempt
 from dproo.engines.descriptors import Incoming, Opened
-from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, engine_for, enumerated, literal
+from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
 from dproo.engines.fit import Column, MissingColumnError
 from dproo.engines.layout import PLAIN, Layout
+from dproo.engines.schemas import FILES, schemas_of
 from dproo.engines.text_files import TextFile, refuse_column, suffix_of
 
 if TYPE_CHECKING:
-    import duckdb
-
-    _Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
+    from dproo.engines.schemas import Started
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB = "csv", "json", "array", "parquet", "duckdb"
 
@@ -45,10 +42,7 @@ ROWS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
 SUFFIXES = (*_FORMATS, *ROWS)
 """How the names of files that can be read end."""
 
-# Decimals of so many digits are doubles to DuckDB, which have 16.
-_WIDE = "SELECT name FROM parquet_schema($1) WHERE precision > 38"
 
-FILES = "<files>"
 LONGEST_LINE = "<longest line>"
 
 
@@ -76,7 +70,7 @@ class Files:
     columns: tuple[Column, ...]
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
-    started: list[_Started] = field(default_factory=list, compare=False, repr=False)
+    started: list[Started] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -134,6 +128,11 @@ def open_files(
 
 def _format(suffix: str, layout: Layout) -> str:
     """Return the format of files whose names end so; of any other text by its delimiter."""
+    if suffix in excel.OTHERS:
+        raise ValueError(
+            refusal("data", "be a sheet that is read row by row, as of .xlsx", suffix)
+            + " Save it as an Excel workbook (.xlsx) or as CSV."
+        )
     if suffix not in _FORMATS and layout.delimiter is not None:
         return CSV
     try:
@@ -226,26 +225,27 @@ def _open_typed(
     if table is not None:
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
-    schemas, started = _schemas(opened, relation, is_attached=table is not None)
+    schemas, started = schemas_of(opened, relation, is_attached=table is not None)
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, opened[schemas.index(None)].path))
     if any(schema != schemas[0] for schema in schemas):
         raise ValueError("data must be files with the same columns and types, got different ones.")
-    schema = dict(schemas[0] or ())
-    columns = list(schema) if columns is None else columns
+    header = [name for name, _, _ in schemas[0] or ()]
+    columns = header if columns is None else columns
     for column in columns:
-        refuse_column(column, list(schema), delimiter="")
-    is_text = [schema[column] == "VARCHAR" and table is not None for column in columns]
+        refuse_column(column, header, delimiter="")
+    schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
+    found = [(name, *schema[name]) for name in columns]
+    is_listed = table is not None
     return Files(
-        format=PARQUET if table is None else DUCKDB,
+        format=DUCKDB if is_listed else PARQUET,
         opened=tuple(opened),
         relation=relation,
         cells=tuple(
-            by_bytes(sql.quoted(column)) if text else sql.quoted(column)
-            for column, text in zip(columns, is_text, strict=True)
+            by_bytes(cell) if is_listed and kind == "VARCHAR" else cell for _, kind, cell in found
         ),
-        columns=tuple(_column(name, schema[name], is_listed=table is not None) for name in columns),
+        columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
         started=started,
     )
 
@@ -263,31 +263,3 @@ def _check_log(path: str) -> None:
             refusal("data", "be a DuckDB file without a log of changes beside it", path)
             + " Open it in DuckDB and run CHECKPOINT."
         )
-
-
-def _schemas(
-    opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
-) -> tuple[list[list[tuple[str, str]] | None], list[_Started]]:
-    """Return the names and types of each file's columns, nothing for one that is unreadable.
-
-    The engine that looked them up comes with them, still open and locked in.
-    """
-    names = [file.name for file in opened]
-
-    def look() -> _Started:
-        with ExitStack() as stack:
-            engine = stack.enter_context(engine_for(names, is_attached=is_attached))
-            for name in names:
-                source = relation if is_attached else relation.replace(FILES, literal(name))
-                rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
-                wide = () if is_attached else engine.execute(_WIDE, [name]).fetchall()
-                schemas.append(
-                    [(name, "DECIMAL256" if (name,) in wide else kind) for name, kind, *_ in rows]
-                )
-            return stack.pop_all(), engine
-
-    schemas: list[list[tuple[str, str]] | None] = []
-    started = attempt(look)
-    if started is None:
-        return [*schemas, None], []
-    return schemas, [started]

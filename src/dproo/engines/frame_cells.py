@@ -97,8 +97,9 @@ def text_of(column: Any, dtype: Any) -> Any:
         return nw.when(column.is_null()).then(nothing).otherwise(text.otherwise(nw.lit("false")))
     if dtype == nw.Date:
         text = column.cast(nw.String).fill_null("")
-        # Years before 1 and after 9999 are longer or shorter.
-        return nw.when(text.str.len_chars() == len("YYYY-MM-DD")).then(text).otherwise(nothing)
+        # Years before 0 and after 9999 are longer or shorter.
+        is_day = (text.str.len_chars() == len("YYYY-MM-DD")) & ~text.str.starts_with("0000")
+        return nw.when(is_day).then(text).otherwise(nothing)
     return nw.when(column.is_null()).then(nothing).otherwise(nothing)
 
 

@@ -21,6 +21,7 @@ from dproo.engines.arrow import count_arrow
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.cells import count_cells, count_people
+from dproo.engines.duckdb_dialect import refuse_macros
 from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
@@ -60,6 +61,8 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     if frame is None:
         return None
     found = check_frame(frame, asked.read)
+    if frame.implementation.is_duckdb():
+        refuse_macros(frame.to_native())
     if asked.person is not None or asked.open_axis is not None:
         check_people(frame)
     return Scan(

@@ -114,7 +114,7 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     Traceback (most recent call last):
     ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
     """
-    word = re.match(r"[<>]?\w*", type_name)
+    word = re.match(r"[<>]?\w*(\[\])*", type_name)
     raise ValueError(
         f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
         f" got type {word[0] if word else ''}."

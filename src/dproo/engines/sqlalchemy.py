@@ -225,8 +225,8 @@ def _query(table: Table, asked: Asked) -> str:
     apart = [f"typeof({table.quote(name)})" for name in is_any]
     cells = [
         table.cells[places[name]]
+        .replace("{most}", str(_longest(axis)))  # first: a column may be called so
         .replace("{}", table.quote(name))
-        .replace("{most}", str(_longest(axis)))
         for name, axis in zip(asked.columns, asked.axes, strict=True)
     ]
     if asked.person is not None:

@@ -36,6 +36,6 @@ MARIADB_TYPES = {
     **dict.fromkeys(("FLOAT", "DOUBLE", "REAL"), (sql.FLOAT, "CAST({} AS DOUBLE)")),
     "DATE": (sql.DATE, "{}"),
     "DATETIME": (sql.TIMESTAMP, "{}"),
-    # In UTC, whatever zone the session is in.
-    "TIMESTAMP": (sql.INSTANT, "TIMESTAMPADD(SECOND, UNIX_TIMESTAMP({}), '1970-01-01')"),
+    # In UTC, whatever zone the session is in; zero is no moment at all.
+    "TIMESTAMP": (sql.INSTANT, "TIMESTAMPADD(SECOND, NULLIF(UNIX_TIMESTAMP({}), 0), '1970-01-01')"),
 }

@@ -70,6 +70,8 @@ def schema_of(frame: Frame) -> dict[str, Any]:
         names, types = native.schema.names, native.schema.types
     elif kind.is_duckdb():
         names, types = native.columns, native.types
+        if len({name.lower() for name in names}) < len(names):  # it would take the first of them
+            raise ValueError
     elif kind.is_pyspark() or kind.is_pyspark_connect():
         names, types = zip(*native.dtypes, strict=True)
     elif kind.is_polars():
