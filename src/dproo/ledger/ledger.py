@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from dproo.ledger.chain import (
     REQUESTED,
     RESERVED,
     Connection,
+    Draft,
     Event,
     canonical,
     declared_in,
@@ -42,7 +42,6 @@ from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     delta_field,
-    is_name,
     relation_of,
     require_name,
     require_public,
@@ -131,6 +130,7 @@ class Ledger(Book):
             if isinstance(self.path, Path):
                 limits.require_one_owner()
             body["limits"] = limits.declared
+        draft = Draft(kind=DECLARED, dataset=dataset, nano=nano, body=body, entry=0)
 
         def append(connection: Connection, *, is_again: bool) -> None:
             if is_again and sent_before(connection, fresh):
@@ -138,7 +138,7 @@ class Ledger(Book):
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            self._store.append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+            self._store.append(connection, draft)
 
         self._write(append)
 
@@ -178,6 +178,7 @@ class Ledger(Book):
         fresh = fresh_id()
         body = {"at": now(), "epsilon": str(exact), "id": fresh, "request": request}
         body |= delta_field(delta)
+        draft = Draft(kind=RESERVED, dataset=dataset, nano=charge, body=body)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := sent_before(connection, fresh)):
@@ -193,17 +194,17 @@ class Ledger(Book):
                 store=self._store,
                 limits=self.limits,
             )
-            write = partial(self._store.append, connection, dataset=dataset, nano=charge)
             if not charging.limits_of(stands.declared).needs_approval(charge):
-                return write(RESERVED, body=body)
+                return self._store.append(connection, draft)
             asked = charging.request_for(connection, dataset, body)
             if asked is None:
-                return write(REQUESTED, body=body)
+                return self._store.append(connection, replace(draft, kind=REQUESTED))
             if not charging.is_approved(connection, asked):
                 return asked
-            return write(RESERVED, body=body | {"grant": asked.seq})
+            granted = replace(draft, body=body | {"grant": asked.seq})
+            return self._store.append(connection, granted)
 
-        event = self._write(append, dataset=dataset if is_name(dataset) else None)
+        event = self._write(append, likely=draft)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
@@ -223,20 +224,14 @@ class Ledger(Book):
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
         body = {"receipt": kept}
+        draft = Draft(kind=RECORDED, dataset=entry.dataset, nano=0, body=body, entry=entry.number)
 
         def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
             found = list(self._store.entry(connection, entry.number))
             reserved, recorded = pair(found, entry.number, reservation=entry.hash)
             require_public("receipt", kept, declared_in(found).fields["neighbours"])
             if recorded is None:
-                recorded = self._store.append(
-                    connection,
-                    RECORDED,
-                    dataset=entry.dataset,
-                    entry=entry.number,
-                    nano=0,
-                    body=body,
-                )
+                recorded = self._store.append(connection, draft)
             elif not (is_again and recorded.body == canonical(body)):
                 raise AlreadyRecordedError(
                     f"entry must not be recorded yet, got {entry.number}. "
@@ -244,7 +239,7 @@ class Ledger(Book):
                 )
             return receipt_of(reserved, recorded)
 
-        return self._write(append, entry=entry.number)
+        return self._write(append, likely=draft)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""

@@ -106,17 +106,24 @@ def require_public(name: str, value: object, neighbours: str) -> None:
 
     What is released, under ``values``, may be named by anything, such as a group called ``m``.
     """
-    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     try:
         canonical(value)
     except (TypeError, ValueError, RecursionError):
         raise ValueError(f"{name} must be made of JSON values.") from None
+    if found := private_field(value, neighbours):
+        raise ValueError(f"{name} must be public, got a field {found!r}.")
+
+
+def private_field(value: object, neighbours: str) -> str | None:
+    """Return the name of a field that tells that its value is private, if there is one."""
+    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     remaining = [value]
     while remaining:
         item = remaining.pop()
         if isinstance(item, Mapping):
-            if found := sorted(private & set(item)):
-                raise ValueError(f"{name} must be public, got a field {found[0]!r}.")
+            if not private.isdisjoint(item):
+                return min(private & set(item))
             remaining += [part for field, part in item.items() if field != "values"]
         elif isinstance(item, list | tuple):
             remaining += item
+    return None

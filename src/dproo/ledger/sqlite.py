@@ -36,7 +36,7 @@ from dproo.ledger.sqlite_format import (
     format_needed,
     require_format,
 )
-from dproo.ledger.store import Action, Result
+from dproo.ledger.store import Action, Result, Standing
 
 _PRAGMAS = (
     "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
@@ -115,11 +115,9 @@ class SqliteStore:
         """Begin a transaction that sees one state of the ledger."""
         return self._transaction(is_write=False)
 
-    def write(
-        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
-    ) -> Result:
+    def write(self, action: Action[Result], *, likely: chain.Draft | None = None) -> Result:
         """Run ``action`` under SQLite's write lock, and commit."""
-        del dataset, entry  # to ask a file later costs nothing
+        del likely  # a file costs no messages
         with self._transaction(is_write=True) as session:
             return action(session, is_again=False)
 
@@ -131,15 +129,15 @@ class SqliteStore:
     def spender(self, connection: Session) -> None:
         """Return nothing: a file has one owner."""
 
-    def append(self, connection: Session, kind: str, **fields: Any) -> chain.Event:
+    def append(self, connection: Session, draft: chain.Draft) -> chain.Event:
         """Write the next event."""
-        event = chain.append(connection, kind, known=connection.recent, **fields)
+        event = chain.append(connection, draft, known=connection.recent)
         connection.recent.append(event)
         return event
 
-    def standing(self, connection: Session, dataset: str) -> sqlite3.Cursor:
-        """Return the declaration with what was spent, and the first charge."""
-        return connection.execute(_STANDING, (dataset,) * 3)
+    def standing(self, connection: Session, dataset: str) -> Standing | None:
+        """Return how a dataset stands, if it has a budget."""
+        return Standing.of(connection.execute(_STANDING, (dataset,) * 3))
 
     def entry(self, connection: Session, number: int) -> Iterator[chain.Event]:
         """Return a reservation, its record if there is one, and the declaration of its dataset."""
