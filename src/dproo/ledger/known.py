@@ -7,7 +7,7 @@ this holds, and only what came after it has to be asked for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dproo.ledger.chain import RECORDED, RESERVED, Draft, Event
 from dproo.ledger.rules import private_field
@@ -50,4 +50,4 @@ class Known:
             if event.seq != last.seq + 1 or event.hash != event.link(last.hash):
                 return None
             stands, last = stands.after(event), event
-        return replace(self, last=last, stands=stands)
+        return Known(origin=self.origin, last=last, stands=stands)

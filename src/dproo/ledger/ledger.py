@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
+from dproo.core.amounts import budget_of, delta_budget_of
 from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.exact import Number, rational
 from dproo.exceptions import (
     AlreadyRecordedError,
     ApprovalNeeded,
@@ -41,6 +41,7 @@ from dproo.ledger.chain import (
 from dproo.ledger.limits import Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
+    cost_of,
     delta_field,
     relation_of,
     require_name,
@@ -170,15 +171,13 @@ class Ledger(Book):
                 a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
-        exact = parse_epsilon(epsilon)
-        charge, atto = charge_of(exact), delta_charge_of(delta)
+        cost = cost_of(epsilon, delta)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
         fresh = fresh_id()
-        body = {"at": now(), "epsilon": str(exact), "id": fresh, "request": request}
-        body |= delta_field(delta)
-        draft = Draft(kind=RESERVED, dataset=dataset, nano=charge, body=body)
+        body = {"at": now(), "id": fresh, "request": request, **cost.fields}
+        draft = Draft(kind=RESERVED, dataset=dataset, nano=cost.nano, body=body)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := sent_before(connection, fresh)):
@@ -188,13 +187,13 @@ class Ledger(Book):
             charging.require_affordable(
                 connection,
                 stands,
-                charge=charge,
-                atto=atto,
+                charge=cost.nano,
+                atto=cost.atto,
                 request=request,
                 store=self._store,
                 limits=self.limits,
             )
-            if not charging.limits_of(stands.declared).needs_approval(charge):
+            if not charging.limits_of(stands.declared).needs_approval(cost.nano):
                 return self._store.append(connection, draft)
             asked = charging.request_for(connection, dataset, body)
             if asked is None:
@@ -207,7 +206,7 @@ class Ledger(Book):
         event = self._write(append, likely=draft)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
-        return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
+        return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a release, durably, before any of it is shown; return its receipt to show.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from dproo.core.amounts import delta_budget_of, in_delta
+from dproo.core.amounts import charge_of, delta_budget_of, delta_charge_of, in_delta
 from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
-from dproo.core.exact import parse_delta
+from dproo.core.exact import parse_delta, parse_epsilon
 from dproo.exceptions import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.ledger.chain import Event, canonical
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
@@ -16,6 +18,21 @@ from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
 _LONGEST_NAME = 200
 _NEVER_PUBLIC = {"counts", "m", "q", "seed"}
 _TELLS_N = {"n", "worst_alpha"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a release costs.
+
+    Attributes:
+        nano: in nano-epsilon.
+        atto: in atto-delta.
+        fields: what a body says of it.
+    """
+
+    nano: int
+    atto: int
+    fields: dict[str, str]
 
 
 def is_name(dataset: object) -> bool:
@@ -78,6 +95,24 @@ def delta_field(delta: object) -> dict[str, str]:
     """Return what a body says of delta: nothing where it is pure, as before there was one."""
     exact = parse_delta(delta)
     return {"delta": str(exact)} if exact else {}
+
+
+def cost_of(epsilon: object, delta: object) -> Cost:
+    """Return what a release costs; the numbers are parsed once, since most are the same again."""
+    try:
+        return _cost(epsilon, delta)
+    except TypeError:  # it has no hash, or is no number
+        return _cost.__wrapped__(epsilon, delta)
+
+
+@lru_cache(typed=True)
+def _cost(epsilon: object, delta: object) -> Cost:
+    exact = parse_epsilon(epsilon)
+    return Cost(
+        nano=charge_of(exact),
+        atto=delta_charge_of(delta),
+        fields={"epsilon": str(exact), **delta_field(delta)},
+    )
 
 
 def require_delta(declared: Event, asked: int, charged: Iterable[Event]) -> None:

@@ -175,8 +175,9 @@ def guess(connection: Any, draft: Draft, known: Known, *, patience: int) -> Sess
     places = ", ".join("?" * (len(arguments) + 2))
     call = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - as above
     message = _filled(connection, call, *arguments, known.last.seq, patience)
-    *_, rows = _answers(connection.execute(f"{_WRITING}; {message}"))
-    *events, made = map(Event.of, rows)
+    cursor = connection.execute(f"{_WRITING}; {message}")
+    cursor.nextset()
+    *events, made = map(Event.of, cursor.fetchall())
     before = known.after(events)
     after = before.after([made]) if before is not None else None
     if before is None or after is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dproo.ledger.address import Address
@@ -55,7 +55,7 @@ class Standing:
         if event.dataset != self.declared.dataset or event.kind not in {RESERVED, RESTORED}:
             return self
         first = self.first or (event if event.kind == RESERVED else None)
-        return replace(self, first=first, spent=self.spent + event.nano)
+        return Standing(declared=self.declared, first=first, spent=self.spent + event.nano)
 
 
 class Store(Protocol):
