@@ -206,6 +206,8 @@ def _filled(connection: Any, query: str, *values: object) -> str:
 
 def _literal(connection: Any, value: object) -> str:
     """Return a value as SQL text, which means the same under every setting of a session."""
+    if value is None:
+        return "NULL"
     if type(value) is int:
         return str(value)
     if type(value) is str and value.isascii() and "\\" not in value:
