@@ -198,7 +198,9 @@ OWNER_ONLY = (
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
 KEPT = "ledger/test_ledger_kept.py::test_an_edit_between_two_calls_is_found_wherever_it_is"
 IN_ITS_PLACE = "ledger/test_ledger_kept.py::test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read"
-IN_THE_CHAIN = "ledger/test_ledger_short.py::test_only_what_follows_in_the_chain_is_added_to_what_is_known"
+IN_THE_CHAIN = (
+    "ledger/test_ledger_short.py::test_only_what_follows_in_the_chain_is_added_to_what_is_known"
+)
 NOT_SENT = "ledger/test_ledger_short.py::test_what_is_private_is_not_even_sent"
 NOT_TWICE = "ledger/test_ledger_short.py::test_a_charge_that_fills_a_rule_is_not_counted_twice"
 NO_TIME = "ledger/test_ledger_postgresql.py::test_the_time_of_a_record_is_kept_nowhere"
