@@ -106,11 +106,23 @@ def test_a_refusal_reads_as_by_the_long_way(where: str, refusal: str) -> None:
     assert ledger.verify().events == 2
 
 
-def test_a_charge_that_fills_a_rule_is_not_counted_twice(where: str) -> None:
+@pytest.mark.parametrize(
+    ("limits", "is_short"),
+    [({"per_release": "0.3", "until": "2099-01-31"}, True), ({"per_day": "0.5"}, False)],
+)
+def test_nothing_is_written_ahead_that_a_rule_of_history_decides(
+    where: str, sent: list[str], limits: dict[str, Any], *, is_short: bool
+) -> None:
     ledger = Ledger(where)
-    ledger.declare("patients", budget=1, limits=Limits(per_day="0.5", per_spender="0.5"), **REPLACE)
+    ledger.declare("patients", budget=1, limits=Limits(**limits), **REPLACE)
     charge(ledger, "0.2")
+    sent.clear()
     charge(ledger, "0.3")
+    assert (len(sent) == 2) == is_short
+    charge_more = ledger.limited(Limits(per_day="0.55" if is_short else "0.5"))
+    with pytest.raises(exceptions.RuleRefused, match="per_day"):
+        charge(charge_more, "0.1")
+    assert "ROLLBACK" not in sent[:-1]
     assert ledger.verify().accounts[0].spent == 5 * 10**8
 
 

@@ -71,14 +71,18 @@ def require_affordable(
         raise BudgetRefused(dataset, asked=charge, left=max(0, left))
     for rules in (limits_of(stands.declared), limits):
         if rules.declared:
-            at, spender = store.now(connection), store.spender(connection)
+            at, today, theirs = store.now(connection), 0, None
+            if rules.per_day is not None:
+                today = _spent_on(connection, dataset, at[:10])
+            if rules.per_spender is not None:
+                theirs = _spent_by(connection, dataset, store.spender(connection))
             rules.require(
                 dataset,
                 charge=charge,
                 request=request,
                 at=at,
-                spent_today=_spent_on(connection, dataset, at[:10]),
-                spent_by_spender=_spent_by(connection, dataset, spender),
+                spent_today=today,
+                spent_by_spender=theirs,
             )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dproo.ledger.chain import RECORDED, RESERVED, Draft, Event
+from dproo.ledger.limits import OF_HISTORY
 from dproo.ledger.rules import private_field
 from dproo.ledger.store import Standing
 
@@ -33,11 +34,13 @@ class Known:
 
         What is not public is never sent, not even to be rolled back.
         """
-        if private_field(draft.body, self.stands.declared.fields["neighbours"]) is not None:
+        declared = self.stands.declared.fields
+        if private_field(draft.body, declared["neighbours"]) is not None:
             return False
         if draft.kind == RECORDED:
             return (self.last.kind, self.last.seq) == (RESERVED, draft.entry)
-        return draft.kind == RESERVED and "delta" not in draft.body
+        has_no_history = OF_HISTORY.isdisjoint(declared.get("limits", ()))
+        return draft.kind == RESERVED and "delta" not in draft.body and has_no_history
 
     def after(self, events: Sequence[Event]) -> Known | None:
         """Return what is known after further events, if they follow in the chain.

@@ -38,7 +38,7 @@ from dproo.ledger.chain import (
     receipt_of,
     sent_before,
 )
-from dproo.ledger.limits import Limits
+from dproo.ledger.limits import OF_HISTORY, Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
     cost_of,
@@ -203,7 +203,8 @@ class Ledger(Book):
             granted = replace(draft, body=body | {"grant": asked.seq})
             return self._store.append(connection, granted)
 
-        event = self._write(append, likely=draft)
+        is_known = OF_HISTORY.isdisjoint(self.limits.declared)
+        event = self._write(append, likely=draft if is_known else None)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
