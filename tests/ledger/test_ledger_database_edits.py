@@ -21,7 +21,7 @@ BESIDE = [
     "UPDATE budget SET {} = NULL WHERE dataset = ?",
     "DELETE FROM budget WHERE dataset = ?",
     "UPDATE head SET seq = seq - 1 WHERE ? <> ''",
-    "UPDATE head SET hash = repeat('a', 64) WHERE ? <> ''",
+    "UPDATE head SET seq = seq + 1 WHERE ? <> ''",
     "UPDATE event SET role = 'eve' WHERE kind = 'reserved' AND dataset = ?",
     "UPDATE event SET id = NULL WHERE kind <> 'recorded' AND dataset = ?",
     "INSERT INTO approval SELECT seq, 'ab', 'eve', 'approved' FROM event WHERE dataset = ?",

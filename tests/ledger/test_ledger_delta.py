@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dproo.core.amounts import ATTO, delta_budget_of, delta_charge_of
 from dproo.exceptions import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
-from dproo.ledger.chain import DECLARED, RESERVED, append
+from dproo.ledger.chain import DECLARED, RESERVED, Draft
 from dproo.ledger.sqlite import SqliteStore, seal
 from dproo.ledger.sqlite_format import FORMAT, FORMAT_WITH_DELTA, FORMAT_WITH_IDENTITY
 
@@ -84,8 +84,9 @@ def older(path: Path, **delta: str) -> Ledger:
     """Return a ledger as it was made before ledgers had an identity."""
     body = {"at": "", "budget": "3", "neighbours": "replace", "records_per_person": 1, **delta}
     new = Ledger.create(path)
-    event = {"dataset": "patients", "entry": 0, "nano": 3 * 10**9, "body": body}
-    SqliteStore(path, timeout=1).write(lambda session, **_: append(session, DECLARED, **event))
+    draft = Draft(kind=DECLARED, dataset="patients", nano=3 * 10**9, body=body, entry=0)
+    store = SqliteStore(path, timeout=1)
+    store.write(lambda session, **_: store.append(session, draft))
     return new
 
 
@@ -134,8 +135,8 @@ def test_a_total_too_small_to_be_counted_is_refused(book: Ledger) -> None:
 @FILE
 def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(book: Ledger) -> None:
     body = {"at": "", "epsilon": "1", "request": {}, "delta": "1/100"}
-    event = {"dataset": "patients", "nano": 10**9, "body": body}
+    draft = Draft(kind=RESERVED, dataset="patients", nano=10**9, body=body)
     store = SqliteStore(book.path, timeout=1)
-    store.write(lambda session, **_: append(session, RESERVED, **event))
+    store.write(lambda session, **_: store.append(session, draft))
     with pytest.raises(CorruptLedgerError, match="event 2 breaks the rules"):
         book.verify()

@@ -348,7 +348,7 @@ def copy_back(ledger: Ledger) -> None:
     """Empty a ledger in a database, to be copied into."""
     event, head, budget, approval = copy_of(ledger)
     del event, budget, approval
-    fresh = (*head[0][:2], 0, "0" * 64, *head[0][4:])
+    fresh = (*head[0][:2], 0, *head[0][3:])
     put_back(ledger, [[], [fresh], [], []])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,40 @@ def test_the_database_writes_json_as_python_does(ledger_database: str) -> None:
             assert connection.execute(query, (loose,)).fetchone() == (text,)
 
         check()
+
+
+LOOSE = st.text('{}[]":,\\ 019.-eaB\ntrue', max_size=20) | st.builds(
+    lambda values, spoil: "{" + ",".join(map(spoil, values)) + "}",
+    st.lists(
+        st.builds(
+            lambda name, value: f"{json.dumps(name)}:{canonical(value)}",
+            st.sampled_from(["a", "b", "B", "c d", "é"]),
+            VALUES,
+        ),
+        max_size=4,
+    ),
+    st.sampled_from([str, str.strip, str.upper, lambda text: text.replace(":", ": ")]),
+)
+
+
+def test_what_the_database_takes_for_plainly_canonical_is_canonical(ledger_database: str) -> None:
+    plain = 0
+    with unguarded(ledger_database) as connection:
+
+        @settings(max_examples=150, deadline=None)
+        @given(LOOSE | VALUES.map(canonical))
+        def check(text: str) -> None:
+            nonlocal plain
+            with suppress(psycopg.DataError), connection.transaction():
+                (found,) = connection.execute("SELECT is_plain(%s)", (text,)).fetchone()
+                if found:
+                    plain += 1
+                    assert canonical(json.loads(text)) == text or "." in text
+
+        import psycopg  # noqa: PLC0415 - not for every worker
+
+        check()
+    assert plain > 0
 
 
 def test_installing_twice_changes_nothing(ledger_database: str, book: Ledger) -> None:
@@ -177,8 +212,8 @@ EDITS = [
     "UPDATE event SET seq = 99 WHERE seq = 7",
     "DELETE FROM event WHERE seq = 3",
     "DELETE FROM event WHERE seq = 7",
-    "UPDATE head SET seq = 6, hash = (SELECT hash FROM event WHERE seq = 6)",
-    "UPDATE head SET hash = repeat('0', 64)",
+    "UPDATE head SET seq = 6",
+    "UPDATE head SET seq = 8",
     "UPDATE budget SET spent_nano = 0",
     "UPDATE budget SET nano = 10 * nano",
     "UPDATE budget SET spent_atto = 0",
@@ -234,7 +269,8 @@ def test_a_function_that_writes_another_event_is_found_before_the_commit(
     before = copy_of(book)
     with unguarded(ledger_database) as connection:
         (text,) = connection.execute("SELECT pg_get_functiondef('append'::regproc)").fetchone()
-        connection.execute(text.replace("made.nano := append.nano;", "made.nano := 1;"))
+        assert "append.nano,\n" in text
+        connection.execute(text.replace("append.nano,\n", "1,\n"))
     try:
         with pytest.raises(exceptions.CorruptLedgerError, match="other events than were asked"):
             book.reserve("patients", epsilon="0.1", **REPLACE)
@@ -293,13 +329,52 @@ def test_no_password_is_in_what_a_ledger_shows(where: str, monkeypatch: pytest.M
 
 def test_a_newer_format_is_refused_by_name(ledger: Ledger, ledger_database: str) -> None:
     with unguarded(ledger_database) as connection:
-        connection.execute("UPDATE head SET format = 2")
+        connection.execute("UPDATE head SET format = 3")
     try:
-        with pytest.raises(exceptions.NewerFormatError, match=r"must have format 1, got 2\."):
+        with pytest.raises(exceptions.NewerFormatError, match=r"must have format 2, got 3\."):
             ledger.show()
     finally:
         with unguarded(ledger_database) as connection:
-            connection.execute("UPDATE head SET format = 1")
+            connection.execute("UPDATE head SET format = 2")
+
+
+OLDER = """
+    CREATE SCHEMA dproo;
+    CREATE TABLE dproo.event (seq bigint, kind text, dataset text, entry bigint, nano bigint,
+        body text, hash text, id text, role text);
+    CREATE TABLE dproo.head (one boolean, format integer, seq bigint, hash text, at timestamptz);
+    INSERT INTO dproo.head VALUES (true, 1, 0, repeat('0', 64), '-infinity');
+"""
+SINCE_THEN = """
+    CREATE FUNCTION dproo.ends() RETURNS SETOF dproo.event LANGUAGE sql
+        AS 'SELECT * FROM dproo.event';
+"""
+
+
+@pytest.mark.parametrize("schema", [OLDER, OLDER + SINCE_THEN])
+def test_a_ledger_of_an_earlier_version_is_refused_with_the_remedy(
+    ledger_database: str, schema: str
+) -> None:
+    import psycopg  # noqa: PLC0415 - not for every worker
+
+    with psycopg.connect(ledger_database, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS older")
+        connection.execute("CREATE DATABASE older")
+    url = ledger_database.replace("/ledgers?", "/older?")
+    with psycopg.connect(url) as connection:
+        connection.execute(schema)
+    for call in (lambda: Ledger(url), lambda: install(Database(url))):
+        with pytest.raises(exceptions.UnusableLedgerError) as refused:
+            call()
+        assert str(refused.value) == (
+            f"the ledger {Database(url)} must have format 2, got 1. An earlier version of dproo "
+            "made it: with that one, 'dproo ledger export --to' a file. Then drop the schema "
+            "dproo, install it anew, and 'dproo ledger import' the file."
+        )
+    with psycopg.connect(url) as connection:
+        connection.execute("DROP SCHEMA dproo CASCADE; CREATE SCHEMA dproo")
+    with pytest.raises(exceptions.UnusableLedgerError, match="there, with something else in it"):
+        install(Database(url))
 
 
 def test_a_ledger_that_others_hold_says_so_in_time(ledger: Ledger, ledger_database: str) -> None:

@@ -200,6 +200,10 @@ OWNER_ONLY = (
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
 KEPT = "ledger/test_ledger_kept.py::test_an_edit_between_two_calls_is_found_wherever_it_is"
 IN_ITS_PLACE = "ledger/test_ledger_kept.py::test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read"
+IN_THE_CHAIN = (
+    "ledger/test_ledger_short.py::test_only_what_follows_in_the_chain_is_added_to_what_is_known"
+)
+NOT_SENT = "ledger/test_ledger_short.py::test_what_is_private_is_not_even_sent"
 NO_TIME = "ledger/test_ledger_postgresql.py::test_the_time_of_a_record_is_kept_nowhere"
 STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
 PURE = (
@@ -703,7 +707,7 @@ MUTANTS = {
         "ledger/charging.py", "(role = ? OR kind = 'restored')", "role = ?", FOR_EVERYONE,
     ),
     "the first charge of a budget is not looked at": (
-        "ledger/charging.py", "first=charges[0][0] if charges else None", "first=None", ONE_UNIT,
+        "ledger/store.py", "first=charges[0][0] if charges else None", "first=None", ONE_UNIT,
     ),
     "a note is taken of nothing that was just written": (
         "ledger/memory.py", "if self.recent and self.recent[-1].seq - seq == len(known):", "if self.recent:", LATE_WITNESS,
@@ -733,7 +737,13 @@ MUTANTS = {
         "ledger/sqlite.py", "if kept.inode == inode:", "if kept.inode:", IN_ITS_PLACE,
     ),
     "the database keeps the time of a record": (
-        "ledger/schema.sql", "dproo.lock();  --", "dproo.tick(dproo.lock());  --", NO_TIME,
+        "ledger/schema.sql", "is_timed => false", "is_timed => true", NO_TIME,
+    ),
+    "what is known of a ledger goes on with any event": (
+        "ledger/known.py", "event.hash != event.link(last.hash)", "not event.hash", IN_THE_CHAIN,
+    ),
+    "a private receipt is sent, and rolled back": (
+        "ledger/known.py", 'declared["neighbours"]) is not None:', 'declared["neighbours"]) == "":', NOT_SENT,
     ),
     "a sticky folder is taken for one's own": (
         "ledger/place.py", "not is_last and found.st_mode", "found.st_mode", STICKY,

@@ -68,8 +68,10 @@ class LooksThenCharges(Ledger):
             raise BudgetRefused(dataset, asked=charge, left=left)
         body = {"at": "", "epsilon": epsilon, "request": {}}
 
+        draft = chain.Draft(kind=chain.RESERVED, dataset=dataset, nano=charge, body=body)
+
         def append(connection: Any, **_: bool) -> chain.Event:
-            return chain.append(connection, chain.RESERVED, dataset=dataset, nano=charge, body=body)
+            return self._store.append(connection, draft)
 
         event = self._write(append)
         return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)

@@ -53,7 +53,7 @@ def emptied(url: str) -> str:
     url = url.replace("user=team", "user=dproo")
     with unguarded(url) as connection:
         connection.execute("DELETE FROM event; DELETE FROM budget; DELETE FROM approval")
-        connection.execute("UPDATE head SET seq = 0, hash = repeat('0', 64), at = '-infinity'")
+        connection.execute("UPDATE head SET seq = 0, at = '-infinity'")
     return role_of(url, "team")
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from dproo.core.arguments import refusal, whole
 from dproo.exceptions import UnknownEntryError
-from dproo.ledger.chain import APPROVED, DENIED, Connection, events
+from dproo.ledger.chain import APPROVED, DENIED, Connection, Draft, events
 from dproo.ledger.charging import decided, is_used
 from dproo.ledger.ledger import MOST_EVENTS, Ledger
 
@@ -77,8 +77,7 @@ def _decide(ledger: Ledger, number: int, kind: str) -> None:
         found = list(events(connection, where="kind = 'requested' AND seq = ?", of=(number,)))
         if not found or decision is not None:
             raise UnknownEntryError(refusal("request", "be the number of an open one", number))
-        ledger._store.append(  # noqa: SLF001 - as above
-            connection, kind, dataset=found[0].dataset, entry=number, nano=0, body={}
-        )
+        draft = Draft(kind=kind, dataset=found[0].dataset, nano=0, body={}, entry=number)
+        ledger._store.append(connection, draft)  # noqa: SLF001 - as above
 
     ledger._write(append)  # noqa: SLF001 - as above

@@ -12,6 +12,7 @@ from dproo.ledger.chain import (
     REQUESTED,
     RESERVED,
     RESTORED,
+    Draft,
     canonical,
 )
 
@@ -26,20 +27,18 @@ _FUNCTIONS = {
 }
 
 
-def call_of(
-    kind: str, *, dataset: str, nano: int, entry: int | None, body: dict[str, Any]
-) -> tuple[str, tuple[Any, ...]]:
+def call_of(draft: Draft) -> tuple[str, tuple[Any, ...]]:
     """Return the function and its arguments; the function adds the time itself.
 
-    >>> call_of("recorded", dataset="patients", nano=0, entry=2, body={"receipt": {"k": 9}})
+    >>> body = {"receipt": {"k": 9}}
+    >>> call_of(Draft(kind="recorded", dataset="patients", nano=0, body=body, entry=2))
     ('record', (2, '{"k":9}'))
     """
-    return _FUNCTIONS[kind], _arguments(kind, dataset, nano, entry, body)
+    return _FUNCTIONS[draft.kind], _arguments(draft)
 
 
-def _arguments(
-    kind: str, dataset: str, nano: int, entry: int | None, body: dict[str, Any]
-) -> tuple[Any, ...]:
+def _arguments(draft: Draft) -> tuple[Any, ...]:
+    kind, dataset, body = draft.kind, draft.dataset, draft.body
     delta = body.get("delta")
     if kind == DECLARED:
         rules = canonical(body["limits"]) if "limits" in body else None
@@ -48,7 +47,7 @@ def _arguments(
     if kind in {RESERVED, REQUESTED}:
         return dataset, body["epsilon"], delta, body["id"], canonical(body["request"])
     if kind == RECORDED:
-        return entry, canonical(body["receipt"])
+        return draft.entry, canonical(body["receipt"])
     if kind == RESTORED:
-        return dataset, nano, delta, body["head"]
-    return (entry,)
+        return dataset, draft.nano, delta, body["head"]
+    return (draft.entry,)

@@ -115,6 +115,20 @@ class Event:
         return {**asdict(self), "body": self.fields}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What an event is to say, before it has a number and a hash; fields as in :class:`Event`.
+
+    Without an ``entry`` it starts its own.
+    """
+
+    kind: str
+    dataset: str
+    nano: int
+    body: dict[str, Any]
+    entry: int | None = None
+
+
 def canonical(value: object) -> str:
     """Return the one JSON text of ``value``: ASCII, sorted names, no blanks.
 
@@ -156,10 +170,6 @@ def _has_ids(first: Event | None) -> bool:
     return first is None or "id" in first.fields
 
 
-def _first(connection: Connection) -> Event | None:
-    return next(events(connection, where="seq = 1"), None)
-
-
 def events(
     connection: Connection, *, where: str = "1 = 1", of: tuple[Any, ...] = ()
 ) -> Iterator[Event]:
@@ -174,46 +184,31 @@ def head(connection: Connection) -> tuple[int, str]:
     return row or (0, NO_EVENT)
 
 
-def append(
-    connection: Connection,
-    kind: str,
-    *,
-    dataset: str,
-    nano: int,
-    body: dict[str, Any],
-    entry: int | None = None,
-    known: Sequence[Event] = (),
-) -> Event:
-    """Write the next event; without an ``entry`` it starts its own.
+def append(connection: Connection, draft: Draft, *, known: Sequence[Event]) -> Event:
+    """Write the next event.
 
     Args:
         connection: to the ledger.
-        kind: as in :class:`Event`, and so are the others.
-        dataset: see ``kind``.
-        nano: see ``kind``.
-        body: its content.
-        entry: see ``kind``.
-        known: the first event and the last, where they are known.
+        draft: what it says.
+        known: the first event and the last; none in a ledger without events.
     """
-    last, previous = (known[-1].seq, known[-1].hash) if known else head(connection)
-    seq = last + 1
-    if "id" in body and not _has_ids(known[0] if known else _first(connection)):
+    last, previous = (known[-1].seq, known[-1].hash) if known else (0, NO_EVENT)
+    seq, body = last + 1, draft.body
+    if "id" in body and not _has_ids(known[0] if known else None):
         body = {name: value for name, value in body.items() if name != "id"}
-    entry = seq if entry is None else entry
-    row = (seq, kind, dataset, entry, nano, canonical(body))
+    entry = seq if draft.entry is None else draft.entry
+    row = (seq, draft.kind, draft.dataset, entry, draft.nano, canonical(body))
     event = Event.of((*row, Event.of((*row, "")).link(previous)))
     connection.execute(_INSERT, (*row, event.hash))
     return event
 
 
-def declaration(connection: Connection, dataset: object) -> Event:
-    """Return the event that gave ``dataset`` its budget."""
-    declared = {event.dataset: event for event in events(connection, where="kind = 'declared'")}
-    if isinstance(dataset, str) and dataset in declared:
-        return declared[dataset]
+def undeclared(connection: Connection, dataset: object) -> UnknownDatasetError:
+    """Return what to raise for a name without a budget."""
+    declared = [event.dataset for event in events(connection, where="kind = 'declared'")]
     near = difflib.get_close_matches(str(dataset), declared, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
-    raise UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
+    return UnknownDatasetError(f"{refusal('dataset', 'have a declared budget', dataset)} {hint}")
 
 
 def pair(

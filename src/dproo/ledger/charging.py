@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dproo.exceptions import BudgetRefused, RuleRefused
@@ -14,32 +13,20 @@ from dproo.ledger.chain import (
     DENIED,
     Connection,
     Event,
-    declaration,
     events,
+    undeclared,
 )
 from dproo.ledger.limits import Limits
 from dproo.ledger.rules import is_name, require_delta, require_unit
-from dproo.ledger.store import Store
+from dproo.ledger.store import Standing, Store
+
+_NO_RULES = Limits()
 
 
 def limits_of(declared: Event) -> Limits:
     """Return the rules of a declaration."""
-    return Limits(**declared.fields.get("limits", {}))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What a charge is held against.
-
-    Attributes:
-        declared: the declaration of the dataset.
-        first: its first charge, if there is one.
-        spent: the sum of its charges, in nano-epsilon.
-    """
-
-    declared: Event
-    first: Event | None
-    spent: int
+    rules = declared.fields.get("limits")
+    return _NO_RULES if rules is None else Limits(**rules)
 
 
 def standing(store: Store, connection: Connection, dataset: str) -> Standing:
@@ -48,12 +35,10 @@ def standing(store: Store, connection: Connection, dataset: str) -> Standing:
     Raises:
         UnknownDatasetError: it has no budget.
     """
-    rows = store.standing(connection, dataset) if is_name(dataset) else ()
-    found = [(Event.of(row), int(total)) for *row, total in rows]
-    if not found:
-        declaration(connection, dataset)
-    (declared, spent), *charges = found
-    return Standing(declared=declared, first=charges[0][0] if charges else None, spent=spent)
+    found = store.standing(connection, dataset) if is_name(dataset) else None
+    if found is None:
+        raise undeclared(connection, dataset)
+    return found
 
 
 def require_affordable(
@@ -86,14 +71,18 @@ def require_affordable(
         raise BudgetRefused(dataset, asked=charge, left=max(0, left))
     for rules in (limits_of(stands.declared), limits):
         if rules.declared:
-            at, spender = store.now(connection), store.spender(connection)
+            at, today, theirs = store.now(connection), 0, None
+            if rules.per_day is not None:
+                today = _spent_on(connection, dataset, at[:10])
+            if rules.per_spender is not None:
+                theirs = _spent_by(connection, dataset, store.spender(connection))
             rules.require(
                 dataset,
                 charge=charge,
                 request=request,
                 at=at,
-                spent_today=_spent_on(connection, dataset, at[:10]),
-                spent_by_spender=_spent_by(connection, dataset, spender),
+                spent_today=today,
+                spent_by_spender=theirs,
             )
 
 

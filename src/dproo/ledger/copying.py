@@ -110,4 +110,4 @@ def _fill(connection: Connection, chain: Sequence[Event]) -> None:
         if "at" in fields:
             connection.execute("UPDATE head SET at = greatest(at, ?)", (fields["at"],))
     if chain:
-        connection.execute("UPDATE head SET seq = ?, hash = ?", (chain[-1].seq, chain[-1].hash))
+        connection.execute("UPDATE head SET seq = ?", (chain[-1].seq,))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from importlib.resources import files
+from typing import Any
 
 from dproo.engines import postgresql_url
 from dproo.engines.postgresql_session import connect
 from dproo.exceptions import LedgerError, RoleError, UnusableLedgerError
 from dproo.ledger.address import Database
+from dproo.ledger.postgresql_errors import require_format
 
 ROLES = ("dproo_owner", "dproo_spender", "dproo_auditor")
 
@@ -49,8 +51,20 @@ def install(database: Database) -> bool:
     raise failure
 
 
-def _make(connection: object, database: Database) -> bool:
-    execute = connection.execute  # type: ignore[attr-defined]
+def _require_ledger(connection: Any, database: Database) -> None:
+    """Raise unless the schema that is there is a ledger of this format."""
+    execute = connection.execute
+    if execute("SELECT to_regclass('dproo.head')").fetchone() == (None,):
+        raise UnusableLedgerError(
+            f"the ledger {database} could not be made: the schema dproo is there, with something "
+            "else in it."
+        )
+    (version,) = execute("SELECT format FROM dproo.head").fetchone()
+    require_format(version, database)
+
+
+def _make(connection: Any, database: Database) -> bool:
+    execute = connection.execute
     execute("SET LOCAL search_path = pg_catalog, pg_temp")
     execute("SET LOCAL standard_conforming_strings = on")
     execute("SELECT pg_advisory_xact_lock(hashtext('dproo ledger install'))")
@@ -63,6 +77,7 @@ def _make(connection: object, database: Database) -> bool:
             "database in UTF8."
         )
     if execute("SELECT 1 FROM pg_namespace WHERE nspname = 'dproo'").fetchone():
+        _require_ledger(connection, database)
         return False
     known = {name for (name,) in execute("SELECT rolname FROM pg_roles")}
     for role in ROLES:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of, delta_charge_of
+from dproo.core.amounts import budget_of, delta_budget_of
 from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.core.exact import Number, rational
 from dproo.exceptions import (
     AlreadyRecordedError,
     ApprovalNeeded,
@@ -27,6 +26,7 @@ from dproo.ledger.chain import (
     REQUESTED,
     RESERVED,
     Connection,
+    Draft,
     Event,
     canonical,
     declared_in,
@@ -38,11 +38,11 @@ from dproo.ledger.chain import (
     receipt_of,
     sent_before,
 )
-from dproo.ledger.limits import Limits
+from dproo.ledger.limits import OF_HISTORY, Limits
 from dproo.ledger.opening import Book
 from dproo.ledger.rules import (
+    cost_of,
     delta_field,
-    is_name,
     relation_of,
     require_name,
     require_public,
@@ -131,6 +131,7 @@ class Ledger(Book):
             if isinstance(self.path, Path):
                 limits.require_one_owner()
             body["limits"] = limits.declared
+        draft = Draft(kind=DECLARED, dataset=dataset, nano=nano, body=body, entry=0)
 
         def append(connection: Connection, *, is_again: bool) -> None:
             if is_again and sent_before(connection, fresh):
@@ -138,7 +139,7 @@ class Ledger(Book):
             taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
             if dataset.casefold() in {name.casefold() for name in taken}:
                 raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            self._store.append(connection, DECLARED, dataset=dataset, entry=0, nano=nano, body=body)
+            self._store.append(connection, draft)
 
         self._write(append)
 
@@ -170,14 +171,13 @@ class Ledger(Book):
                 a second person.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
-        exact = parse_epsilon(epsilon)
-        charge, atto = charge_of(exact), delta_charge_of(delta)
+        cost = cost_of(epsilon, delta)
         relation = relation_of(neighbours, records_per_person)
         request = dict(request or {})
         require_public("request", request, neighbours)
         fresh = fresh_id()
-        body = {"at": now(), "epsilon": str(exact), "id": fresh, "request": request}
-        body |= delta_field(delta)
+        body = {"at": now(), "id": fresh, "request": request, **cost.fields}
+        draft = Draft(kind=RESERVED, dataset=dataset, nano=cost.nano, body=body)
 
         def append(connection: Connection, *, is_again: bool) -> Event:
             if is_again and (sent := sent_before(connection, fresh)):
@@ -187,26 +187,27 @@ class Ledger(Book):
             charging.require_affordable(
                 connection,
                 stands,
-                charge=charge,
-                atto=atto,
+                charge=cost.nano,
+                atto=cost.atto,
                 request=request,
                 store=self._store,
                 limits=self.limits,
             )
-            write = partial(self._store.append, connection, dataset=dataset, nano=charge)
-            if not charging.limits_of(stands.declared).needs_approval(charge):
-                return write(RESERVED, body=body)
+            if not charging.limits_of(stands.declared).needs_approval(cost.nano):
+                return self._store.append(connection, draft)
             asked = charging.request_for(connection, dataset, body)
             if asked is None:
-                return write(REQUESTED, body=body)
+                return self._store.append(connection, replace(draft, kind=REQUESTED))
             if not charging.is_approved(connection, asked):
                 return asked
-            return write(RESERVED, body=body | {"grant": asked.seq})
+            granted = replace(draft, body=body | {"grant": asked.seq})
+            return self._store.append(connection, granted)
 
-        event = self._write(append, dataset=dataset if is_name(dataset) else None)
+        is_known = OF_HISTORY.isdisjoint(self.limits.declared)
+        event = self._write(append, likely=draft if is_known else None)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
-        return Entry(dataset=dataset, number=event.seq, charge=charge, hash=event.hash)
+        return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Keep a release, durably, before any of it is shown; return its receipt to show.
@@ -223,20 +224,14 @@ class Ledger(Book):
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
         body = {"receipt": kept}
+        draft = Draft(kind=RECORDED, dataset=entry.dataset, nano=0, body=body, entry=entry.number)
 
         def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
             found = list(self._store.entry(connection, entry.number))
             reserved, recorded = pair(found, entry.number, reservation=entry.hash)
             require_public("receipt", kept, declared_in(found).fields["neighbours"])
             if recorded is None:
-                recorded = self._store.append(
-                    connection,
-                    RECORDED,
-                    dataset=entry.dataset,
-                    entry=entry.number,
-                    nano=0,
-                    body=body,
-                )
+                recorded = self._store.append(connection, draft)
             elif not (is_again and recorded.body == canonical(body)):
                 raise AlreadyRecordedError(
                     f"entry must not be recorded yet, got {entry.number}. "
@@ -244,7 +239,7 @@ class Ledger(Book):
                 )
             return receipt_of(reserved, recorded)
 
-        return self._write(append, entry=entry.number)
+        return self._write(append, likely=draft)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""

@@ -17,6 +17,9 @@ from dproo.exceptions import RuleRefused
 AMOUNTS = ("per_release", "per_day", "per_spender", "approval_above")
 """The rules that are an epsilon."""
 
+OF_HISTORY = frozenset({"per_day", "per_spender", "approval_above"})
+"""The rules that ask for earlier charges or requests."""
+
 _OF_SEVERAL = ("per_spender", "approval_above")
 _DIGEST = re.compile("[0-9a-f]{64}")
 

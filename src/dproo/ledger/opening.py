@@ -9,10 +9,10 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from dproo.ledger.address import Address, Database, address_of
-from dproo.ledger.chain import Connection
+from dproo.ledger.chain import Connection, Draft
 from dproo.ledger.limits import Limits
 from dproo.ledger.memory import Memory, News, named_witness, tell
 from dproo.ledger.postgresql import PostgresqlStore
@@ -82,13 +82,8 @@ class Book:
             self._memory(connection).require_all(self.path)
             yield connection
 
-    def _write(self, action: Action[Result], **ahead: Any) -> Result:
-        """Run ``action`` in a transaction, and have the witnesses note what it wrote.
-
-        Args:
-            action: what to do.
-            ahead: what it will ask for, as in :meth:`Store.write`.
-        """
+    def _write(self, action: Action[Result], *, likely: Draft | None = None) -> Result:
+        """Run ``action`` as :meth:`Store.write` does; witnesses then note what it wrote."""
 
         def remembered(connection: Connection, *, is_again: bool) -> tuple[Result, list[News]]:
             memory = self._memory(connection)
@@ -96,7 +91,7 @@ class Book:
             memory.require_writable()
             return action(connection, is_again=is_again), memory.news()
 
-        result, news = self._store.write(remembered, **ahead)
+        result, news = self._store.write(remembered, likely=likely)
         tell(news, timeout=self.timeout)
         return result
 

@@ -9,12 +9,18 @@ from dproo.exceptions import (
     FullDiskError,
     LedgerError,
     MissingLedgerError,
+    NewerFormatError,
     ReadOnlyLedgerError,
     RoleError,
     UnusableLedgerError,
 )
 from dproo.ledger.address import Database
 
+FORMAT = 2
+_OLDER = (
+    "An earlier version of dproo made it: with that one, 'dproo ledger export --to' a file. Then "
+    "drop the schema dproo, install it anew, and 'dproo ledger import' the file."
+)
 LOST = "lost the connection. Nothing was charged; try again."
 
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
@@ -46,3 +52,12 @@ def failure_of(error: Any, address: Database) -> Exception:
         return LostError()
     kind, sentence = _SENTENCES.get(code, _ELSE)
     return kind(f"the ledger {address} {sentence}")
+
+
+def require_format(version: int, address: Database) -> None:
+    """Raise unless a ledger is of the format that this software writes."""
+    sentence = f"the ledger {address} must have format {FORMAT}, got {version}."
+    if version > FORMAT:
+        raise NewerFormatError(f"{sentence} A later version of dproo can read it.")
+    if version < FORMAT:
+        raise UnusableLedgerError(f"{sentence} {_OLDER}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dproo.core.amounts import ATTO
 from dproo.ledger.address import Database, address_of
-from dproo.ledger.chain import RESTORED, Connection, events, now
+from dproo.ledger.chain import RESTORED, Connection, Draft, events, now
 from dproo.ledger.memory import Memory, News, named_witness, tell
 from dproo.ledger.opening import PATIENCE, store_of
 from dproo.ledger.witness import Note
@@ -71,14 +71,14 @@ def accept_restore(
                 body = {"at": now(), "head": newest}
                 if loss.delta:
                     body["delta"] = str(Fraction(min(loss.delta, ATTO - 1), ATTO))
-                store.append(
-                    connection,
-                    RESTORED,
+                draft = Draft(
+                    kind=RESTORED,
                     dataset=loss.dataset,
-                    entry=0,
                     nano=loss.charge,
                     body=body,
+                    entry=0,
                 )
+                store.append(connection, draft)
         return found, memory.news()
 
     found, news = store.write(restore)

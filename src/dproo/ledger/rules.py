@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from dproo.core.amounts import delta_budget_of, in_delta
+from dproo.core.amounts import charge_of, delta_budget_of, delta_charge_of, in_delta
 from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
-from dproo.core.exact import parse_delta
+from dproo.core.exact import parse_delta, parse_epsilon
 from dproo.exceptions import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.ledger.chain import Event, canonical
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
@@ -16,6 +18,21 @@ from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
 _LONGEST_NAME = 200
 _NEVER_PUBLIC = {"counts", "m", "q", "seed"}
 _TELLS_N = {"n", "worst_alpha"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a release costs.
+
+    Attributes:
+        nano: in nano-epsilon.
+        atto: in atto-delta.
+        fields: what a body says of it.
+    """
+
+    nano: int
+    atto: int
+    fields: dict[str, str]
 
 
 def is_name(dataset: object) -> bool:
@@ -80,6 +97,24 @@ def delta_field(delta: object) -> dict[str, str]:
     return {"delta": str(exact)} if exact else {}
 
 
+def cost_of(epsilon: object, delta: object) -> Cost:
+    """Return what a release costs; the numbers are parsed once, since most are the same again."""
+    try:
+        return _cost(epsilon, delta)
+    except TypeError:  # it has no hash, or is no number
+        return _cost.__wrapped__(epsilon, delta)
+
+
+@lru_cache(typed=True)
+def _cost(epsilon: object, delta: object) -> Cost:
+    exact = parse_epsilon(epsilon)
+    return Cost(
+        nano=charge_of(exact),
+        atto=delta_charge_of(delta),
+        fields={"epsilon": str(exact), **delta_field(delta)},
+    )
+
+
 def require_delta(declared: Event, asked: int, charged: Iterable[Event]) -> None:
     """Raise unless a charge of delta, in atto-delta, fits into what was declared.
 
@@ -106,17 +141,24 @@ def require_public(name: str, value: object, neighbours: str) -> None:
 
     What is released, under ``values``, may be named by anything, such as a group called ``m``.
     """
-    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     try:
         canonical(value)
     except (TypeError, ValueError, RecursionError):
         raise ValueError(f"{name} must be made of JSON values.") from None
+    if found := private_field(value, neighbours):
+        raise ValueError(f"{name} must be public, got a field {found!r}.")
+
+
+def private_field(value: object, neighbours: str) -> str | None:
+    """Return the name of a field that tells that its value is private, if there is one."""
+    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     remaining = [value]
     while remaining:
         item = remaining.pop()
         if isinstance(item, Mapping):
-            if found := sorted(private & set(item)):
-                raise ValueError(f"{name} must be public, got a field {found[0]!r}.")
+            if not private.isdisjoint(item):
+                return min(private & set(item))
             remaining += [part for field, part in item.items() if field != "values"]
         elif isinstance(item, list | tuple):
             remaining += item
+    return None

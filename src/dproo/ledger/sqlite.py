@@ -36,7 +36,7 @@ from dproo.ledger.sqlite_format import (
     format_needed,
     require_format,
 )
-from dproo.ledger.store import Action, Result
+from dproo.ledger.store import Action, Result, Standing
 
 _PRAGMAS = (
     "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
@@ -65,10 +65,12 @@ class Session:
     Attributes:
         connection: the driver's.
         recent: the first event, the last one, and what was written since.
+        stands: how datasets stand, as far as that is known.
     """
 
     connection: sqlite3.Connection
     recent: list[chain.Event]
+    stands: dict[str, Standing]
 
     def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> sqlite3.Cursor:
         """Run a query."""
@@ -84,12 +86,29 @@ class Opened:
         inode: which file it is, whatever comes to have its name.
         left: what the file held when it was last found or made right, if ever.
         version: the format of that.
+        recent: its first event and its last.
+        stands: how datasets stood in it, as far as that was asked for.
     """
 
     connection: sqlite3.Connection
     inode: tuple[int, int]
     left: bytes | None = None
     version: int = 0
+    recent: list[chain.Event] = field(default_factory=list)
+    stands: dict[str, Standing] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Read the ends of a file that is not as it was left."""
+        self.recent = list(chain.events(self.connection, where=_ENDS))
+        self.stands = {}
+
+    def keep(self, session: Session, last: int) -> None:
+        """Keep what is known after a transaction that has written up to a number."""
+        if session.recent and session.recent[-1].seq == last:
+            self.recent = session.recent[:1] + session.recent[1:][-1:]
+            self.stands = session.stands
+        else:  # not event by event
+            self.look()
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +134,9 @@ class SqliteStore:
         """Begin a transaction that sees one state of the ledger."""
         return self._transaction(is_write=False)
 
-    def write(
-        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
-    ) -> Result:
+    def write(self, action: Action[Result], *, likely: chain.Draft | None = None) -> Result:
         """Run ``action`` under SQLite's write lock, and commit."""
-        del dataset, entry  # to ask a file later costs nothing
+        del likely  # a file costs no messages
         with self._transaction(is_write=True) as session:
             return action(session, is_again=False)
 
@@ -131,15 +148,22 @@ class SqliteStore:
     def spender(self, connection: Session) -> None:
         """Return nothing: a file has one owner."""
 
-    def append(self, connection: Session, kind: str, **fields: Any) -> chain.Event:
+    def append(self, connection: Session, draft: chain.Draft) -> chain.Event:
         """Write the next event."""
-        event = chain.append(connection, kind, known=connection.recent, **fields)
+        event = chain.append(connection, draft, known=connection.recent)
         connection.recent.append(event)
+        stands = connection.stands.items()
+        connection.stands = {name: one.after(event) for name, one in stands}
         return event
 
-    def standing(self, connection: Session, dataset: str) -> sqlite3.Cursor:
-        """Return the declaration with what was spent, and the first charge."""
-        return connection.execute(_STANDING, (dataset,) * 3)
+    def standing(self, connection: Session, dataset: str) -> Standing | None:
+        """Return how a dataset stands, if it has a budget."""
+        found = connection.stands.get(dataset)
+        if found is None:
+            found = Standing.of(connection.execute(_STANDING, (dataset,) * 3))
+        if found is not None:
+            connection.stands[dataset] = found
+        return found
 
     def entry(self, connection: Session, number: int) -> Iterator[chain.Event]:
         """Return a reservation, its record if there is one, and the declaration of its dataset."""
@@ -191,14 +215,17 @@ def _used(opened: Opened, path: Path, *, is_write: bool) -> Iterator[Session]:
     if not is_as_left(connection, path, opened.left):
         opened.version = require_format(connection, path)
         opened.left = require_seal(connection, path)
-    session = Session(connection, list(chain.events(connection, where=_ENDS)))
+        opened.look()
+    session = Session(connection, opened.recent.copy(), opened.stands.copy())
     last = session.recent[-1].seq if session.recent else 0
     yield session
     if is_write:
-        version = max(opened.version, format_needed(connection, since=last))
+        needed, last = format_needed(connection, since=last)
+        version = max(opened.version, needed)
         if version != opened.version:
             connection.execute(f"PRAGMA user_version = {version}")
             opened.version = version
+        opened.keep(session, last)
         opened.left = seal(connection)
     commit(connection, path)
 

@@ -48,24 +48,24 @@ def require_format(connection: sqlite3.Connection, path: Path) -> int:
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
     is_ours = found == [(statement,) for statement in SCHEMA] and journal == ("delete",)
-    if not is_ours or version != format_needed(connection):
+    if not is_ours or version != format_needed(connection)[0]:
         raise CorruptLedgerError(
             f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
         )
     return version
 
 
-def format_needed(connection: sqlite3.Connection, *, since: int = 0) -> int:
-    """Return the format that the events after one ask for."""
-    limits, identities, deltas = connection.execute(
+def format_needed(connection: sqlite3.Connection, *, since: int = 0) -> tuple[int, int]:
+    """Return the format that the events after one ask for, and the number of the last one."""
+    limits, identities, deltas, last = connection.execute(
         "SELECT count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"limits\":')), "
         "count(*) FILTER (WHERE kind = 'restored' OR seq = 1 AND instr(body, '\"id\":')), "
-        "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')) "
-        "FROM event WHERE seq > ?",
-        (since,),
+        "count(*) FILTER (WHERE kind = 'declared' AND instr(body, '\"delta\":')), "
+        "coalesce(max(seq), ?) FROM event WHERE seq > ?",
+        (since, since),
     ).fetchone()
     if limits:
-        return FORMAT_WITH_LIMITS
+        return FORMAT_WITH_LIMITS, last
     if identities:
-        return FORMAT_WITH_IDENTITY
-    return FORMAT_WITH_DELTA if deltas else FORMAT
+        return FORMAT_WITH_IDENTITY, last
+    return FORMAT_WITH_DELTA if deltas else FORMAT, last

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dproo.ledger.address import Address
-from dproo.ledger.chain import Connection, Event
+from dproo.ledger.chain import RESERVED, RESTORED, Connection, Draft, Event
 
 Result = TypeVar("Result")
 Made_co = TypeVar("Made_co", covariant=True)
@@ -24,6 +25,37 @@ class Action(Protocol[Made_co]):
             is_again: whether it ran before and the answer to its commit was lost; what it wrote
                 may be there.
         """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a charge is held against.
+
+    Attributes:
+        declared: the declaration of the dataset.
+        first: its first charge, if there is one.
+        spent: the sum of its charges, in nano-epsilon.
+    """
+
+    declared: Event
+    first: Event | None
+    spent: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> Standing | None:
+        """Return that of a declaration and a first charge, each a row that ends with the sum."""
+        found = [(Event.of(row), int(spent)) for *row, spent in rows]
+        if not found:
+            return None
+        (declared, spent), *charges = found
+        return cls(declared=declared, first=charges[0][0] if charges else None, spent=spent)
+
+    def after(self, event: Event) -> Standing:
+        """Return how the dataset stands after a further event, of whichever dataset."""
+        if event.dataset != self.declared.dataset or event.kind not in {RESERVED, RESTORED}:
+            return self
+        first = self.first or (event if event.kind == RESERVED else None)
+        return Standing(declared=self.declared, first=first, spent=self.spent + event.nano)
 
 
 class Store(Protocol):
@@ -43,15 +75,12 @@ class Store(Protocol):
     def reading(self) -> AbstractContextManager[Connection]:
         """Begin a transaction that sees one state of the ledger."""
 
-    def write(
-        self, action: Action[Result], *, dataset: str | None = None, entry: int | None = None
-    ) -> Result:
+    def write(self, action: Action[Result], *, likely: Draft | None = None) -> Result:
         """Run ``action`` under the lock of all writers, commit, and return what it returned.
 
         Args:
-            action: what to do.
-            dataset: whose :meth:`standing` it will ask for, so that it can come with the lock.
-            entry: the same, for :meth:`entry`.
+            action: what to do; it may run twice, of which one is rolled back.
+            likely: what it will append unless it refuses, so that this can come with the lock.
         """
 
     def now(self, connection: Any) -> str:
@@ -60,24 +89,11 @@ class Store(Protocol):
     def spender(self, connection: Any) -> str | None:
         """Return who writes, as the database knows them; nobody knows it of a file."""
 
-    def append(
-        self,
-        connection: Any,
-        kind: str,
-        *,
-        dataset: str,
-        nano: int,
-        body: dict[str, Any],
-        entry: int | None = None,
-    ) -> Event:
-        """Write the next event; without an ``entry`` it starts its own."""
+    def append(self, connection: Any, draft: Draft) -> Event:
+        """Write the next event."""
 
-    def standing(self, connection: Any, dataset: str) -> Iterable[Any]:
-        """Return the declaration of a dataset with the sum of its charges, and its first charge.
-
-        Each row is an event and a number, in the order of the events; there is none without a
-        budget.
-        """
+    def standing(self, connection: Any, dataset: str) -> Standing | None:
+        """Return how a dataset stands, if it has a budget."""
 
     def entry(self, connection: Any, number: int) -> Iterable[Event]:
         """Return a reservation, its record if there is one, and the declaration of its dataset."""

@@ -120,18 +120,19 @@ class Witness:
         """
         last = notes[-1]
         with self._errors("written"), self._locked(timeout) as file:
-            newest = _newest(file, last.ledger)
-            if newest != after:
+            size = os.fstat(file).st_size
+            text = b""
+            if not _ends_with(file, size, after):
+                newest = _newest(file, last.ledger)
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
-                elif last in self.lineage(last.ledger):
-                    return
-                else:
+                elif newest != after:
+                    if last in self.lineage(last.ledger):
+                        return
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
-            text = "".join(json.dumps(vars(note)) + "\n" for note in notes).encode()
-            size = os.fstat(file).st_size
-            if size and os.pread(file, 1, size - 1) != b"\n":
-                text = b"\n" + text  # a crash cut the last note off
+                if size and os.pread(file, 1, size - 1) != b"\n":
+                    text = b"\n"  # a crash cut the last note off
+            text += b"".join(map(_line, notes))
             while text:
                 text = text[os.write(file, text) :]
             os.fsync(file)
@@ -185,6 +186,18 @@ class Witness:
             ) from None
 
 
+def _line(note: Note) -> bytes:
+    return f"{json.dumps(vars(note))}\n".encode()
+
+
+def _ends_with(file: int, size: int, note: Note | None) -> bool:
+    """Return whether a note is the last line of a file, without reading others."""
+    if note is None:
+        return size == 0
+    line = _line(note)
+    return os.pread(file, len(line), max(0, size - len(line))) == line
+
+
 def _newest(file: int, ledger: str) -> Note | None:
     end = os.fstat(file).st_size
     for start in dict.fromkeys((max(0, end - _TAIL), 0)):
@@ -199,7 +212,7 @@ def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
     for line in lines:
         if ledger.encode() in line:
             try:
-                found = json.loads(line)
+                found = json.loads(line.decode())
             except ValueError:
                 continue
             if isinstance(found, dict) and found.keys() == _NAMES and found["ledger"] == ledger:
