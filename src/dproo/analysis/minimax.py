@@ -99,7 +99,7 @@ def minimax(
         n: the number of records.
         k: the number of letters.
         epsilon: the privacy parameter.
-        p: one distribution; without it the worst of a grid and of at most two more counts.
+        p: one distribution; without it the worst of a grid and of a few more.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
@@ -127,10 +127,12 @@ def minimax(
 def _hard(n: int, k: int, epsilon: Fraction) -> Iterator[tuple[Fraction, ...]]:
     """Yield the distributions that the proof of the closed-form limit rests on."""
     yield _falling(k, Fraction(1))
-    pair = limit(n=n, k=k, epsilon=epsilon).pair
-    if pair is None:
+    found = limit(n=n, k=k, epsilon=epsilon)
+    if found.levels:
+        yield from found.levels.distributions(k)
+    if found.pair is None:
         return
-    letters, share = pair
+    letters, share = found.pair
     rest = 1 - letters * share
     yield _falling(k, *[share] * letters, rest)
     if share < 1:
