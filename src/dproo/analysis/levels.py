@@ -93,8 +93,8 @@ class Levels:
     def _owed(self, n: int, growth: Fraction, others: int, empty: int, gained: int) -> int:
         """Return the largest ``d_i``, rounded down.
 
-        A term of ``S(U, t)`` over that of ``S(u, t)`` rises with ``t``: if the condition would
-        hold for these terms alone, later ones cannot violate it.
+        It falls with ``t`` until a term of ``S(U, t)`` is large enough for that of ``S(u, t)``.
+        Their quotient rises with ``t``, so then no later term asks for less.
         """
         low = _first_term(others, self.middle, n, is_upper=True)
         high = _first_term(others, self.high, n, is_upper=False)
@@ -108,7 +108,7 @@ class Levels:
             if gained * high >= owed * low:
                 break
             lows, highs = lows + low, highs + high
-            owed = min(owed, ((empty << _BITS) + gained * highs) // lows)
+            owed = ((empty << _BITS) + gained * highs) // lows
         return owed
 
 
