@@ -31,7 +31,7 @@ GOLDEN = {
 SHARP = [(66, "0.3", 1.006), (20, "1", 1.04), (20, "2", 1.03)]
 # And what three levels give over what two give, for 1,000 letters and 10^5 records.
 SHARPER = {
-    "0.1": 1, "0.3": 1.002, "0.5": 1.011, "1": 1.065, "1.5": 1.142, "2": 1.304, "3": 1.7,
+    "0.1": 1, "0.3": 1.002, "0.5": 1.011, "1": 1.065, "1.5": 1.142, "2": 1.304, "3": 1.701,
     "4": 2.691, "6": 4.442, "8": 5.502, "10": 6.03, "20": 6.466,
 }  # fmt: skip
 GRID_OF_FOUR = 15  # partitions of 8 into four, the grid below; the others prove the limit

@@ -3,8 +3,8 @@
 For many letters the best levels depend on epsilon alone: on how many records a letter in the
 middle has on average, and on how many times as many one above it has. Given these, the number of
 letters in the middle and the odds that another letter is above are the best for this ``k``. How
-many letters are above is then nearly binomial; where that takes too many terms, the weights are
-those of a narrower bell.
+many letters are above is then binomial; where that is wide, the weights are those of a narrower
+bell.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import accumulate
-from math import ceil, exp, floor, log, log1p, sqrt
+from math import ceil, cos, exp, floor, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 from dproo.analysis.levels import Levels
@@ -28,57 +28,53 @@ _RECORDS = {
 
 _LARGEST_SHARE = 0.9
 _TERMS, _HUGE = 40, 1e60
-_CUTS, _LEAST_LOG_ODDS = 32, -40.0
 _PAYS = 1.001
-_HALF_WIDTH, _DEVIATION, _FALL = 16, 8.0, 14.0
+_WIDE, _HALF_WIDTH = 45, 17
+_MOST, _FALL = 90, 10.0
 _ODDS, _WEIGHT = 1 << 192, 1 << 96
 
 
-class _Found(NamedTuple):
-    """The best odds that a letter is above.
+class _Shape(NamedTuple):
+    """What is left to choose, for one letter without probability.
 
     Attributes:
-        bound: what the limit is about, if there were levels for every number of letters above.
-        letters: how many are in the middle.
-        odds: of being above, for each of the others.
+        middle: the probability of a letter in the middle.
+        high: the probability of a letter above.
+        odds: of being above, for a letter that is not in the middle.
+        owed: the largest ``d`` for one letter without probability and so many above.
     """
 
-    bound: float
-    letters: float
+    middle: float
+    high: float
     odds: float
+    owed: float
 
+    def letters(self, k: int) -> float:
+        """Return the best number of letters in the middle."""
+        root = sqrt(self.owed / (1 + self.odds))
+        return k * root / (1 + root)
 
-class _Curves(NamedTuple):
-    """``S(u, t)`` of a letter in the middle and of one above, and their probabilities."""
+    def whole_letters(self, k: int) -> int:
+        """Return the best whole number of letters in the middle."""
+        near = floor(self.letters(k))
+        whole = (min(max(1, letters), k - 1) for letters in (near, near + 1))
+        return max(whole, key=lambda letters: self.bound(k, letters))
 
-    middle: list[float]
-    high: list[float]
-    shares: tuple[float, float]
+    def fitting(self, k: int) -> int:
+        """Return the number of letters, or fewer if all of these had too much probability."""
+        letters = self.letters(k)
+        used = letters * self.middle + self.above(k, letters) * self.high
+        return k if used < _LARGEST_SHARE else max(2, int(k * _LARGEST_SHARE / used))
 
-    def needed(self, odds: float) -> float:
-        """Return the largest ``d`` for one letter without probability and ``odds`` above."""
-        sums = zip(self.middle, self.high, strict=False)
-        return min((1 + odds * above) / below for below, above in sums)
+    def above(self, k: int, letters: float) -> float:
+        """Return how many letters are above, on average."""
+        return (k - letters) * self.odds / (1 + self.odds)
 
-    def best(self, k: int) -> _Found:
-        """Return the best odds, with the best number of letters in the middle."""
-        low, high = _LEAST_LOG_ODDS, 0.0
-        for _ in range(_CUTS):
-            left, right = low + (high - low) / 3, high - (high - low) / 3
-            if self.at(k, None, exp(left)).bound < self.at(k, None, exp(right)).bound:
-                low = left
-            else:
-                high = right
-        return self.at(k, None, exp(low))
-
-    def at(self, k: int, letters: int | None, odds: float) -> _Found:
-        """Return what these odds give."""
-        owed = self.needed(odds) / (1 + odds)
-        root = sqrt(owed)
-        j = k * root / (1 + root) if letters is None else letters
-        middle, high = self.shares
-        gain = owed * middle - odds / (1 + odds) * high
-        return _Found(gain * j * (k - j) / (j + (k - j) * owed), j, odds)
+    def bound(self, k: int, letters: float) -> float:
+        """Return the limit, if every number of letters above has its weight."""
+        others = (k - letters) / (1 + self.odds)
+        gain = self.owed * self.middle - self.odds * self.high
+        return others * gain / (1 + others * self.owed / letters)
 
 
 def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | None:
@@ -86,15 +82,15 @@ def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | N
     if not min(_RECORDS) <= epsilon <= max(_RECORDS):
         return None
     records, times = _records(epsilon)
-    shares = records / n, times * records / n
-    if shares[1] > _LARGEST_SHARE:
+    if times * records > _LARGEST_SHARE * n:
         return None
-    middle, high = (list(_sums(n, epsilon, share)) for share in shares)
-    curves = _Curves(middle, high, shares)
-    near = curves.best(k)
-    whole = {min(max(1, letters), k - 1) for letters in (floor(near.letters), ceil(near.letters))}
-    found = max(curves.at(k, letters, near.odds) for letters in whole)
-    return _levels(k, shares, found) if found.bound > above * _PAYS else None
+    shapes = _shapes(n, epsilon, records / n, times * records / n)
+    shape = max(shapes, key=lambda shape: shape.bound(k, shape.letters(k)))
+    fitting = shape.fitting(k)
+    letters = shape.whole_letters(fitting)
+    if shape.bound(fitting, letters) < above * _PAYS:
+        return None
+    return _levels(fitting, letters, shape)
 
 
 def _records(epsilon: float) -> tuple[float, ...]:
@@ -106,28 +102,39 @@ def _records(epsilon: float) -> tuple[float, ...]:
     return tuple(low * (high / low) ** share for low, high in ends)
 
 
-def _sums(n: int, epsilon: float, share: float) -> Iterator[float]:
-    """Yield ``S(u, t)`` for ``t = 0, 1, ...``, not all of them."""
+def _shapes(n: int, epsilon: float, middle: float, high: float) -> Iterator[_Shape]:
+    """Yield the odds at which the conditions on ``d`` for some ``t`` and ``t + 1`` coincide.
+
+    Between two of them one condition decides, and the bound has hardly ever a maximum.
+    """
+    lows = highs = 0.0
+    terms = zip(_terms(n, epsilon, middle), _terms(n, epsilon, high), strict=False)
+    for low, up in terms:
+        if lows:
+            slope = up * lows - low * highs
+            yield _Shape(middle, high, low / slope, up / slope)
+        lows, highs = lows + low, highs + up
+
+
+def _terms(n: int, epsilon: float, share: float) -> Iterator[float]:
+    """Yield the terms of ``S(u, t)``, not all of them."""
     ratio = exp(epsilon) * share / (1 - share)
-    term = total = exp(n * log1p(-share))
-    for count in range(min(n, _TERMS)):
-        yield total
+    term = exp(n * log1p(-share))
+    for count in range(min(n, _TERMS) + 1):
+        yield term
         term *= ratio * (n - count) / (count + 1)
-        total += term
-        if total > _HUGE:
+        if term > _HUGE:
             return
-    yield total
 
 
-def _levels(k: int, shares: tuple[float, float], found: _Found) -> Levels | None:
+def _levels(k: int, letters: int, shape: _Shape) -> Levels | None:
     """Return the levels, if their probabilities leave something for one more letter."""
-    letters = int(found.letters)
-    mean = (k - letters) * found.odds / (1 + found.odds)
-    middle, high = (share / (1 - share) for share in shares)
+    mean = shape.above(k, letters)
+    middle, high = (share / (1 - share) for share in (shape.middle, shape.high))
     rest = 1 - (letters - 1) * middle - mean * high
     if rest <= 0:
         return None
-    first, weights = _weights(k - letters, found.odds, mean)
+    first, weights = _weights(k - letters, shape.odds, mean)
     return Levels(
         letters=letters,
         rest=int(Fraction(rest) * _ODDS),
@@ -140,14 +147,12 @@ def _levels(k: int, shares: tuple[float, float], found: _Found) -> Levels | None
 
 def _weights(others: int, odds: float, mean: float) -> tuple[int, tuple[int, ...]]:
     """Return the fewest letters above, and the weights from there on: a bell about the mean."""
-    first = max(0, floor(mean) - _HALF_WIDTH)
-    last = min(others, ceil(mean) + _HALF_WIDTH)
-    excess = max(0.0, _DEVIATION**-2 - 1 / mean)
-    steps = (
-        log(odds) + log(others - i) - log(i + 1) - excess * (i - mean) for i in range(first, last)
-    )
+    if mean > _WIDE:
+        angles = (i * pi / (2 * _HALF_WIDTH) for i in range(1 - _HALF_WIDTH, _HALF_WIDTH))
+        return round(mean) - _HALF_WIDTH + 1, tuple(ceil(_WEIGHT * cos(x) ** 2) for x in angles)
+    steps = (log(odds) + log(others - i) - log(i + 1) for i in range(min(others, _MOST)))
     heights = list(accumulate(steps, initial=0.0))
     top = max(heights)
     kept = [i for i, height in enumerate(heights) if height > top - _FALL]
     chosen = heights[kept[0] : kept[-1] + 2]
-    return first + kept[0], tuple(ceil(_WEIGHT * exp(height - top)) for height in chosen)
+    return kept[0], tuple(ceil(_WEIGHT * exp(height - top)) for height in chosen)

@@ -24,7 +24,7 @@ from itertools import pairwise
 
 from dproo.core.exact import ceil_div, power_lower, power_upper
 
-_BITS = 192
+_BITS = 128
 _UNIT = 1 << _BITS
 
 

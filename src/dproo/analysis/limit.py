@@ -23,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import exp, expm1, log, log1p
+from functools import cache, cached_property
+from math import exp, expm1, log, log1p, sqrt
 from typing import NamedTuple
 
 from dproo.analysis.level_choice import choose_levels
@@ -36,6 +36,7 @@ from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, conditi
 _BITS = 3 * BITS
 _TINY = 1e-9
 _STEPS = 60
+_GOLDEN = (3 - sqrt(5)) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,14 +230,19 @@ def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
 
 
 def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
-    """Return the best of all ``j``: the bound rises and then falls, so thirds are cut off."""
+    """Return the best of all ``j``: the bound rises and then falls, so ends are cut off."""
+    found = cache(found)
+    left = right = low
     while high - low > 2:
-        third = (high - low) // 3
-        left, right = low + third, high - third
+        if not low < left < right < high:
+            cut = max(1, int(_GOLDEN * (high - low)))
+            left, right = low + cut, high - cut
         if found(left).log_bound < found(right).log_bound:
-            low = left
+            low, left = left, right
+            right = low + high - left
         else:
-            high = right
+            high, right = right, left
+            left = low + high - right
     return max(map(found, range(low, high + 1)), key=_log_bound)
 
 
