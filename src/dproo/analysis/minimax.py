@@ -166,16 +166,19 @@ class _Program:
         goal = np.zeros(variables)
         goal[-1] = 1.0
         above, exactly = _matrix(at_most, variables), _matrix(equal, variables)
-        found = linprog(
-            goal,
-            A_ub=above,
-            b_ub=limits,
-            A_eq=exactly,
-            b_eq=np.ones(len(equal)),
-            bounds=(0, 1),
-            method="highs-ipm",
-        )
-        if not found.success:
+        for method in ("highs-ipm", "highs-ds"):  # the first is faster, and may give up
+            found = linprog(
+                goal,
+                A_ub=above,
+                b_ub=limits,
+                A_eq=exactly,
+                b_eq=np.ones(len(equal)),
+                bounds=(0, 1),
+                method=method,
+            )
+            if found.success:
+                break
+        else:
             raise ArithmeticError(f"the linear program was not solved: {found.message}")
         prices, free = np.minimum(found.ineqlin.marginals, 0), found.eqlin.marginals
         reduced = goal - above.T @ prices - exactly.T @ free

@@ -125,7 +125,8 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
         elif failed is not None and found is None and curve.is_flat(failed, x):
             break
         else:
-            failed, caution = x, 2 * caution
+            caution *= 1 if failed is None else 2
+            failed = x
         if curve(x) > _USELESS:  # nearly 1: how far away the target is does not show
             gap, leap = max(gap, leap), 2 * leap
         y = curve.within(x * exp(towards * min(max(gap + caution, -_LEAP), _LEAP)))
