@@ -42,6 +42,9 @@ _Key = tuple[Dataset, int]
 _Row = dict[int, float]
 _Vector = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
+_SOLVERS = (("highs-ipm", True), ("highs-ds", True), ("highs-ds", False))
+"""The first is the fastest; each may give up."""
+
 _UNIT = 1 << 60
 _FIRST_BLEND = Fraction(1, 10**13)
 
@@ -166,7 +169,7 @@ class _Program:
         goal = np.zeros(variables)
         goal[-1] = 1.0
         above, exactly = _matrix(at_most, variables), _matrix(equal, variables)
-        for method in ("highs-ipm", "highs-ds"):  # the first is faster, and may give up
+        for method, presolve in _SOLVERS:
             found = linprog(
                 goal,
                 A_ub=above,
@@ -175,6 +178,7 @@ class _Program:
                 b_eq=np.ones(len(equal)),
                 bounds=(0, 1),
                 method=method,
+                options={"presolve": presolve},
             )
             if found.success:
                 break
