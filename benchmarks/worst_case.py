@@ -3,8 +3,8 @@
 ``limit`` is what no sampler can beat over all distributions, ``datasets`` what none can beat
 over all datasets. The samplers' worst cases are exact or proven, over all datasets; ``mean`` is
 BAL-ROO's over all distributions, proven. ``found`` is its largest distance over the
-distributions that prove the limit: one large letter, some equal ones, the rest empty; by Monte
-Carlo, so it is what ``mean`` is at least. Prints a table and writes
+distributions that prove Theorem 1 of the limit: one large letter, some equal ones, the rest
+empty; by Monte Carlo, so it is what ``mean`` is at least. Prints a table and writes
 ``benchmarks/worst_case.json``. Run it with ``python benchmarks/worst_case.py``.
 """
 

@@ -28,6 +28,7 @@ TOGETHER = "mechanisms/test_draw.py::test_bits_drawn_together_are_the_bits_drawn
 BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_all_bytes"
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 DATASETS = "analysis/test_limit.py::test_the_limit_for_datasets_has_the_best_letters_and_records"
+LEVELS = "analysis/test_limit.py::test_the_bound_of_levels_is_rounded_down"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows_in_full.py::test_one_record_changes_no_row_by_more_than_certified"
@@ -843,6 +844,21 @@ MUTANTS = {
     ),
     "the limit counts a letter too many without probability": (
         "analysis/limit.py", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
+    ),
+    "a letter too many of the levels has no probability": (
+        "analysis/levels.py", "(k - self.letters - i) * here", "(k - self.letters - i + 1) * here", LEVELS,
+    ),
+    "levels forget a condition": (
+        "analysis/levels.py", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
+    ),
+    "levels round a term down": (
+        "analysis/levels.py", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", LEVELS,
+    ),
+    "levels forget what letters above deserve": (
+        "analysis/levels.py", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
+    ),
+    "the limit of levels rounds e^epsilon down": (
+        "analysis/limit.py", "growth=exp_upper(loss))", 'growth=__import__("dproo").exact.exp_lower(loss))', LIMIT,
     ),
     "every column of a row pays for all": (
         "mechanisms/row.py", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,

@@ -7,7 +7,8 @@ However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` 
     ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
 
 where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
-larger one where there are few records. Every ``j`` and ``u`` give a true bound, so floats may
+larger one where there are few records; where epsilon is not small, a third one is, that of
+:mod:`dproo.analysis.levels`. Every ``j`` and ``u`` give a true bound, so floats may
 choose among all of these, at the cost of sharpness only; the bound is then evaluated in
 integers and rounded down. If the law of the release is to be near the records of *every* dataset,
 not only near ``P`` on average, the limit is higher, and as simple:
@@ -22,10 +23,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import exp, expm1, log, log1p
+from functools import cache, cached_property
+from math import exp, expm1, log, log1p, sqrt
 from typing import NamedTuple
 
+from dproo.analysis.level_choice import choose_levels
+from dproo.analysis.levels import Levels
 from dproo.core.arguments import one_of, whole
 from dproo.core.exact import BITS, Number, exp_upper, parse_epsilon, power_upper
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, conditions
@@ -33,6 +36,7 @@ from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, conditi
 _BITS = 3 * BITS
 _TINY = 1e-9
 _STEPS = 60
+_GOLDEN = (3 - sqrt(5)) / 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +49,8 @@ class Limit:
         epsilon: the privacy parameter.
         neighbours: ``"replace"`` or ``"add-remove"``: what one record may do.
         lower: the bound, rounded down. No private sampler has a smaller worst-case distance.
-        pair: ``(j, u)`` of the first bound, or None where the second one is larger.
+        pair: ``(j, u)`` of the first bound, or None where another one is larger.
+        levels: the distributions behind the third bound where it is the largest, or None.
     """
 
     n: int
@@ -54,6 +59,7 @@ class Limit:
     neighbours: Relation
     lower: Fraction
     pair: tuple[int, Fraction] | None
+    levels: Levels | None = None
 
     def __post_init__(self) -> None:
         """Check what the theorem assumes."""
@@ -81,8 +87,10 @@ class Limit:
         return max(self.lower, _rounded_down(Fraction(letters * count, n) / (1 + odds)))
 
     @property
-    def theorem(self) -> str:
-        """The machine-checked theorem, in ``proofs/``, that the bound is."""
+    def theorem(self) -> str | None:
+        """The machine-checked theorem, in ``proofs/``, that the bound is, if a machine has."""
+        if self.levels:
+            return None
         if self.pair is None:
             return "limit_of_samplers_few"
         return "limit_of_samplers" + "_even" * _is_even(*self.pair)
@@ -90,6 +98,8 @@ class Limit:
     @property
     def conditions(self) -> dict[str, bool]:
         """The hypotheses of the theorem, and whether the numbers of the bound satisfy them."""
+        if self.levels:
+            return {}
         growth = exp_upper(_loss(self.epsilon, self.neighbours))
         common = {"growth_at_least_one": conditions.growth_at_least_one(growth)}
         if self.pair is None:
@@ -136,8 +146,17 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
         if hardest.log_bound > _log_theorem_2(n, k, float(loss))
         else (_theorem_2(n, k, loss), None)
     )
+    levels = choose_levels(n, k, float(loss), above=float(bound))
+    if levels:
+        sharper = levels.bound(n=n, k=k, growth=exp_upper(loss))
+        if sharper > bound:
+            bound, pair = sharper, None
+        else:
+            levels = None
     lower = _rounded_down(bound)
-    return Limit(n=n, k=k, epsilon=epsilon, neighbours=neighbours, lower=lower, pair=pair)
+    return Limit(
+        n=n, k=k, epsilon=epsilon, neighbours=neighbours, lower=lower, pair=pair, levels=levels
+    )
 
 
 def _loss(epsilon: Fraction, neighbours: str) -> Fraction:
@@ -211,14 +230,19 @@ def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
 
 
 def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
-    """Return the best of all ``j``: the bound rises and then falls, so thirds are cut off."""
+    """Return the best of all ``j``: the bound rises and then falls, so ends are cut off."""
+    found = cache(found)
+    left = right = low
     while high - low > 2:
-        third = (high - low) // 3
-        left, right = low + third, high - third
+        if not low < left < right < high:
+            cut = max(1, int(_GOLDEN * (high - low)))
+            left, right = low + cut, high - cut
         if found(left).log_bound < found(right).log_bound:
-            low = left
+            low, left = left, right
+            right = low + high - left
         else:
-            high = right
+            high, right = right, left
+            left = low + high - right
     return max(map(found, range(low, high + 1)), key=_log_bound)
 
 

@@ -42,6 +42,9 @@ _Key = tuple[Dataset, int]
 _Row = dict[int, float]
 _Vector = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
+_SOLVERS = (("highs-ipm", True), ("highs-ds", True), ("highs-ds", False))
+"""The first is the fastest; each may give up."""
+
 _UNIT = 1 << 60
 _FIRST_BLEND = Fraction(1, 10**13)
 
@@ -99,7 +102,7 @@ def minimax(
         n: the number of records.
         k: the number of letters.
         epsilon: the privacy parameter.
-        p: one distribution; without it the worst of a grid and of at most two more counts.
+        p: one distribution; without it the worst of a grid and of a few more.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
@@ -127,10 +130,12 @@ def minimax(
 def _hard(n: int, k: int, epsilon: Fraction) -> Iterator[tuple[Fraction, ...]]:
     """Yield the distributions that the proof of the closed-form limit rests on."""
     yield _falling(k, Fraction(1))
-    pair = limit(n=n, k=k, epsilon=epsilon).pair
-    if pair is None:
+    found = limit(n=n, k=k, epsilon=epsilon)
+    if found.levels:
+        yield from found.levels.distributions(k)
+    if found.pair is None:
         return
-    letters, share = pair
+    letters, share = found.pair
     rest = 1 - letters * share
     yield _falling(k, *[share] * letters, rest)
     if share < 1:
@@ -164,16 +169,20 @@ class _Program:
         goal = np.zeros(variables)
         goal[-1] = 1.0
         above, exactly = _matrix(at_most, variables), _matrix(equal, variables)
-        found = linprog(
-            goal,
-            A_ub=above,
-            b_ub=limits,
-            A_eq=exactly,
-            b_eq=np.ones(len(equal)),
-            bounds=(0, 1),
-            method="highs-ipm",
-        )
-        if not found.success:
+        for method, presolve in _SOLVERS:
+            found = linprog(
+                goal,
+                A_ub=above,
+                b_ub=limits,
+                A_eq=exactly,
+                b_eq=np.ones(len(equal)),
+                bounds=(0, 1),
+                method=method,
+                options={"presolve": presolve},
+            )
+            if found.success:
+                break
+        else:
             raise ArithmeticError(f"the linear program was not solved: {found.message}")
         prices, free = np.minimum(found.ineqlin.marginals, 0), found.eqlin.marginals
         reduced = goal - above.T @ prices - exactly.T @ free

@@ -13,7 +13,7 @@ from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, rough
 from dproo.core.exact import EPSILON_MAX, exp_lower, log_upper
 from dproo.mechanisms import PLAIN, SAMPLERS
 
-_FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 12
+_FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 8
 
 _UNKNOWN = "none was found for which its proven bound is small enough"
 _SLOW = "too slow to search here; auto needs no more than ls-roo"

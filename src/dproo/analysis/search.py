@@ -21,6 +21,7 @@ _CLOSE = 0.05
 _CAUTION = 0.01
 _LEAP = log(100)
 _USELESS = 0.9
+_FLAT = Fraction(49, 50)
 
 
 @dataclass
@@ -60,12 +61,16 @@ class Curve:
         """Return the nearest integer to look at."""
         return min(max(self.low, round(min(x, self.high))), self.high)
 
-    def between(self, held: int, failed: int) -> int:
-        """Return an integer between two that should meet the target by a little, by a secant."""
-        above, below = self.gap(failed), self.gap(held) + _CAUTION
+    def between(self, held: int, failed: int, caution: float) -> int:
+        """Return an integer between two that should meet the target by so much, by a secant."""
+        above, below = self.gap(failed) + caution, self.gap(held) + caution
         share = above / (above - below) if 0 < above - below < inf else 0.5
         y = self.within(failed * exp(share * log(held / failed)))
         return min(max(y, min(held, failed) + 1), max(held, failed) - 1)
+
+    def is_flat(self, x: int, y: int) -> bool:
+        """Whether the curve stays nearly what it is from one integer to another, below 1."""
+        return _FLAT * self(x) <= self(y) <= _USELESS
 
     def near(self, guess: float | Fraction) -> int:
         """Return an integer at which the curve is close to the target, by secants."""
@@ -79,6 +84,8 @@ class Curve:
             if y == x:
                 break
             before, gap = gap, self.gap(y)
+            if abs(before) < _CLOSE and abs(gap) > abs(before) / 2:  # a curve that is not smooth
+                break
             if before != gap and abs(gap) != inf:
                 slope = (gap - before) / log1p((y - x) / x)
             x = y
@@ -107,7 +114,7 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
     towards = 1 if curve.falls else -1
     found: int | None = None
     failed: int | None = None
-    leap = log(2)
+    leap, caution = log(2), _CAUTION
     x = curve.within(guess)
     for _ in range(_TRIES):
         gap = _log(curve(x)) - _log(curve.target)
@@ -115,15 +122,18 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
             found = x
             if gap > -_CLOSE:
                 break
+        elif failed is not None and found is None and curve.is_flat(failed, x):
+            break
         else:
+            caution *= 1 if failed is None else 2
             failed = x
         if curve(x) > _USELESS:  # nearly 1: how far away the target is does not show
             gap, leap = max(gap, leap), 2 * leap
-        y = curve.within(x * exp(towards * min(max(gap + _CAUTION, -_LEAP), _LEAP)))
+        y = curve.within(x * exp(towards * min(max(gap + caution, -_LEAP), _LEAP)))
         if found is not None and failed is not None:
             if abs(log(found / failed)) <= _CLOSE or abs(found - failed) == 1:
                 break
-            y = curve.between(found, failed)
+            y = curve.between(found, failed, caution)
         if y == x:
             break
         x = y

@@ -41,6 +41,9 @@ STARTS = (Fraction(0), *(Fraction(1, 2**halvings) for halvings in range(12, -1, 
 ADAPTS_FROM = 20
 """Where ``n epsilon`` is not above this, there is too little to adapt to: it is LS-ROO."""
 
+FUTILE = Fraction(1, 2)
+"""From this worst case of LS-ROO on, none smaller was ever found here, and none is looked for."""
+
 ATTEMPTS = 6
 ENTRIES_MAX = 1 << 17
 
@@ -203,6 +206,11 @@ class AdaptiveRevealOrObscure(Mechanism):
         sampler._set(n=n, k=k, epsilon=epsilon, neighbours=REPLACE, guess=cls.guess)  # noqa: SLF001
         table, _ = sampler._found()  # noqa: SLF001
         return table.largest_distance(n, k)
+
+    @classmethod
+    def is_futile(cls, alpha: Fraction) -> bool:
+        """Whether LS-ROO is so far from the records that adapting makes it worse."""
+        return alpha >= FUTILE
 
     @property
     def neighbour_distance(self) -> Fraction:
