@@ -113,7 +113,7 @@ class Levels:
 
 
 def _first_term(others: int, odds: int, n: int, *, is_upper: bool) -> int:
-    """Return ``(1-u)^n`` in units of ``2^-192``, for the odds of one letter, rounded."""
+    """Return ``(1-u)^n`` in units of ``2^-128``, for the odds of one letter, rounded."""
     base = 1 + Fraction(odds, others)
     if is_upper:
         power = power_lower(base, n, bits=_BITS)
