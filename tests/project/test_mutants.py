@@ -356,7 +356,7 @@ MUTANTS = {
         "mechanisms/balanced_levels.py", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
     ),
     "the surplus is halved": (
-        "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
+        "mechanisms/balanced.py", "plateau, given, low, high", "plateau, given // 2, low, high", STEPS,
     ),
     "the slope is four times as steep as what was proven": (
         "mechanisms/balanced_levels.py", "self.over, self.under = table.slope.as_integer_ratio()", "self.over, self.under = (4 * table.slope).as_integer_ratio()", LARGE_STEPS,
@@ -369,6 +369,12 @@ MUTANTS = {
     ),
     "levels never drift": (
         "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+    ),
+    "the total falls by nothing": (
+        "mechanisms/balanced_bounds.py", "return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)", "return Fraction(0)", STEPS,
+    ),
+    "a letter that loses a record loses one at most": (
+        "mechanisms/balanced_bounds.py", "return max(Fraction(1), table.revealed * (1 - 1 / table.growth))", "return Fraction(1, 2)", LARGE_STEPS,
     ),
     "the level has no cap": (
         "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
