@@ -180,6 +180,18 @@ def test_every_step_of_the_proof_holds_for_structured_datasets(data):
     proof.check(dataset, data.draw(st.permutations(pairs))[:12])
 
 
+def test_a_letter_that_loses_a_record_loses_no_more_than_the_bound_says():
+    for rate, k in [("0.05", 300), ("0.5", 24), ("2", 9)]:
+        table = table_of(rate, k)
+        bound = BalancedBounds(table, 1, k).own_fall * table.unit
+        steps = [
+            table(count + 1, level) - table(count, level)
+            for level in (table.low, math.isqrt(table.low * table.high), table.high)
+            for count in range(table.revealed + 2)
+        ]
+        assert bound * 3 / 4 < max(steps) <= bound
+
+
 GAP = Counts([(17, 1), (58, 1), (72, 900), (73, 3)])
 
 
