@@ -310,7 +310,7 @@ def test_the_certificate_spends_nearly_all_of_epsilon(n, k, epsilon, neighbours)
 
 
 def test_it_is_ls_roo_where_levels_cannot_move_or_nothing_is_proven():
-    for n, k, epsilon in [(9, 2, "1"), (10, 9, "0.1"), (10**12, 4, "1e-6")]:
+    for n, k, epsilon in [(9, 2, "1"), (10, 9, "0.1"), (10**12, 4, "1e-6"), (50, 9, "60")]:
         sampler, plain = (mechanism(s, n=n, k=k, epsilon=epsilon) for s in ("bal-roo", "ls-roo"))
         counts = Counts([(n, 1), (0, k - 1)])
         assert sampler.weights(counts) == plain.weights(counts)

@@ -241,7 +241,7 @@ class BalancedBounds:
     @property
     def replaced(self) -> Fraction | None:
         """A bound on the probability ratio when a record is replaced, if there is one."""
-        if self.least_total <= 0:
+        if self.least_total <= 0 or not self.surplus:
             return None
         fallen = max(self.fall / self.least_total, self.own_fall / self.least_lifted)
         return self._rounded(self.table.growth * exp_upper(self.drift) * (1 + up(fallen)))
