@@ -1,10 +1,10 @@
 """The constants of BAL-ROO: how they were chosen, to be done again.
 
-Criterion: the least proven worst case over all distributions, as a geometric mean over six
-public settings with few letters and many. No shape of any distribution is looked at; what the
-constants do to the public family of ``constants.py`` is printed beside it, as the geometric
-mean of the accuracy over LS-ROO's, and so are the settings in which condition (C) makes the
-plateau longer. The accuracy suites and the random shapes are not looked at. Run it with
+Criterion: of the constants whose proven worst case over all distributions, as a geometric mean
+over six public settings with few letters and many, is within half a percent of the least, those
+with the smallest geometric mean of the accuracy over LS-ROO's on the public family of
+``constants.py``. Beside it stands in how many settings condition (C) makes the plateau longer.
+The accuracy suites and the random shapes are not looked at. Run it with
 ``python benchmarks/balance.py``; it takes some minutes.
 """
 
