@@ -63,21 +63,20 @@ def test_the_adaptive_sampler_has_half_the_error_of_the_best_peer_of_each_case(r
             assert alphas["als-roo"] <= 1.1 * alphas["ls-roo"]
 
 
-def test_the_balanced_sampler_is_better_still_and_loses_next_to_nothing(result):
-    """The figures to reach were 0.37 and 1.05; the one case that is lost, by 13 %, is named."""
+def test_the_balanced_sampler_is_better_still_and_loses_nothing(result):
+    """On both suites, and of 500 random shapes one in fifty at most, none by more than half."""
     summary = result["summary"]["bal-roo, all but exponential"]
-    assert summary["geometric_mean"] <= 0.37
-    lost = [
-        (case["k"], case["n"], case["epsilon"], case["p"])
-        for case in result["cases"]
-        if case["ratios"]["bal-roo, all but exponential"] > 1.05
-    ]
-    assert lost == [(1000, 10000, "0.2", "half")]
-    assert summary["worst"] <= 1.15
+    assert summary["geometric_mean"] <= 0.34
+    assert summary["worst"] <= 1.05
     second = json.loads(RESULT.with_name("held_out.json").read_text(encoding="utf-8"))
     second = second["summary"]["bal-roo, all but exponential"]
     assert second["geometric_mean"] <= 1.15 * summary["geometric_mean"]
     assert second["worst"] <= 1.05
+    shapes = json.loads(RESULT.with_name("random_shapes.json").read_text(encoding="utf-8"))
+    ratios = [case["ratio"] for case in shapes["cases"]]
+    assert len(ratios) == 500
+    assert sum(ratio > 1.05 for ratio in ratios) <= 10
+    assert max(ratios) <= 1.5
 
 
 def test_what_the_adaptive_sampler_gains_is_found_on_the_second_suite_too(result):
@@ -123,8 +122,8 @@ def test_ratios_are_floored_and_a_tie_is_no_win():
 def test_advice_without_a_guess_is_about_the_worst_case():
     advice = recommend(n=1000, k=9, epsilon="0.1")
     assert advice.sampler == "bal-roo"
-    assert advice.alpha == pytest.approx(0.01835, abs=1e-4)
-    assert advice.reasons[0].endswith("1.9 % of draws; ls-roo has 2.9 %.")
+    assert advice.alpha == pytest.approx(0.01747, abs=1e-4)
+    assert advice.reasons[0].endswith("1.8 % of draws; ls-roo has 2.9 %.")
     assert advice.alphas["ls-roo"] == pytest.approx(0.0288, abs=1e-4)
 
 

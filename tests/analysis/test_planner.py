@@ -156,15 +156,15 @@ def test_the_limit_of_the_accuracy_is_the_limit():
         ),
         (
             {"k": 9, "epsilon": "0.1", "alpha": "0.05"},
-            f"bal-roo: at most 1.7 times {THE_BEST} (265 records).",
+            f"bal-roo: at most 1.5 times {THE_BEST} (265 records).",
         ),
         (
             {"n": 2000, "k": 9, "alpha": "0.1"},
-            f"ls-roo: at most 2.0 times {THE_BEST} (epsilon 0.00692).",
+            f"bal-roo: at most 1.6 times {THE_BEST} (epsilon 0.00692).",
         ),
         (
             {"n": 1000, "epsilon": "0.1", "alpha": "0.05"},
-            "bal-roo: no private sampler could take more than 1.4 times as many letters (34).",
+            "bal-roo: no private sampler could take more than 1.3 times as many letters (34).",
         ),
         ({"n": 3, "k": 10, "alpha": "0.95"}, ""),
     ],

@@ -89,6 +89,7 @@ STEPS = "mechanisms/test_balanced.py::test_every_step_of_the_proof_holds_for_eve
 LARGE_STEPS = (
     "mechanisms/test_balanced.py::test_every_step_of_the_proof_holds_wherever_some_letters_are"
 )
+OWN_FALL = "mechanisms/test_balanced.py::test_a_letter_that_loses_a_record_loses_no_more_than_the_bound_says"
 HIGHEST = "mechanisms/test_balanced.py::test_the_level_is_the_highest_that_fits"
 UNCOUNTED = (
     "mechanisms/test_balanced.py::test_hidden_letters_that_are_counted_nowhere_leak_and_are_refused"
@@ -99,6 +100,7 @@ DOMINATED = (
     "mechanisms/test_balanced_mean.py::test_no_small_dataset_is_further_than_its_letters_add[1]"
 )
 SHARP = "mechanisms/test_balanced_mean.py::test_the_domination_is_sharp"
+TOLL = "mechanisms/test_balanced_mean.py::test_no_probabilities_add_more_than_the_bound"
 BINOMIAL = "mechanisms/test_balanced_mean.py::test_the_mean_over_binomial_counts_is_never_below_the_true_one"
 CHANGES = "mechanisms/test_both_relations.py::test_the_certificate_is_the_worst_of_all_changes[1]"
 TYPES = "analysis/test_scale.py::test_equal_keys_of_different_types_are_different_cells"
@@ -363,7 +365,7 @@ MUTANTS = {
         "mechanisms/balanced_levels.py", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
     ),
     "the surplus is halved": (
-        "mechanisms/balanced.py", "surplus * flat, low, high", "surplus * flat // 2, low, high", STEPS,
+        "mechanisms/balanced.py", "plateau, given, low, high", "plateau, given // 2, low, high", STEPS,
     ),
     "the slope is four times as steep as what was proven": (
         "mechanisms/balanced_levels.py", "self.over, self.under = table.slope.as_integer_ratio()", "self.over, self.under = (4 * table.slope).as_integer_ratio()", LARGE_STEPS,
@@ -376,6 +378,12 @@ MUTANTS = {
     ),
     "levels never drift": (
         "mechanisms/balanced_bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+    ),
+    "the total falls by nothing": (
+        "mechanisms/balanced_bounds.py", "return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)", "return Fraction(0)", STEPS,
+    ),
+    "a letter that loses a record loses one at most": (
+        "mechanisms/balanced_bounds.py", "return max(Fraction(1), table.revealed * (1 - 1 / table.growth))", "return Fraction(1)", OWN_FALL,
     ),
     "the level has no cap": (
         "mechanisms/balanced_bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
@@ -392,8 +400,14 @@ MUTANTS = {
     "a large letter is counted for nothing on average": (
         "mechanisms/balanced_mean.py", "max(taken, taken + gap, lost, given)", "0", DOMINATED,
     ),
+    "the most probable letter gets the toll back twice": (
+        "mechanisms/balanced_mean.py", "+ probable - toll", "+ probable - 2 * toll", TOLL,
+    ),
+    "nobody pays the toll": (
+        "mechanisms/balanced_mean.py", "means.largest(toll=toll) for", "means.largest() for", TOLL,
+    ),
     "one record too few is counted on average": (
-        "mechanisms/balanced_mean.py", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
+        "mechanisms/binomial_mean.py", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
     ),
     "a group of unknown size has all records": (
         "mechanisms/letter_table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.exact import BITS, ceil_div, exp_lower, log_lower, log_upper
+from dproo.core.exact import BITS, ceil_div, exp_lower, exp_upper, log_lower, log_upper
 from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
 from dproo.mechanisms.balanced_levels import balanced_weights
 from dproo.mechanisms.balanced_mean import largest_mean_distance
@@ -22,17 +22,20 @@ from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.letter_table import even
 from dproo.mechanisms.power_table import extend, extend_to_crossing
 
-SLOPE = Fraction(1, 10)
-"""How fast a loss is forgotten, over ``rate / (growth - 1)``."""
+SLOPE = Fraction(1, 16)
+"""How fast a loss is forgotten, over ``rate`` times the mean of surplus and knee."""
 
-TOP = Fraction(19, 20)
+TOP = Fraction(15, 16)
 """The height of the level, as a share of what would lift every letter above its count."""
 
 RATE = Fraction(1, 2)
 """The least share of epsilon to be left for the growth."""
 
-SURPLUSES = tuple(2**doublings for doublings in range(12))
-"""Over ``1 / (growth - 1)``; the first that leaves ``RATE`` is taken."""
+SURPLUS = Fraction(1, 2)
+"""Times ``1 / (growth - 1)``, the logarithm of this share of the letters, and at least 1."""
+
+DOUBLINGS = 12
+"""Of the surplus; the first that leaves ``RATE`` is taken."""
 
 FUTILE = Fraction(3, 5)
 """From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
@@ -43,8 +46,8 @@ _SOON, _LARGE = 1 << 13, 4
 
 _MARGIN = 1 + Fraction(1, 2**40)
 _NARROW = Fraction(1, 2)
-_LEAST_FALL = 3
-_SLOPE_STEPS = 16
+_LEAST_FALL = 2
+_STEPS = 16
 _TINY = Fraction(1, 2**20)
 
 
@@ -110,31 +113,44 @@ class BalancedRevealOrObscure(Mechanism):
         A table of which a condition of the proof does not hold is not taken.
         """
         if _longest(self.growth, self.k) <= ENTRIES_MAX:
-            for surplus in SURPLUSES:
+            for doublings in range(DOUBLINGS):
+                surplus = self._least_surplus * 2**doublings
                 found = None if self._is_in_vain(surplus) else self._calibrated(surplus)
                 if found and all(found[0].conditions.values()):
                     return found
         return None
 
-    def _is_in_vain(self, surplus: int) -> bool:
-        """Whether the total of ``n`` records may fall by more than they have to spare.
+    @property
+    def _least_surplus(self) -> Fraction:
+        """The first surplus to be tried, over ``1 / (growth - 1)``."""
+        many = log_lower(max(SURPLUS * self.k, Fraction(1)))
+        return max(Fraction(1), Fraction(int(many * _STEPS), _STEPS))
 
-        It may fall by 3 and, for a letter at its crossing ``x``, by ``(x - 1) rate`` more; at
-        the lowest level ``e^(x rate)`` is ``(k - 1) / surplus`` or more, but for rounding.
+    def _is_in_vain(self, surplus: Fraction) -> bool:
+        """Whether the total of ``n`` records may fall by more than they have to spare."""
+        spare = exp_upper(self.epsilon * (1 - RATE)) - 1
+        return self.neighbours == REPLACE and self.n * spare < self._least_fall(surplus)
+
+    def _least_fall(self, surplus: Fraction) -> Fraction:
+        """Return what the bound on the fall of the total is at least.
+
+        A letter at its crossing ``x`` loses ``x (1 - 1 / growth)``, and at the lowest level
+        ``growth^x`` is ``(k - 1) / surplus`` or more, but for rounding.
         """
-        if self.neighbours == ADD_REMOVE:
-            return False
-        fall = log_lower(max(Fraction(self.k - 1, surplus), Fraction(1))) - self.epsilon - _TINY
-        return self.n * self.epsilon * (1 - RATE) < _LEAST_FALL + max(fall, Fraction(0))
+        own = log_lower(max((self.k - 1) / surplus, Fraction(1))) / (1 + self.epsilon)
+        return max(Fraction(_LEAST_FALL), own - _TINY)
 
-    def _calibrated(self, surplus: int) -> tuple[BalancedBounds, Fraction] | None:
+    def _calibrated(self, surplus: Fraction) -> tuple[BalancedBounds, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.
 
         What is added to the rate, by levels that drift and by a total that falls, hardly
         depends on it, so the rate is lowered by what is too much, or raised by what is left.
         """
         least = RATE * self.epsilon
-        rate = self._rounded(self.epsilon / (1 + SLOPE / 2))
+        rate = self.epsilon / (1 + SLOPE / 2)
+        if self.neighbours == REPLACE:
+            rate -= log_upper(1 + self._least_fall(surplus) / self.n)
+        rate = self._rounded(max(rate, least))
         found, attempts = None, 0
         while rate >= least and attempts < ATTEMPTS:
             attempts += 1
@@ -154,7 +170,7 @@ class BalancedRevealOrObscure(Mechanism):
     def _rounded(self, rate: Fraction) -> Fraction:
         return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)
 
-    def _table_of(self, rate: Fraction, surplus: int) -> BalancedTable | None:
+    def _table_of(self, rate: Fraction, surplus: Fraction) -> BalancedTable | None:
         """Return the table of ``growth = e^rate``, rounded down; none if levels can hardly move."""
         growth = exp_lower(rate)
         real_knee = 1 / (growth - 1)
@@ -164,16 +180,15 @@ class BalancedRevealOrObscure(Mechanism):
         extend(powers, growth, knee)
         flat = int(real_knee * _MARGIN * unit) + 1
         high = int(TOP * knee * unit / powers[knee])
-        low = surplus * flat // ((self.k - 1) * powers[0] + surplus * flat // high)
+        given = int(surplus * flat)
+        low = given // ((self.k - 1) * powers[0] + given // high)
         if low > _NARROW * high:
             return None
         extend_to_crossing(powers, growth, knee=knee, unit=unit, level=low)
-        slope = SLOPE * log_lower(growth) * real_knee
-        slope = Fraction(_SLOPE_STEPS, int(_SLOPE_STEPS / slope))
+        slope = SLOPE * (1 + self._least_surplus) / 2 * log_lower(growth) * real_knee
+        slope = Fraction(_STEPS, int(_STEPS / slope))
         plateau = int((1 + slope) * (unit + flat)) + 1
-        table = BalancedTable(
-            tuple(powers), growth, knee, unit, slope, plateau, surplus * flat, low, high
-        )
+        table = BalancedTable(tuple(powers), growth, knee, unit, slope, plateau, given, low, high)
         return table.with_plateau(max(plateau, least_plateau(table)))
 
     @property

@@ -156,35 +156,71 @@ class BalancedBounds:
         return down(Fraction(self.table.surplus, self.table.unit))
 
     @cached_property
-    def fall(self) -> Fraction:
-        """How much, at most, the total falls when one record is replaced."""
+    def own_fall(self) -> Fraction:
+        """How much, at most, the weight of the letter falls that loses the record."""
         table = self.table
-        crossing = table.crossing(table.low)
-        own = max(Fraction(1), crossing * (1 - 1 / table.growth))
-        largest = crossing - 1 + Fraction(table.high * table.powers[0], table.unit)
-        many = 1 + max(Fraction(1), self.crowding)
-        lost = 1 + largest * log_upper(table.growth) + many
-        return up(max(own, lost) + table.slope * (largest / (self.surplus + self.knee) + many))
+        return max(Fraction(1), table.revealed * (1 - 1 / table.growth))
 
     @cached_property
-    def crowding(self) -> Fraction:
-        """The most that a hidden letter from ``c*`` on weighs, over what it is counted for."""
-        table, most = self.table, 0
+    def fall(self) -> Fraction:
+        """How much, at most, the total falls when one record is replaced.
+
+        While the record is taken away, what the others count for at least falls from one above
+        the surplus to the surplus. The bound is convex in its inverse, so its mean is at most
+        that of the chord between both ends.
+        """
+        first, last = 1 / (self.surplus + 1), 1 / self.surplus
+        share = (log_upper(1 + last) - first) / (last - first)
+        lost = (1 - share) * self._falling(first) + share * self._falling(last)
+        added = self.table.slope * self._falling(1 / (self.surplus + self.knee))
+        return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)
+
+    def _falling(self, share: Fraction) -> Fraction:
+        """Return how fast levels that fall take the total with them, at most.
+
+        Args:
+            share: one over what the others count for at least.
+        """
+        over, under = share.as_integer_ratio()
+        return 1 + Fraction(max(max(h * over, c * under) for h, c in self._hidden), under * _ONE)
+
+    @property
+    def _apart(self) -> Fraction:
+        """The most that one level is over another of the same dataset."""
+        table = self.table
+        ends = (end * table.powers[0] + table.starved(end)[1] for end in (table.low, table.high))
+        return 1 + Fraction(max(ends), table.surplus)
+
+    @cached_property
+    def _hidden(self) -> list[tuple[int, int]]:
+        """By the highest level that falls, what hidden letters weigh at most, times ``2^64``.
+
+        First one of them, with a letter that is unseen; then any from ``c*`` on, over what it
+        is counted for, and at least 1.
+        """
+        table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, hidden in _hidden_ends(table, lambda step: step.most):
-            end = min(hidden, table.forgotten(step.most) + 1)
-            if end > step.starved:
-                counted = knee - table.gift(end - 1, step.high)
-                most = max(most, ceil_div((end - 1) * whole * _ONE, counted))
-        return Fraction(most, _ONE)
+        for step, end in _hidden_ends(table, lambda step: step.most):
+            last = min(end - 1, table.forgotten(step.most))
+            crowding = _ONE
+            if last >= step.starved:
+                counted = knee - table.gift(last, step.high)
+                crowding = max(crowding, ceil_div(last * whole * _ONE, counted))
+            unseen = ceil_div(step.high * table.powers[0] * _ONE, table.unit)
+            found.append(((end - 1) * _ONE + unseen, crowding))
+        return found
 
     @cached_property
     def least_total(self) -> Fraction:
-        """The least total weight of ``n`` records."""
+        """The least total weight of ``n`` records, if a level is below the highest."""
         table = self.table
-        lost = Fraction(table.starved(table.low)[1], table.unit)
-        return min(down(self.n * self._least_share), self.n - up(lost))
+        return self.n - up(Fraction(table.starved(table.low)[1], table.unit))
+
+    @cached_property
+    def least_lifted(self) -> Fraction:
+        """The least total weight of ``n`` records, if all levels are the highest."""
+        return down(self.n * self._least_share)
 
     @property
     def _least_share(self) -> Fraction:
@@ -205,11 +241,10 @@ class BalancedBounds:
     @property
     def replaced(self) -> Fraction | None:
         """A bound on the probability ratio when a record is replaced, if there is one."""
-        total = self.least_total
-        if total <= self.fall:
+        if self.least_total <= 0 or not self.surplus:
             return None
-        ratio = self.table.growth * exp_upper(self.drift) * total / (total - self.fall)
-        return self._rounded(ratio)
+        fallen = max(self.fall / self.least_total, self.own_fall / self.least_lifted)
+        return self._rounded(self.table.growth * exp_upper(self.drift) * (1 + up(fallen)))
 
     def _rounded(self, ratio: Fraction) -> Fraction:
         """Return the ratio of integer levels, each less than one below the real one."""

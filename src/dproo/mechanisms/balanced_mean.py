@@ -3,7 +3,9 @@ r"""How far the mean law of a balanced table is from the distribution of the rec
 If records are drawn from ``P``, counts scatter, and the law is nearer to ``P`` on average than
 it is to the records of the worst dataset. The distance on a dataset is at most a sum over
 letters of what each adds by its own count; so the distance from ``P`` is at most the sum of
-the means, and no mean is above the largest that a binomial count can have.
+the means, and no mean is above the largest that a binomial count can have. Their
+probabilities add up to one, so each may pay its share of a *toll* that the most probable one gets
+back.
 
 All masses are in records times ``2^64``, rounded to the safe side.
 
@@ -12,22 +14,22 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
-from math import isqrt
 from typing import NamedTuple
 
-from dproo.core.exact import BITS, ceil_div, power_lower
+from dproo.core.exact import BITS, ceil_div
 from dproo.mechanisms.balanced_bounds import BalancedBounds, flattest, up
 from dproo.mechanisms.balanced_table import BalancedTable
+from dproo.mechanisms.binomial_mean import BinomialMeans
 
 _ONE = 1 << BITS
 _COUNTS_MAX = 128
 _RECORDS = 4
 _WORKS = (1 << 12, 1 << 13, 1 << 14, 1 << 15)
 _COARSE = 32
-_CLOSE = 500
 _SLOPE = Fraction(-4)
 
 
@@ -51,43 +53,6 @@ def largest_mean_distance(bounds: BalancedBounds) -> Fraction:
         before = price, excess
         price -= int(excess / slope)
     return least
-
-
-def largest_mean(values: Sequence[int], *, n: int, start: Fraction = Fraction(0)) -> int:
-    """Return a bound on the mean of ``values[X]``, ``X`` a binomial count of ``n`` records.
-
-    It holds for all counts whose own mean is at least ``start``. No value is negative, and
-    beyond the last they are 0. Between two means the result is above the larger of theirs by at
-    most an eighth of the largest second difference, times the square of their distance.
-    """
-    most, last = max(values), Fraction(2 * len(values))
-    padded = [*values, 0, 0]
-    bend = max(abs(a - 2 * b + c) for a, b, c in zip(padded, padded[1:], padded[2:], strict=False))
-    if not most:
-        return 0
-    step = Fraction(isqrt((most << 32) // (_CLOSE * bend)) + 1, 1 << 16)
-    means = [min(start, last)]
-    while means[-1] < last:
-        means.append(means[-1] + step)
-    far = min(max(start, last), 2 * last)  # further out a count within the table is rarer still
-    beyond = mean([most] * len(values), n=n, records=far)
-    largest = max(mean(values, n=n, records=records) for records in means)
-    return max(beyond, largest + ceil_div(bend * step.numerator**2, 8 * step.denominator**2))
-
-
-def mean(values: Sequence[int], *, n: int, records: Fraction) -> int:
-    """Return the mean of ``values[X]``, ``X`` binomial of ``n`` with this mean, rounded up."""
-    odds = records / (n - records)
-    bits = 2 * (BITS + int(records))
-    power = power_lower(1 + odds, n, bits=bits)
-    chance = ceil_div(power.denominator << bits, power.numerator)
-    total = 0
-    for count, value in enumerate(values):
-        total += chance * value
-        chance = ceil_div(
-            chance * max(0, n - count) * odds.numerator, (count + 1) * odds.denominator
-        )
-    return ceil_div(total, 1 << bits)
 
 
 class _Between(NamedTuple):
@@ -216,18 +181,31 @@ class Letters:
         """Whether there are few enough counts, and many more records."""
         return self.end <= min(_COUNTS_MAX, self.bounds.n // _RECORDS)
 
-    @property
-    def total(self) -> int:
-        """What all letters add at most, whatever their probabilities."""
-        n, k = self.bounds.n, self.bounds.k
-        often = self.base + largest_mean(self.often, n=n)
-        most = max(self.top, often, self.largest_rare)
-        return (k - 1) * most + largest_mean(self.probable, n=n, start=Fraction(n, k))
+    @cached_property
+    def _means(self) -> tuple[BinomialMeans, BinomialMeans, BinomialMeans]:
+        n, start = self.bounds.n, Fraction(self.bounds.n, self.bounds.k)
+        rare, often = (BinomialMeans.of(values, n=n) for values in (self.rare, self.often))
+        return rare, often, BinomialMeans.of(self.probable, n=n, start=start)
 
     @property
     def largest_rare(self) -> int:
         """The most that a letter adds on average that is released too rarely."""
-        return self.base + largest_mean(self.rare, n=self.bounds.n)
+        return self.base + self._means[0].largest()
+
+    @property
+    def total(self) -> int:
+        """What all letters add at most, whatever their probabilities.
+
+        The toll is one at which the most probable letter gets back what it adds if it is hardly
+        the most probable one.
+        """
+        toll = ceil_div(self._means[2].largest() * self.bounds.k, self.bounds.k - 1)
+        return min(self._with(0), self._with(toll))
+
+    def _with(self, toll: int) -> int:
+        """Return the same by one toll."""
+        rare, often, probable = (means.largest(toll=toll) for means in self._means)
+        return (self.bounds.k - 1) * max(self.top, self.base + max(rare, often)) + probable - toll
 
     def _add_levels(self, fineness: int) -> None:
         table, k = self.bounds.table, self.bounds.k
