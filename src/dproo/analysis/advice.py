@@ -56,7 +56,7 @@ def recommend(
     >>> advice.sampler
     'bal-roo'
     >>> advice.reasons[1]
-    "Whatever the data, at most 19 % of draws differ from a random record's."
+    "Whatever the data, at most 18 % of draws differ from a random record's."
     """
     choice = choose(epsilon=parse_epsilon(epsilon), k=k, n=n)
     if p is None:

@@ -73,7 +73,7 @@ class Limit:
 
         >>> found = limit(n=1000, k=20, epsilon=1)
         >>> round(float(found.lower), 4), round(float(found.datasets), 4)
-        (0.0018, 0.0029)
+        (0.0019, 0.0029)
         """
         loss = _loss(self.epsilon, self.neighbours)
         n, k = self.n, self.k

@@ -109,7 +109,7 @@ def minimax(
     these distributions is below ``bound``.
 
     >>> round(minimax(n=6, k=2, epsilon=1, grid=6).alpha, 3)
-    0.034
+    0.035
     """
     n, k = whole("n", n, at_least=1), whole("k", k, at_least=2)
     epsilon = parse_epsilon(epsilon)

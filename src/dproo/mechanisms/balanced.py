@@ -67,7 +67,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     >>> bal = BalancedRevealOrObscure(epsilon=1, n=100, k=6)
     >>> [round(float(p), 4) for p in bal.pmf([70, 30, 0, 0, 0, 0])]
-    [0.6957, 0.2981, 0.0015, 0.0015, 0.0015, 0.0015]
+    [0.6959, 0.2983, 0.0015, 0.0015, 0.0015, 0.0015]
     """
 
     name = "bal-roo"

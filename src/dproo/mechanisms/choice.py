@@ -66,7 +66,7 @@ def choose(
     >>> choose(epsilon=Fraction(1), k=15, n=4000).sampler
     'bal-roo'
     >>> choose(epsilon=Fraction(1), k=15, n=20).reason
-    'No sampler has a smaller proven worst case here.'
+    'It has the least proven worst case: 17 % of draws; ls-roo has 21 %.'
     """
     records = n or enough(epsilon, k, draws=draws, records_per_person=records_per_person)
 
