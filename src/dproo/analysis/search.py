@@ -16,7 +16,7 @@ from math import exp, inf, log, log1p
 LARGEST = 10**18
 
 _SECANTS = 20
-_TRIES = 6
+_TRIES = 5
 _CLOSE = 0.05
 _CAUTION = 0.01
 _LEAP = log(100)
