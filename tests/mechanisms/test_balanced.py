@@ -349,3 +349,10 @@ def test_a_simulation_takes_the_law_from_the_same_integers(n, k, epsilon):
         laws = simulation._laws(sampler, counts, None)
         for law, row in zip(laws, counts.tolist(), strict=True):
             assert law.tolist() == pytest.approx([float(p) for p in sampler.pmf(row)], rel=1e-9)
+
+
+def test_fewer_records_than_a_hidden_letter_may_have_are_certified():
+    sampler = mechanism("bal-roo", n=3, k=534, epsilon="4.34")
+    assert sampler.table.crossing(sampler.table.low) > sampler.n
+    assert 1 < sampler.ratio(sampler.worst) <= certify(sampler).ratio
+    assert certify(sampler).holds
