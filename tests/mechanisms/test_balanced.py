@@ -356,3 +356,10 @@ def test_fewer_records_than_a_hidden_letter_may_have_are_certified():
     assert sampler.table.crossing(sampler.table.low) > sampler.n
     assert 1 < sampler.ratio(sampler.worst) <= certify(sampler).ratio
     assert certify(sampler).holds
+
+
+def test_no_level_starves_a_count_outside_its_table():
+    table = mechanism("bal-roo", n=1000, k=20, epsilon=1).table
+    for outside in (0, len(table.steps)):
+        first, last = table.levels_of(outside)
+        assert first > last
