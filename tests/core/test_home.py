@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.commands import dproo
 
+from dproo.core import user_folders
+
 PLAN = ("plan", "--k", "9", "--epsilon", "1", "--alpha", "0.1")
 NAMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
 
@@ -86,3 +88,17 @@ def test_a_user_without_a_home_has_no_defaults_and_is_asked_for_a_ledger(tmp_pat
         )
         assert done.returncode == end, done.stderr
     assert b"ledger must be given: this user has no home folder" in done.stderr
+
+
+def test_without_a_register_of_users_the_home_is_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where Python has no such module."""
+    monkeypatch.setitem(sys.modules, "pwd", None)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_folders._registered_home() == str(tmp_path)
+
+
+def test_a_user_whom_the_register_lacks_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getuid", lambda: 2**32 - 2)
+    assert user_folders._registered_home() == ""

@@ -260,6 +260,7 @@ def test_it_is_ls_roo_where_it_cannot_adapt(n, epsilon, neighbours):
     assert certify(adaptive_).ratio == certify(plain).ratio
     assert certify(adaptive_).witness == certify(plain).witness
     assert adaptive_.worst_alpha == plain.worst_alpha
+    assert adaptive_.theorem == plain.theorem is not None
 
 
 def test_a_release_can_choose_it_by_public_parameters():

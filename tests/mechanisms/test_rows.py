@@ -99,6 +99,35 @@ def test_the_shares_add_up_and_follow_the_roots_of_the_cells():
     assert float(sampler.shares[1] / sampler.shares[0]) == pytest.approx(8**0.5)
 
 
+@pytest.mark.parametrize(
+    ("families", "sizes"),
+    [
+        ((Family(1, (0,)), Family(0)), (2, 2)),
+        ((Family(0), Family(0)), (2,)),
+        ((Family(0),), (2, 2)),
+    ],
+)
+def test_a_network_draws_every_column_once_after_its_parents(families, sizes):
+    with pytest.raises(ValueError, match="network must draw every column once, after its parents"):
+        Network(families, sizes)
+
+
+def test_a_column_of_one_letter_is_no_column_of_a_network():
+    with pytest.raises(ValueError, match="network must have at least 2 letters in every column"):
+        Network((Family(0),), (1,))
+
+
+def test_a_row_that_does_not_certify_is_not_drawn(monkeypatch):
+    monkeypatch.setattr(RowSampler, "composed_ratio", Fraction(3))
+    with pytest.raises(ValueError, match="the row did not certify at epsilon = 1"):
+        RowSampler(
+            epsilon=Fraction(1),
+            network=Network.of({"a": ()}, [2]),
+            neighbours="add-remove",
+            sampler=LetterSpecificRevealOrObscure,
+        )
+
+
 def test_shares_that_do_not_add_up_are_refused():
     with pytest.raises(ValueError, match="shares must add up to epsilon = 1, got '3/4'"):
         RowSampler(

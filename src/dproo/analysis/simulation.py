@@ -150,12 +150,12 @@ def _by_balance(mechanism: BalancedRevealOrObscure, counts: Any, generator: Any)
     """
     if mechanism.plain:
         return _by_weights(mechanism, counts, generator)
-    powers, levels, gifts, surplus, knee = _balance(mechanism)
+    powers, levels, gifts, left, knee = _balance(mechanism)
     clipped = np.minimum(counts, len(gifts) - 1)
     rows = np.arange(len(counts))
     cells = (rows[:, None] * len(gifts) + clipped).ravel()
     sizes = np.bincount(cells, minlength=len(counts) * len(gifts)).reshape(-1, len(gifts))
-    totals = sizes @ gifts - surplus * (1 - levels / levels[-1])
+    totals = sizes @ gifts - left
     pairs, places = np.unique(cells, return_inverse=True)
     row, own = np.divmod(pairs, len(gifts))
     low, high = np.zeros(len(pairs), int), np.full(len(pairs), len(levels) - 1)
@@ -174,11 +174,11 @@ def _by_balance(mechanism: BalancedRevealOrObscure, counts: Any, generator: Any)
 
 
 @lru_cache(maxsize=4)
-def _balance(mechanism: BalancedRevealOrObscure) -> tuple[Array, Array, Array, float, int]:
-    """Return the powers, the levels where gifts bend, the gifts by count and level, in records."""
+def _balance(mechanism: BalancedRevealOrObscure) -> tuple[Array, Array, Array, Array, int]:
+    """Return the powers, the levels where gifts bend, their gifts, by count, and surplus left."""
     table = mechanism.table
     unit, first, slope = table.unit, table.powers[0], float(table.slope)
-    plateau, surplus = table.plateau / unit, table.surplus / unit
+    plateau, surplus, fading = table.plateau / unit, table.surplus / unit, table.fading / first
     powers = np.array([power / first for power in table.powers])
     lowest, highest = table.low * first / unit, table.high * first / unit
     bends = np.clip([unit / step * first / unit for step in table.steps], lowest, highest)
@@ -194,7 +194,7 @@ def _balance(mechanism: BalancedRevealOrObscure) -> tuple[Array, Array, Array, f
     rising = slope * (counts - plateau) - (1 + slope) * losses
     starved = counts >= (np.arange(len(powers))[:, None] - powers[:, None] * levels).argmax(axis=0)
     gifts = np.where(starved, np.minimum(0, np.maximum(-losses, rising)), given)
-    return powers, levels, gifts, surplus, table.knee
+    return powers, levels, gifts, surplus - fading * levels, table.knee
 
 
 def _losses(powers: Array, levels: Array) -> Array:

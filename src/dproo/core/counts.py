@@ -177,13 +177,11 @@ class Counts(Runs):
         [0, 2, 9]
         """
         ends, _ = self._ends
+        end = start + width
         runs = []
-        for i in range(bisect_right(ends, start), len(ends)):
+        for i in range(bisect_right(ends, start), bisect_left(ends, end) + 1):
             count, letters = self.runs[i]
-            first = max(start, ends[i] - letters)
-            runs.append((count, min(ends[i], start + width) - first))
-            if ends[i] >= start + width:
-                break
+            runs.append((count, min(ends[i], end) - max(start, ends[i] - letters)))
         return Counts(runs)
 
     def split(self, width: int) -> Iterator[Counts]:

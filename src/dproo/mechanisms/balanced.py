@@ -28,6 +28,10 @@ SLOPE = Fraction(1, 16)
 TOP = Fraction(15, 16)
 """The height of the level, as a share of what would lift every letter above its count."""
 
+EVEN = Fraction(9, 16)
+"""The level at which unseen letters get just what seen ones give, over the highest; for many
+letters. With fewer it is nearer to the highest."""
+
 RATE = Fraction(1, 2)
 """The least share of epsilon to be left for the growth."""
 
@@ -181,15 +185,18 @@ class BalancedRevealOrObscure(Mechanism):
         flat = int(real_knee * _MARGIN * unit) + 1
         high = int(TOP * knee * unit / powers[knee])
         given = int(surplus * flat)
-        low = given // ((self.k - 1) * powers[0] + given // high)
+        even = high * (EVEN + (1 - EVEN) / surplus)
+        fading = int(given / even)
+        low = given // ((self.k - 1) * powers[0] + fading)
         if low > _NARROW * high:
             return None
         extend_to_crossing(powers, growth, knee=knee, unit=unit, level=low)
         slope = SLOPE * (1 + self._least_surplus) / 2 * log_lower(growth) * real_knee
         slope = Fraction(_STEPS, int(_STEPS / slope))
         plateau = int((1 + slope) * (unit + flat)) + 1
-        table = BalancedTable(tuple(powers), growth, knee, unit, slope, plateau, given, low, high)
-        return table.with_plateau(max(plateau, least_plateau(table)))
+        shape = (tuple(powers), growth, knee, unit)
+        table = BalancedTable(*shape, slope, plateau, given, fading, low, high)
+        return table.with_plateau(least_plateau(table))
 
     @property
     def worst_alpha(self) -> Fraction:

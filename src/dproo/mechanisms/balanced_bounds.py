@@ -9,7 +9,7 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from dproo.core.exact import BITS, ceil_div, exp_upper, log_upper
 from dproo.mechanisms.balanced_table import BalancedTable
 
-_FINENESS = 32
+_FINENESS, _NARROWEST = 32, 10
 _ONE = 1 << BITS
 """Fractions are rounded to the safe side by less than one part in this."""
 
@@ -75,26 +75,42 @@ def steps(table: BalancedTable) -> Iterator[Step]:
 
 
 def least_plateau(table: BalancedTable) -> int:
-    """Return the shortest plateau with which every hidden letter is counted.
+    """Return the plateau of a table, or a longer one with which every hidden letter is counted.
 
     It is what condition (C) asks for: a letter is hidden by its own level, and counted by that
     of another; where it were not, the two levels could differ by ``1 + gift / surplus`` only.
+    Ranges of levels that may need a longer one are split until they are narrow.
     """
     over, under = table.slope.as_integer_ratio()
-    ends = _hidden_ends(table, lambda _: 0)
-    most = max(over * end * table.unit - (over + under) * step.least for step, end in ends)
-    return ceil_div(most, over)
+    plateau, ranges = table.plateau, [(table.low, table.high)]
+    while ranges:
+        low, high = ranges.pop()
+        end = table.crossing(lowest_beside(table, low, 0))
+        needed = over * end * table.unit - (over + under) * table.starved(high)[1]
+        if needed <= over * plateau:
+            continue
+        if high - low > low >> _NARROWEST:
+            middle = (low + high) // 2
+            ranges += [(low, middle), (middle, high)]
+        else:
+            plateau = ceil_div(needed, over)
+    return plateau
 
 
-def _hidden_ends(table: BalancedTable, loss: Callable[[Step], int]) -> Iterator[tuple[Step, int]]:
-    """Yield each step with the crossing at the lowest level of a letter's fellows there.
+def lowest_beside(table: BalancedTable, level: int, loss: int) -> int:
+    """Return the lowest level that a letter can have if this is another's.
 
-    Where the letter's level is ``low``, theirs differ by what a loss and a gift do to the surplus.
+    The two differ by what a gift, or a gift and a loss, is over the surplus.
     """
+    differ = table.surplus + level * table.powers[0] + loss
+    return max(table.low, level * table.surplus // differ)
+
+
+def _hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
+    """Yield each step with the crossing at the lowest level of a letter's fellows there."""
     end, lowest = table.revealed, table.low
     for step in steps(table):
-        differ = table.surplus + step.low * table.powers[0] + loss(step)
-        level = max(table.low, step.low * table.surplus // differ)
+        level = lowest_beside(table, step.low, step.most)
         end = table.crossing(level, below=end if level >= lowest else None)
         lowest = level
         yield step, end
@@ -132,11 +148,12 @@ class BalancedBounds:
             "knee": 1 + table.knee <= growth * table.knee,
             "cap": powers[table.knee] * table.high < table.knee * unit,
             "levels": 0 < table.low < table.high
-            and table.low * (powers[0] * (self.k - 1) + table.fading) <= table.surplus,
+            and table.low * powers[0] * (self.k - 1) <= table.left(table.low),
+            "fading": table.fading >= 0,
             "reach": last > table.knee and powers[last] * table.low >= last * unit,
             "surplus": table.surplus >= flat,
             "plateau": table.plateau >= (1 + table.slope) * (unit + flat),
-            "counted": table.plateau >= least_plateau(table),
+            "counted": table.plateau == least_plateau(table),
         }
 
     @cached_property
@@ -201,7 +218,7 @@ class BalancedBounds:
         table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, end in _hidden_ends(table, lambda step: step.most):
+        for step, end in _hidden_ends(table):
             last = min(end - 1, table.forgotten(step.most))
             crowding = _ONE
             if last >= step.starved:
@@ -213,9 +230,13 @@ class BalancedBounds:
 
     @cached_property
     def least_total(self) -> Fraction:
-        """The least total weight of ``n`` records, if a level is below the highest."""
+        """The least total weight of ``n`` records, if a level is below the highest.
+
+        What it lacks is convex in the lowest level, and so most at one end.
+        """
         table = self.table
-        return self.n - up(Fraction(table.starved(table.low)[1], table.unit))
+        ends = (table.starved(end)[1] - table.left(end) for end in (table.low, table.high))
+        return self.n - up(Fraction(max(ends), table.unit))
 
     @cached_property
     def least_lifted(self) -> Fraction:
@@ -278,11 +299,10 @@ class BalancedBounds:
     def _masses(self, low: int, high: int) -> Fraction:
         """Return the larger bound on the mass above and below the counts, for these levels."""
         table = self.table
-        given = high * table.powers[0]
-        most, least = table.starved(low)[1], table.starved(high)[1]
-        with_most, with_least = given + most, given + least
-        shared = (self.k - 1) * given * most * with_least
-        left = [table.surplus - level * table.fading for level in (low, high)]
-        above = shared + (left[0] * given + given * with_least) * with_most
-        below = shared - (left[1] * least - most * with_least) * with_most
-        return Fraction(max(above, below), with_most * with_least * table.unit)
+        few, many = (level * table.powers[0] for level in (low, high))
+        most, least = (table.starved(level)[1] for level in (low, high))
+        shared = (self.k - 1) * ceil_div(many * most, many + most)
+        left, later = (table.left(level) for level in (low, high))
+        above = left * many // (many + least) if left > 0 else left * few // (few + most)
+        below = later * least // (many + least) if later > 0 else later * most // (few + most)
+        return Fraction(shared + max(many + above + 1, most - below), table.unit)

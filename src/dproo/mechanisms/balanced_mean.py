@@ -94,7 +94,7 @@ class _Level:
         self.starved, loss = table.starved(level)
         self.loss = loss * _ONE // unit
         self.unseen = level * table.powers[0] * _ONE // unit
-        self.left = (table.surplus - level * table.fading) * _ONE // unit
+        self.left = table.left(level) * _ONE // unit
         self.gifts = [table.gift(count, level) * _ONE // whole for count in range(end)]
         self.gaps = [(table(count, level) - count * unit) * _ONE // unit for count in range(end)]
 

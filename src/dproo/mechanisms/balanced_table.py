@@ -8,7 +8,7 @@ A letter with count ``c`` and level ``A`` weighs ``A powers[c]``, and from the k
 
 where ``loss``, the most that any letter gives, is what a letter with the *starved* count ``c*``
 gives. A letter's level is the highest at which the gifts of the *other* letters add up to at
-most ``surplus (1 - A / high)``. So a letter's own records never move its own level.
+most ``surplus - A fading``. So a letter's own records never move its own level.
 
 Proof: docs/proofs/balanced.md
 """
@@ -31,7 +31,8 @@ class BalancedTable(PowerTable):
     Attributes:
         slope: how fast a loss is forgotten, per record.
         plateau: a loss is remembered in full for ``plateau`` above itself.
-        surplus: what the gifts to the other letters add up to, at most; less at higher levels.
+        surplus: what the gifts to the other letters add up to, at most, at level zero.
+        fading: how much less it is at one level more; at high levels it is below zero.
         low: no letter's level is below it.
         high: the highest level.
     """
@@ -39,13 +40,13 @@ class BalancedTable(PowerTable):
     slope: Fraction
     plateau: int
     surplus: int
+    fading: int
     low: int
     high: int
 
-    @cached_property
-    def fading(self) -> int:
-        """How much less of the surplus is given at one level more; at the highest, none is."""
-        return self.surplus // self.high
+    def left(self, level: int) -> int:
+        """Return what is left of the surplus at a level."""
+        return self.surplus - level * self.fading
 
     def with_plateau(self, plateau: int) -> BalancedTable:
         """Return the same table with another plateau."""
