@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MEMORY = "384MB"
 
-_SOURCE = "dproo_source"
+SOURCE = "dproo_source"  # what our queries call a relation
 _VALUE = re.compile("'((?:[^']|'')*)'")
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -152,10 +152,10 @@ def refuse_macros(relation: Any) -> None:
         ValueError: there is such a macro.
     """
     listed = "SELECT function_name FROM system.main.duckdb_functions() WHERE"
-    own = relation.query(_SOURCE, f"{listed} NOT internal").fetchall()
+    own = relation.query(SOURCE, f"{listed} NOT internal").fetchall()
     names = ", ".join(literal(name.lower()) for (name,) in own) or "NULL"
     replaced = f"{listed} internal AND function_name IN ({names})"
-    if own and relation.query(_SOURCE, replaced).fetchall():
+    if own and relation.query(SOURCE, replaced).fetchall():
         raise ValueError(
             "data must be of a connection without macros that replace functions of DuckDB."
             " Read the table from its file, or drop the macros."

@@ -12,6 +12,7 @@ from dproo.alphabet.axis import Axis, Bins, Letters
 from dproo.alphabet.open_text import OpenText
 from dproo.engines import arrow, pandas, people, spark_groups
 from dproo.engines.asked import Asked
+from dproo.engines.duckdb_dialect import SOURCE
 from dproo.engines.frame_cells import named_key_of, read_text, text_of
 from dproo.engines.frame_columns import is_spark, renamed
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
-
-_SOURCE = "dproo_source"
 
 
 def check_people(frame: Frame) -> None:
@@ -117,11 +116,11 @@ def _person(cell: Any, dtype: Any) -> Any:
 def _by_duckdb(native: Any, asked: Asked) -> Frame:
     import narwhals as nw
 
-    source = f"(SELECT *, 1 AS records FROM {_SOURCE})"  # noqa: S608
+    source = f"(SELECT *, 1 AS records FROM {SOURCE})"  # noqa: S608
     kept = people.kept_by_group(people.ranked(source, asked), asked)
     cells = ", ".join(people.letters_sql(asked, name="c"))
     single = f"SELECT {cells}, unnest(range(records)) AS i FROM {kept}"  # noqa: S608
-    native = native.query(_SOURCE, f"SELECT * EXCLUDE (i) FROM ({single})")  # noqa: S608
+    native = native.query(SOURCE, f"SELECT * EXCLUDE (i) FROM ({single})")  # noqa: S608
     return cast("Frame", nw.from_native(native))
 
 
