@@ -103,7 +103,7 @@ def limit_sentence(answer: Plan) -> str:
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
-    'bal-roo: at most 1.4 times the best that any private sampler could do (alpha 0.0132).'
+    'bal-roo: at most 1.3 times the best that any private sampler could do (alpha 0.0132).'
     """
     best = answer.best
     times = best and answer.times_limit(best)

@@ -152,15 +152,15 @@ def test_the_limit_of_the_accuracy_is_the_limit():
     [
         (
             {"n": 1000, "k": 9, "epsilon": "0.1"},
-            f"bal-roo: at most 1.4 times {THE_BEST} (alpha 0.0132).",
+            f"bal-roo: at most 1.3 times {THE_BEST} (alpha 0.0132).",
         ),
         (
             {"k": 9, "epsilon": "0.1", "alpha": "0.05"},
-            f"bal-roo: at most 1.5 times {THE_BEST} (265 records).",
+            f"bal-roo: at most 1.4 times {THE_BEST} (265 records).",
         ),
         (
             {"n": 2000, "k": 9, "alpha": "0.1"},
-            f"bal-roo: at most 1.6 times {THE_BEST} (epsilon 0.00692).",
+            f"bal-roo: at most 1.5 times {THE_BEST} (epsilon 0.00692).",
         ),
         (
             {"n": 1000, "epsilon": "0.1", "alpha": "0.05"},

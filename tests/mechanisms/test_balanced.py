@@ -349,7 +349,7 @@ def test_unseen_letters_get_what_seen_letters_give():
         counts = Counts([(10_000 - seen * count, 1), (count, seen), (0, 99 - seen)])
         weights = sampler.weights(counts)
         total = Fraction(weights.total, sampler.table.unit)
-        assert abs(total - 10_000) < 3 * knee / 2
+        assert abs(total - 10_000) < 2 * knee
 
 
 def test_a_letter_seen_often_is_revealed_as_it_is():
@@ -373,7 +373,7 @@ def test_a_simulation_takes_the_law_from_the_same_integers(n, k, epsilon):
 
 
 def test_fewer_records_than_a_hidden_letter_may_have_are_certified():
-    sampler = mechanism("bal-roo", n=3, k=2000, epsilon=5)
+    sampler = mechanism("bal-roo", n=4, k=10_000, epsilon=4)
     assert sampler.table.crossing(sampler.table.low) > sampler.n
     assert 1 < sampler.ratio(sampler.worst) <= certify(sampler).ratio
     assert certify(sampler).holds

@@ -169,11 +169,10 @@ def test_every_decimal_of_the_note_is_claimed_or_given():
     assert set(re.findall(r"\d+\.\d+", prose)) <= GIVEN
 
 
-def test_als_roo_loses_one_case_and_the_lost_shape_has_few_records():
+def test_als_roo_loses_one_case_and_bal_roo_one_random_shape_by_a_little():
     assert sum(ratio > 1.05 for ratio in ratios("accuracy", "als-roo")) == 1
     assert max(ratios("accuracy", "als-roo")) > 1.5
-    lost = [case["n"] for case in results("random_shapes")["cases"] if case["ratio"] > 1.05]
-    assert lost == [20]
+    assert sum(case["ratio"] > 1 for case in results("random_shapes")["cases"]) == 1
 
 
 def test_the_table_of_worst_cases_is_what_the_samplers_have():

@@ -307,7 +307,7 @@ def test_public_groups_of_people_are_refused() -> None:
         (
             {"neighbours": "add-remove"},
             "one person",
-            "2.7 % of draws differ from a random person's; with more, fewer do",
+            "2.5 % of draws differ from a random person's; with more, fewer do",
         ),
         (
             {"neighbours": "add-remove", "records_per_person": 2, "sampler": "ls-roo"},

@@ -35,7 +35,7 @@ letters. With fewer it is nearer to the highest."""
 RATE = Fraction(1, 2)
 """The least share of epsilon to be left for the growth."""
 
-SURPLUS = Fraction(1, 2)
+SURPLUS = Fraction(1)
 """Times ``1 / (growth - 1)``, the logarithm of this share of the letters, and at least 1."""
 
 DOUBLINGS = 12
@@ -71,7 +71,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     >>> bal = BalancedRevealOrObscure(epsilon=1, n=100, k=6)
     >>> [round(float(p), 4) for p in bal.pmf([70, 30, 0, 0, 0, 0])]
-    [0.6959, 0.2983, 0.0015, 0.0015, 0.0015, 0.0015]
+    [0.6953, 0.298, 0.0017, 0.0017, 0.0017, 0.0017]
     """
 
     name = "bal-roo"
