@@ -17,8 +17,9 @@ from dproo.analysis import simulation
 from dproo.analysis.enumeration import falling_datasets
 from dproo.core.exact import exp_upper
 from dproo.mechanisms import BalancedRevealOrObscure, balanced
-from dproo.mechanisms.balanced_bounds import BalancedBounds, lowest_beside
+from dproo.mechanisms.balanced_bounds import BalancedBounds
 from dproo.mechanisms.balanced_levels import Levels, balanced_weights
+from dproo.mechanisms.balanced_ranges import lowest_beside
 
 
 def table_of(rate, k, surplus=1):

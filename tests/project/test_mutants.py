@@ -387,10 +387,10 @@ MUTANTS = {
         "mechanisms/balanced_bounds.py", "table.starved(end)[1] - table.left(end) for", "table.starved(end)[1] for", LEAST,
     ),
     "hidden letters need no longer plateau": (
-        "mechanisms/balanced_bounds.py", "if needed <= over * plateau:", "if needed > 0:", NOT_PROVEN,
+        "mechanisms/balanced_ranges.py", "if needed <= over * plateau:", "if needed > 0:", NOT_PROVEN,
     ),
     "all levels are alike": (
-        "mechanisms/balanced_bounds.py", "return max(table.low, level * table.surplus // differ)", "return level", STEPS,
+        "mechanisms/balanced_ranges.py", "return max(table.low, level * table.surplus // differ)", "return level", STEPS,
     ),
     "a letter that loses a record loses one at most": (
         "mechanisms/balanced_bounds.py", "return max(Fraction(1), table.revealed * (1 - 1 / table.growth))", "return Fraction(1)", OWN_FALL,

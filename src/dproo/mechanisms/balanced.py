@@ -13,9 +13,10 @@ from functools import cached_property
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.exact import BITS, ceil_div, exp_lower, exp_upper, log_lower, log_upper
-from dproo.mechanisms.balanced_bounds import BalancedBounds, least_plateau
+from dproo.mechanisms.balanced_bounds import BalancedBounds
 from dproo.mechanisms.balanced_levels import balanced_weights
 from dproo.mechanisms.balanced_mean import largest_mean_distance
+from dproo.mechanisms.balanced_ranges import least_plateau
 from dproo.mechanisms.balanced_table import BalancedTable
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure

@@ -9,17 +9,15 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import floordiv, le
-from typing import NamedTuple
 
 from dproo.core.exact import BITS, ceil_div, exp_upper, log_upper
+from dproo.mechanisms.balanced_ranges import hidden_ends, least_plateau
 from dproo.mechanisms.balanced_table import BalancedTable
 
-_FINENESS, _NARROWEST = 32, 10
 _ONE = 1 << BITS
 """Fractions are rounded to the safe side by less than one part in this."""
 
@@ -43,77 +41,6 @@ def flattest(table: BalancedTable) -> int:
     """
     least: int = min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
     return -least
-
-
-class Step(NamedTuple):
-    """A range of levels.
-
-    Attributes:
-        low: the lowest.
-        high: the highest.
-        most: the loss at the lowest, the most.
-        starved: the count that loses most at the highest.
-        least: its loss, the least.
-    """
-
-    low: int
-    high: int
-    most: int
-    starved: int
-    least: int
-
-
-def steps(table: BalancedTable) -> Iterator[Step]:
-    """Yield ranges that together hold all levels, from the lowest on."""
-    level = table.low
-    _, most = table.starved(level)
-    while level < table.high:
-        following = min(table.high, level + level // _FINENESS + 1)
-        starved, least = table.starved(following)
-        yield Step(level, following, most, starved, least)
-        level, most = following, least
-
-
-def least_plateau(table: BalancedTable) -> int:
-    """Return the plateau of a table, or a longer one with which every hidden letter is counted.
-
-    It is what condition (C) asks for: a letter is hidden by its own level, and counted by that
-    of another; where it were not, the two levels could differ by ``1 + gift / surplus`` only.
-    Ranges of levels that may need a longer one are split until they are narrow.
-    """
-    over, under = table.slope.as_integer_ratio()
-    plateau, ranges = table.plateau, [(table.low, table.high)]
-    while ranges:
-        low, high = ranges.pop()
-        end = table.crossing(lowest_beside(table, low, 0))
-        needed = over * end * table.unit - (over + under) * table.starved(high)[1]
-        if needed <= over * plateau:
-            continue
-        if high - low > low >> _NARROWEST:
-            middle = (low + high) // 2
-            ranges += [(low, middle), (middle, high)]
-        else:
-            plateau = ceil_div(needed, over)
-    return plateau
-
-
-def lowest_beside(table: BalancedTable, level: int, loss: int) -> int:
-    """Return the lowest level that a letter can have if this is another's.
-
-    The two differ by what a gift, or a gift and a loss, is over the surplus.
-    """
-    differ = table.surplus + level * table.powers[0] + loss
-    return max(table.low, level * table.surplus // differ)
-
-
-def _hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
-    """Yield each step with the crossing at the lowest level of a letter's fellows there."""
-    end, lowest = table.revealed, table.low
-    for step in steps(table):
-        level = lowest_beside(table, step.low, step.most)
-        end = table.crossing(level, below=end if level >= lowest else None)
-        lowest = level
-        yield step, end
 
 
 @dataclass(frozen=True)
@@ -218,7 +145,7 @@ class BalancedBounds:
         table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, end in _hidden_ends(table):
+        for step, end in hidden_ends(table):
             last = min(end - 1, table.forgotten(step.most))
             crowding = _ONE
             if last >= step.starved:
