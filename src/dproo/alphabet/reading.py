@@ -199,6 +199,8 @@ def loose_integer(text: str) -> str:
     >>> [loose_integer(text) for text in ("517.0", " 007", "00", "-7", "1.5")]
     ['517', '7', '0', '-7', '1.5']
     """
+    if text.isascii() and text.isdecimal() and text[0] != "0":  # as nearly all are
+        return text
     text = re.sub(POINT_ZERO, "", text.strip(" "))
     if text and not re.search(NOT_ZERO, text):
         return "0"
