@@ -122,6 +122,18 @@ def test_a_recorded_release_is_printed_again_for_free_and_unchanged(ledger: Ledg
     assert copy_of(ledger) == before
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["\0", "a\0b\\", "\x07\b\t\n\f\r\x1f", "\x7f\x80ü", '"', "\U0001f600", "\\u0000"],
+)
+def test_a_release_of_any_text_is_recorded(ledger: Ledger, value: str) -> None:
+    entry = ledger.reserve("patients", epsilon="0.1", neighbours="replace")
+    kept = ledger.record(entry, {"values": [value]})
+    assert kept["values"] == [value]
+    assert ledger.released(entry.number) == kept
+    ledger.verify()
+
+
 def test_one_charge_pays_for_one_release(ledger: Ledger) -> None:
     entry = ledger.reserve("patients", epsilon="0.5", **REPLACE)
     ledger.record(entry, {"values": ["flu"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
@@ -48,6 +49,7 @@ def line(ledger: Ledger) -> Iterator[tuple[Cutter, Ledger]]:
 def run(job: str, folder: Path, database: str, *, ledger: str = "Ledger", rounds: int) -> Any:
     command = [sys.executable, str(WORKER), job, str(folder), ledger, str(rounds)]
     known = {**os.environ, "LEDGER_DATABASE": database, "RACERS": "64"}
+    gc.collect()  # closes what earlier tests have left open: a server takes 100 connections
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=known)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -182,7 +182,10 @@ class PostgresqlStore:
             if connection is not None:
                 self._put_back(connection)
         if failure is not None:
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # its traceback holds this frame, which would hold the connection
 
     def _begun(self, begin: Begin) -> tuple[Any, Session]:
         """Return a connection in a transaction, one that was kept if it still answers."""
@@ -213,7 +216,10 @@ class PostgresqlStore:
         self._put_back(connection)
         if isinstance(failure, MissingLedgerError):
             self._require_format(connection)
-        raise failure
+        try:
+            raise failure
+        finally:
+            del failure  # as above
 
     def _require_format(self, connection: Any) -> None:
         """Raise if what lacks a table or a function is the ledger of another version."""

@@ -207,13 +207,20 @@ BEGIN
     RETURN true;
 END $$;
 
--- What is wrong with a text that must be an object in canonical JSON, if anything is.
+-- What is wrong with a text that must be an object in canonical JSON, if anything is. No string of
+-- PostgreSQL holds a zero byte; where there is none of the next one, that stands for it in the same
+-- order.
 CREATE FUNCTION dproo.fault(name text, value text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    zero CONSTANT text := chr(92) || 'u0000';
+    one CONSTANT text := chr(92) || 'u0001';
+    held CONSTANT text
+        := CASE WHEN strpos(value, one) > 0 THEN value ELSE replace(value, zero, one) END;
 BEGIN
     RETURN CASE
         WHEN (octet_length(value) <= 16777216 AND value LIKE '{%') IS NOT TRUE
             THEN name || ' must be an object'
-        WHEN (dproo.is_plain(value) OR dproo.canonical(value::json, 0) = value) IS NOT TRUE
+        WHEN (dproo.is_plain(value) OR dproo.canonical(held::json, 0) = held) IS NOT TRUE
             THEN name || ' must be canonical JSON'
     END;
 END $$;
