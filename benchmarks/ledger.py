@@ -40,7 +40,9 @@ How much the ratio says depends on the cost of a sync. A virtual disk whose host
 cache syncs in well under 0.1 ms, and what is compared is mostly the work of the processor. So \
 the syncs of both sides are counted (by strace and by the server's statistics), and the last \
 column says what the ratio would be if every sync took 1 ms, as a disk of its own may well need. \
-It is computed from the counts and the measured times, not measured.
+It is computed from the counts and the measured times, not measured. Once it was measured, with \
+every sync of client and server slowed down to 1.08 ms: 2.92 times a bare INSERT in PostgreSQL \
+(2.72 to 3.04), 1.57 times an INSERT and a line, and 1.34 and 1.14 times in a file.
 """
 VARIABLE = "DPROO_POSTGRESQL"
 CHARGES = 50
