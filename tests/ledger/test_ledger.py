@@ -128,8 +128,8 @@ def test_a_recorded_release_is_printed_again_for_free_and_unchanged(ledger: Ledg
 )
 def test_a_release_of_any_text_is_recorded(ledger: Ledger, value: str) -> None:
     entry = ledger.reserve("patients", epsilon="0.1", neighbours="replace")
-    kept = ledger.record(entry, {"values": [value]})
-    assert kept["values"] == [value]
+    kept = ledger.record(entry, {"values": {"a": [value], value: ["b"]}})
+    assert kept["values"] == {"a": [value], value: ["b"]}
     assert ledger.released(entry.number) == kept
     ledger.verify()
 
