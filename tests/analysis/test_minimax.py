@@ -70,7 +70,7 @@ def test_more_distributions_and_less_privacy_move_the_limit_the_right_way():
     assert minimax(n=8, k=3, epsilon=2, grid=6).alpha < fine
 
 
-@pytest.mark.skipif(not SOAK, reason="takes half a minute")
+@pytest.mark.skipif(not SOAK, reason="takes some seconds")
 def test_four_letters_and_twenty_four_records_are_solved():
     found = minimax(n=24, k=4, epsilon="0.5", grid=12)
     assert found.alpha == pytest.approx(0.04058, abs=1e-5)
@@ -79,10 +79,10 @@ def test_four_letters_and_twenty_four_records_are_solved():
         assert worst_on(sampler, found.distributions) > found.alpha
 
 
-@pytest.mark.skipif(not SOAK, reason="takes minutes")
+@pytest.mark.skipif(not SOAK, reason="takes some seconds")
 def test_three_letters_and_sixty_records_are_solved():
     found = minimax(n=60, k=3, epsilon="0.5", grid=20)
-    assert found.alpha == pytest.approx(0.01197, abs=1e-5)
+    assert found.alpha == pytest.approx(0.01222, abs=1e-5)
     assert found.alpha - found.bound < 1e-5
 
 
