@@ -115,9 +115,29 @@ def test_the_bound_of_levels_is_rounded_down(data):
         first=first,
         weights=weights,
     )
+    assert_rounded_down(levels, n, k, growth)
+
+
+def assert_rounded_down(levels, n, k, growth):
     exact = bound_of_levels(levels, n, k, growth, Fraction)
     lower = levels.bound(n=n, k=k, growth=growth)
     assert lower <= max(0, exact) <= lower + Fraction(1, 2**80)
+
+
+@pytest.mark.parametrize("k", [4, 8, 9])
+def test_the_bound_of_levels_is_rounded_down_for_few_records(k):
+    """Where one term in ten shows it if it is rounded to the other side."""
+    growths = map(Fraction, ("11/10", "3/2", "11/5", "3"))
+    for n, growth, letters, middle in itertools.product(range(2, 6), growths, (1, 3), (3, 9, 19)):
+        levels = Levels(
+            letters=letters,
+            rest=65,
+            middle=middle,
+            high=33,
+            first=0,
+            weights=(2**300, 2**300 + 1),
+        )
+        assert_rounded_down(levels, n, k, growth)
 
 
 @given(

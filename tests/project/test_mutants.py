@@ -29,6 +29,7 @@ BYTES = "mechanisms/test_draw.py::test_an_integer_below_a_bound_is_uniform_over_
 EXP = "core/test_exact.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_stated"
 DATASETS = "analysis/test_limit.py::test_the_limit_for_datasets_has_the_best_letters_and_records"
 LEVELS = "analysis/test_limit.py::test_the_bound_of_levels_is_rounded_down"
+FEW_LEVELS = f"{LEVELS}_for_few_records"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows_in_full.py::test_one_record_changes_no_row_by_more_than_certified"
@@ -876,7 +877,7 @@ MUTANTS = {
         "analysis/levels.py", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
     ),
     "levels round a term down": (
-        "analysis/levels.py", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", LEVELS,
+        "analysis/levels.py", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", FEW_LEVELS,
     ),
     "levels forget what letters above deserve": (
         "analysis/levels.py", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
@@ -1043,13 +1044,19 @@ def test_the_mutant_fits_the_code_and_its_killer_is_there(mutant):
     assert f"def {test.partition('[')[0]}" in (TESTS / file).read_text(encoding="utf-8")
 
 
+CHANCES = 3  # some killers draw their settings at random
+
+
 @pytest.mark.parametrize("mutant", some(MUTANTS, one_of=5))
 def test_the_mutant_dies(mutant, tmp_path):
     module, original, mutated, killer = MUTANTS[mutant]
     text = (SOURCE / module).read_text(encoding="utf-8")
     linked(tmp_path, module).write_text(text.replace(original, mutated), encoding="utf-8")
     log = tmp_path / "log"
-    code, told = outcome(tmp_path, TESTS / killer, log), log.read_text()
+    code = 0
+    for _ in range(CHANCES):
+        code = code or outcome(tmp_path, TESTS / killer, log)
+    told = log.read_text()
     if code == 0 and re.search(r"^\d+ skipped in ", told, re.MULTILINE):
         pytest.skip("The test that kills it needs what is not installed.")
     assert code == 1, f"{mutant!r} survived:\n{told}"
