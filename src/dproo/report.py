@@ -99,22 +99,24 @@ def recommended_object(answer: Plan) -> dict[str, Any] | None:
 
 
 def limit_sentence(answer: Plan) -> str:
-    """Return how the best answer compares with the best that any private sampler could give.
+    """Return how the sampler to use compares with the best that any private sampler could do.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
     'bal-roo: at most 1.3 times the best that any private sampler could do (alpha 0.0132).'
     """
-    best = answer.best
-    times = best and answer.times_limit(best)
+    choice = answer.recommended
+    sampler = choice.sampler if choice and answer[choice.sampler] else answer.best
+    times = sampler and answer.times_limit(sampler)
     if not times or answer.limit is None:
         return ""
     bound = f"{answer.limit:,}" if isinstance(answer.limit, int) else f"{float(answer.limit):.3g}"
     if answer.solved_for == "k":
         more = f"no private sampler could take more than {_factor(times)} as many letters"
-        return f"{best}: {more} ({bound})."
+        return f"{sampler}: {more} ({bound})."
     what = f"{bound} records" if answer.solved_for == "n" else f"{answer.solved_for} {bound}"
-    return f"{best}: at most {_factor(times)} the best that any private sampler could do ({what})."
+    most = f"at most {_factor(times)} the best that any private sampler could do"
+    return f"{sampler}: {most} ({what})."
 
 
 def _factor(times: Fraction) -> str:
@@ -274,5 +276,14 @@ def table_object(law: DataSpecificRevealOrObscure, *, most: int) -> list[float]:
 
 
 def number(value: int | Fraction | None) -> int | float | None:
-    """Return a number that JSON can hold."""
-    return float(value) if isinstance(value, Fraction) else value
+    """Return a number that JSON can hold, or None where it is larger than any float.
+
+    >>> number(Fraction(1, 4)), number(Fraction(10) ** 400)
+    (0.25, None)
+    """
+    if not isinstance(value, Fraction):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return None

@@ -1,5 +1,6 @@
 """The planner: closed forms of the paper, and the first value that meets the target."""
 
+import json
 import math
 import random
 from fractions import Fraction
@@ -14,7 +15,7 @@ from dproo import mechanism, plan
 from dproo.analysis.planner import planned
 from dproo.mechanisms import BASELINES, SAMPLERS, envelope
 from dproo.mechanisms.envelope import Envelope
-from dproo.report import limit_sentence
+from dproo.report import limit_sentence, plan_object
 
 DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
 EXACT = planned(is_closed_form=True)
@@ -138,6 +139,24 @@ def test_no_private_sampler_meets_the_target_beyond_the_limit():
         value = plan(**question).limit
         at = {name: given for name, given in question.items() if name != "alpha"} | beyond(value)
         assert dproo.limit(**at).lower > Fraction(question["alpha"])
+
+
+def test_every_answer_can_be_written_and_compares_the_sampler_to_use():
+    drawn = f"{10 ** DICE.uniform(-3, 3):.3g}"
+    extremes = ["1e-30", "1e-3", "1", "50", "709", "746", "1000", drawn]
+    for epsilon in extremes:
+        n, k = (int(10 ** DICE.uniform(0.5, 6)) for _ in range(2))
+        given = {"n": n, "k": k, "epsilon": epsilon, "alpha": DICE.choice(["0.05", "0.9", "1e-9"])}
+        for missing in given:
+            known = {name: value for name, value in given.items() if name != missing}
+            answer = plan(**known)
+            assert json.dumps(plan_object(answer, known), allow_nan=False), known
+            if answer.limit is None or answer.best is None:
+                assert limit_sentence(answer) == "", known
+                continue
+            used = answer.recommended.sampler
+            sampler = answer.best if answer[used] is None else used
+            assert limit_sentence(answer).startswith(f"{sampler}: "), known
 
 
 def test_the_limit_of_the_accuracy_is_the_limit():
