@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import dproo
 from dproo.cli.commands import cli
 from dproo.mechanisms import AUTO, SAMPLERS, choose, mechanism
+from dproo.mechanisms.balanced import ENTRIES_MAX, BalancedRevealOrObscure
 from dproo.mechanisms.choice import enough
 from dproo.report import recommended_object
 
@@ -109,12 +110,23 @@ def test_a_plan_recommends_what_auto_takes_at_the_answer():
     assert dproo.plan(n=3, k=10, alpha="0.95").recommended is None
 
 
-def test_a_plan_does_not_search_long_tables():
-    answer = dproo.plan(k=9, epsilon="0.0005", alpha="0.05")
-    reasons = {row.sampler: row.reason for row in answer.rows}
-    assert reasons["bal-roo"] == "too slow to search here; auto needs no more than ls-roo"
-    assert answer["bal-roo"] is None
-    assert answer.recommended.sampler == "bal-roo"
+@pytest.mark.parametrize("missing", ["n", "k", "epsilon"])
+def test_a_plan_finds_what_auto_takes_where_tables_are_long(missing):
+    question = {"n": 8_000_000, "k": 1000, "epsilon": "0.0005", "alpha": "0.05"}
+    del question[missing]
+    answer = dproo.plan(**question)
+    balanced, plain = answer["bal-roo"], answer["ls-roo"]
+    assert answer.best == answer.recommended.sampler == "bal-roo"
+    assert (balanced > 1.5 * plain) if missing == "k" else (balanced < plain / 1.5)
+
+
+def test_a_plan_is_that_of_ls_roo_where_tables_are_too_long():
+    epsilon = BalancedRevealOrObscure.plain_below(1000) * Fraction(99, 100)
+    answer = dproo.plan(n=10**9, k=1000, epsilon=epsilon)
+    assert answer["bal-roo"] == answer["ls-roo"]
+    longest = BalancedRevealOrObscure(n=10**9, k=1000, epsilon=epsilon * Fraction(102, 100))
+    assert longest.plain is None
+    assert len(longest.table.powers) <= ENTRIES_MAX
 
 
 def test_auto_has_no_options_of_a_single_sampler():

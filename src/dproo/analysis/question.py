@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 from dproo.analysis.limit import limit
@@ -14,9 +15,9 @@ from dproo.core.exact import EPSILON_MAX, exp_lower, log_upper
 from dproo.mechanisms import PLAIN, SAMPLERS
 
 _FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 8
+_SMALL, _EASY, _MANY = Fraction(1, 500), Fraction(1, 50), 100
 
 _UNKNOWN = "none was found for which its proven bound is small enough"
-_SLOW = "too slow to search here; auto needs no more than ls-roo"
 _FUTILE = "no bound of it is better than ls-roo here"
 
 _WorstAlpha = Callable[..., Fraction]
@@ -36,17 +37,21 @@ class Question:
 
     def answer(self, sampler: Any) -> tuple[Any, str]:
         """Return what a sampler answers, or why it has no answer."""
-        if not sampler.is_closed_form and sampler.is_futile(self._plain_alpha):
+        if sampler.is_closed_form:
+            return self._solve(sampler.worst_alpha_at)
+        if self._is_futile(sampler):
             return None, _FUTILE
-        if self._is_slow(sampler):
-            return None, _SLOW
-        return self._solve(sampler.worst_alpha_at, is_exact=sampler.is_closed_form)
+        options = {"guess": self._guess(sampler), "is_exact": False}
+        if self.missing == "epsilon":
+            options["low"] = min(sampler.plain_below(self.known["k"]), self._plainly or 0)
+        value, reason = self._solve(sampler.worst_alpha_at, **options)
+        return value, (_UNKNOWN if reason else "")
 
     @property
     def limit(self) -> int | Fraction | None:
         """What no private sampler can beat."""
         value: int | Fraction | None
-        value, _ = self._solve(lambda **at: limit(**at).lower, is_exact=True)
+        value, _ = self._solve(lambda **at: limit(**at).lower)
         if self.missing == "epsilon" and value is not None:
             return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
         return value
@@ -54,29 +59,43 @@ class Question:
     @cached_property
     def _plainly(self) -> Any:
         """LS-ROO's answer, near which all others are."""
-        return self._solve(SAMPLERS[PLAIN].worst_alpha_at, is_exact=True)[0]
+        return self._solve(SAMPLERS[PLAIN].worst_alpha_at)[0]
 
     @property
-    def _plain_alpha(self) -> Fraction:
-        """LS-ROO's worst case where it answers."""
-        alpha: Fraction = self._plainly if self.missing == "alpha" else self.known["alpha"]
-        return alpha
+    def _near(self) -> dict[str, Any]:
+        """All four parameters, where LS-ROO answers."""
+        return {**self.known, self.missing: self._plainly}
 
-    def _is_slow(self, sampler: Any) -> bool:
-        if self.missing == "alpha" or sampler.is_closed_form:
-            return False
-        near = {**self.known, self.missing: self._plainly}
-        if near["k"] is None or near["epsilon"] is None:
-            return False
-        return not sampler.is_quick(k=near["k"], epsilon=near["epsilon"])
+    def _is_futile(self, sampler: Any) -> bool:
+        """Whether the sampler is no better than LS-ROO where that answers."""
+        at = {"alpha": self._near["alpha"]}
+        if self.missing != "alpha":
+            at["epsilon"] = self._near["epsilon"] or Fraction(0)
+        return bool(sampler.is_futile(**at))
 
-    def _solve(self, worst_alpha: _WorstAlpha, *, is_exact: bool) -> tuple[Any, str]:
+    def _guess(self, sampler: Any) -> Any:
+        """Return where to look first: near the answer for fewer records and a larger epsilon.
+
+        Where epsilon is small, ``c`` times as many records with a ``c``-th of it are nearly
+        the same, and take ``c`` times as long.
+        """
+        near = self._near
+        if self.missing == "alpha" or None in near.values() or near["epsilon"] >= _SMALL:
+            return self._plainly
+        scale = min(int(_EASY / near["epsilon"]), near["n"] // _MANY)
+        if scale < 2:
+            return self._plainly
+        fewer = {**near, "n": near["n"] // scale, "epsilon": near["epsilon"] * scale}
+        del fewer[self.missing]
+        value, _ = Question(self.missing, fewer).answer(sampler)
+        if value is None:
+            return self._plainly
+        return {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}[self.missing]
+
+    def _solve(self, worst_alpha: _WorstAlpha, **options: Any) -> tuple[Any, str]:
         if self.missing == "alpha":
             return worst_alpha(**self.known), ""
-        guess = None if is_exact else self._plainly
-        solve = _SOLVERS[self.missing]
-        value, reason = solve(worst_alpha, guess=guess, is_exact=is_exact, **self.known)
-        return value, (reason if is_exact or not reason else _UNKNOWN)
+        return _SOLVERS[self.missing](worst_alpha, **self.known, **options)
 
 
 def _fewest_records(
@@ -85,8 +104,8 @@ def _fewest_records(
     k: int,
     epsilon: Fraction,
     alpha: Fraction,
-    guess: int | None,
-    is_exact: bool,
+    guess: int | None = None,
+    is_exact: bool = True,
 ) -> tuple[int | None, str]:
     curve = Curve(lambda n: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=1, falls=True)
     n = (least if is_exact else roughly)(curve, guess or k / (alpha * (exp_lower(epsilon) - 1)))
@@ -99,8 +118,8 @@ def _most_letters(
     n: int,
     epsilon: Fraction,
     alpha: Fraction,
-    guess: int | None,
-    is_exact: bool,
+    guess: int | None = None,
+    is_exact: bool = True,
 ) -> tuple[int | None, str]:
     curve = Curve(lambda k: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=2, falls=False)
     k = (most if is_exact else roughly)(curve, guess or alpha * n * (exp_lower(epsilon) - 1))
@@ -117,25 +136,28 @@ def _least_epsilon(
     n: int,
     k: int,
     alpha: Fraction,
-    guess: Fraction | None,
-    is_exact: bool,
+    guess: Fraction | None = None,
+    is_exact: bool = True,
+    low: Fraction = Fraction(0),
 ) -> tuple[Fraction | None, str]:
     if alpha >= 1 - Fraction(1, k):
         return None, "any epsilon will do: a uniform letter is as accurate as that"
+
+    start = guess or log_upper(1 + k / (alpha * n))
 
     def curve(unit: Fraction) -> Curve:
         def at(steps: int) -> Fraction:
             epsilon = steps * unit
             return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
 
-        return Curve(at, alpha, low=1, falls=True, high=int(EPSILON_MAX / unit))
+        high = int(EPSILON_MAX / unit)
+        return Curve(at, alpha, low=max(1, ceil(low / unit)), falls=True, high=high)
 
-    guess = guess or log_upper(1 + k / (alpha * n))
     if is_exact:
-        finest = last_digit(guess, _MANY_DIGITS)
-        guess = curve(finest).near(guess / finest) * finest
-    unit = last_digit(guess, _DIGITS if is_exact else _FEW_DIGITS)
-    steps = (least if is_exact else roughly)(curve(unit), guess / unit)
+        finest = last_digit(start, _MANY_DIGITS)
+        start = curve(finest).near(start / finest) * finest
+    unit = last_digit(start, _DIGITS if is_exact else _FEW_DIGITS)
+    steps = (least if is_exact else roughly)(curve(unit), start / unit)
     if steps is None or steps * unit > EPSILON_MAX:
         return None, f"it would take an epsilon above {EPSILON_MAX}"
     return steps * unit, ""

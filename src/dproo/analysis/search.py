@@ -17,11 +17,12 @@ LARGEST = 10**18
 
 _SECANTS = 20
 _TRIES = 5
-_CLOSE = 0.05
+_CLOSE = 0.06
 _CAUTION = 0.01
 _LEAP = log(100)
 _USELESS = 0.9
 _FLAT = Fraction(49, 50)
+_GALLOP = 8
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Curve:
 
 def least(curve: Curve, guess: float | Fraction) -> int | None:
     """Return the least integer at which a falling curve meets the target, if there is one."""
-    return _first(curve.holds, curve.low, curve.near(guess))
+    return _first(curve, curve.near(guess), is_met=True)
 
 
 def most(curve: Curve, guess: float | Fraction) -> int:
@@ -102,7 +103,7 @@ def most(curve: Curve, guess: float | Fraction) -> int:
 
     If there is none it is one below the least looked at; if all do it is the largest.
     """
-    first = _first(lambda x: not curve.holds(x), curve.low, curve.near(guess))
+    first = _first(curve, curve.near(guess), is_met=False)
     return LARGEST if first is None else first - 1
 
 
@@ -150,25 +151,27 @@ def _log(x: Fraction) -> float:
     return log(x.numerator) - log(x.denominator) if x else -inf
 
 
-def _first(holds: Callable[[int], bool], low: int, guess: int) -> int | None:
-    """Return the least integer from ``low`` on at which ``holds``, searching out from a guess.
+def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
+    """Return the least integer from which on the target is met, or missed, searching from a guess.
 
-    ``holds`` must stay true once it is; past the largest value looked at there is none.
+    Past the largest value looked at there is none.
     """
 
     def is_true(x: int) -> bool:
-        return x > LARGEST or holds(x)
+        return x > LARGEST or curve.holds(x) == is_met
 
-    high, step = guess, 1
+    floor, high, step = curve.low - 1, guess, 1
+    low = floor
     while not is_true(high):
-        low, high, step = high + 1, high + step, 2 * step
-    floor, step = low, 1
-    while high - step >= floor and is_true(high - step):
-        high, step = high - step, 2 * step
-    low = max(floor, high - step + 1)
-    while low < high:
+        low, high, step = high, high + step, _GALLOP * step
+    while low == floor and high - step > floor:
+        if not is_true(high - step):
+            low = high - step
+        else:
+            high, step = high - step, _GALLOP * step
+    while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if is_true(middle) else (middle + 1, high)
+        low, high = (low, middle) if is_true(middle) else (middle, high)
     return high if high <= LARGEST else None
 
 

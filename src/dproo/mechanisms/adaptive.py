@@ -44,6 +44,9 @@ ADAPTS_FROM = 20
 FUTILE = Fraction(1, 2)
 """From this worst case of LS-ROO on, none smaller was ever found here, and none is looked for."""
 
+LARGE = 2
+"""From this epsilon on, likewise."""
+
 ATTEMPTS = 6
 ENTRIES_MAX = 1 << 17
 
@@ -208,9 +211,9 @@ class AdaptiveRevealOrObscure(Mechanism):
         return table.largest_distance(n, k)
 
     @classmethod
-    def is_futile(cls, alpha: Fraction) -> bool:
-        """Whether LS-ROO is so far from the records that adapting makes it worse."""
-        return alpha >= FUTILE
+    def is_futile(cls, *, alpha: Fraction, epsilon: Fraction = Fraction(0)) -> bool:
+        """Whether LS-ROO is too far from the records for adapting to help, or close enough."""
+        return alpha >= FUTILE or epsilon >= LARGE
 
     @property
     def neighbour_distance(self) -> Fraction:

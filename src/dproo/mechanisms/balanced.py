@@ -45,9 +45,11 @@ DOUBLINGS = 12
 FUTILE = Fraction(3, 5)
 """From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
 
+LARGE = 5
+"""From this epsilon on, none smaller was ever found, and none is searched for."""
+
 ATTEMPTS = 6
 ENTRIES_MAX = 1 << 16
-_SOON, _LARGE = 1 << 13, 4
 
 _MARGIN = 1 + Fraction(1, 2**40)
 _NARROW = Fraction(1, 2)
@@ -117,7 +119,7 @@ class BalancedRevealOrObscure(Mechanism):
 
         A table of which a condition of the proof does not hold is not taken.
         """
-        if _longest(self.growth, self.k) <= ENTRIES_MAX:
+        if self.growth > _least_growth(self.k):
             for doublings in range(DOUBLINGS):
                 surplus = self._least_surplus * 2**doublings
                 found = None if self._is_in_vain(surplus) else self._calibrated(surplus)
@@ -219,14 +221,14 @@ class BalancedRevealOrObscure(Mechanism):
         return sampler.bounds.largest_distance
 
     @classmethod
-    def is_futile(cls, alpha: Fraction) -> bool:
-        """Whether LS-ROO is too far from the records for balance to help."""
-        return alpha >= FUTILE
+    def is_futile(cls, *, alpha: Fraction, epsilon: Fraction = Fraction(0)) -> bool:
+        """Whether LS-ROO is too far from the records for balance to help, or close enough."""
+        return alpha >= FUTILE or epsilon >= LARGE
 
     @classmethod
-    def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:
-        """Whether tables are short enough to make several, and there is something to gain."""
-        return epsilon < _LARGE and _longest(exp_lower(epsilon), k) <= _SOON
+    def plain_below(cls, k: int) -> Fraction:
+        """Return the epsilon below which the table would be too long."""
+        return log_upper(_least_growth(k))
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -261,6 +263,6 @@ class BalancedRevealOrObscure(Mechanism):
                 )
 
 
-def _longest(growth: Fraction, k: int) -> int:
-    """Return more entries than a table with this growth has."""
-    return int(1 / (growth - 1) + 1) * (6 + k.bit_length())
+def _least_growth(k: int) -> Fraction:
+    """Return the growth above which a table is surely short enough."""
+    return 1 + Fraction(1, ENTRIES_MAX // (6 + k.bit_length()))

@@ -173,14 +173,17 @@ class Mechanism(ABC):
         return cls(n=n, k=k, epsilon=epsilon).worst_alpha
 
     @classmethod
-    def is_quick(cls, *, k: int, epsilon: Fraction) -> bool:  # noqa: ARG003 - for subclasses
-        """Whether ``worst_alpha_at`` can be asked many times in a moment."""
-        return True
+    def is_futile(cls, *, alpha: Fraction, epsilon: Fraction = Fraction(0)) -> bool:  # noqa: ARG003
+        """Whether LS-ROO was always found to be better where its own worst case is ``alpha``.
+
+        With ``epsilon``, also where it was always better at that.
+        """
+        return False
 
     @classmethod
-    def is_futile(cls, alpha: Fraction) -> bool:  # noqa: ARG003 - for subclasses
-        """Whether LS-ROO is known to be better where its own worst case is ``alpha``."""
-        return False
+    def plain_below(cls, k: int) -> Fraction:  # noqa: ARG003 - for subclasses
+        """Return the epsilon below which the sampler is LS-ROO, whatever the records."""
+        return Fraction(0)
 
     @property
     def neighbour_distance(self) -> Fraction:
