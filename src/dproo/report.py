@@ -99,24 +99,22 @@ def recommended_object(answer: Plan) -> dict[str, Any] | None:
 
 
 def limit_sentence(answer: Plan) -> str:
-    """Return how the sampler to use compares with the best that any private sampler could do.
+    """Return how the best answer compares with the best that any private sampler could give.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
     'bal-roo: at most 1.3 times the best that any private sampler could do (alpha 0.0132).'
     """
-    choice = answer.recommended
-    sampler = choice.sampler if choice and answer[choice.sampler] else answer.best
-    times = sampler and answer.times_limit(sampler)
+    best = answer.best
+    times = best and answer.times_limit(best)
     if not times or answer.limit is None:
         return ""
     bound = f"{answer.limit:,}" if isinstance(answer.limit, int) else f"{float(answer.limit):.3g}"
     if answer.solved_for == "k":
         more = f"no private sampler could take more than {_factor(times)} as many letters"
-        return f"{sampler}: {more} ({bound})."
+        return f"{best}: {more} ({bound})."
     what = f"{bound} records" if answer.solved_for == "n" else f"{answer.solved_for} {bound}"
-    most = f"at most {_factor(times)} the best that any private sampler could do"
-    return f"{sampler}: {most} ({what})."
+    return f"{best}: at most {_factor(times)} the best that any private sampler could do ({what})."
 
 
 def _factor(times: Fraction) -> str:

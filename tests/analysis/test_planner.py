@@ -154,9 +154,9 @@ def test_every_answer_can_be_written_and_compares_the_sampler_to_use():
             if answer.limit is None or answer.best is None:
                 assert limit_sentence(answer) == "", known
                 continue
-            used = answer.recommended.sampler
-            sampler = answer.best if answer[used] is None else used
-            assert limit_sentence(answer).startswith(f"{sampler}: "), known
+            assert limit_sentence(answer).startswith(f"{answer.best}: "), known
+            if missing != "k" and (answer["bal-roo"] or missing == "alpha"):  # two letters are few
+                assert answer.best == answer.recommended.sampler, known
 
 
 def test_the_limit_of_the_accuracy_is_the_limit():

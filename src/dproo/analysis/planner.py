@@ -21,8 +21,8 @@ from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
 from dproo.core.notebook import table
-from dproo.mechanisms import BASELINES, SAMPLERS, choose
-from dproo.mechanisms.choice import Choice
+from dproo.mechanisms import BASELINES, PLAIN, SAMPLERS, choose
+from dproo.mechanisms.choice import NOTICEABLE, Choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +80,19 @@ class Plan:
 
     @property
     def best(self) -> str | None:
-        """The sampler with the best answer of those that a release can use."""
+        """The sampler with the best answer of those that a release can use.
+
+        It is LS-ROO unless another is noticeably better.
+        """
         values = {name: self[name] for name in (row.sampler for row in self.rows)}
         known = {
             name: value for name, value in values.items() if value is not None and name in SAMPLERS
         }
-        first = max if self.solved_for == "k" else min
-        return first(known, key=lambda name: known[name], default=None)
+        if not known:
+            return None
+        best = (max if self.solved_for == "k" else min)(known, key=lambda name: known[name])
+        ends = sorted([known.get(PLAIN, 0), known[best]])
+        return PLAIN if ends[1] <= ends[0] * NOTICEABLE else best
 
     def __repr__(self) -> str:
         told = (f"{name} {value}" for name, value, _ in self._shown)

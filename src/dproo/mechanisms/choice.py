@@ -24,7 +24,7 @@ from dproo.mechanisms.reveal_or_obscure import RevealOrObscure
 ENOUGH = 10
 """Records per letter where their number is private, more at an epsilon below log 2."""
 
-_NOTICEABLE = 1 + Fraction(1, 1000)
+NOTICEABLE = 1 + Fraction(1, 1000)
 """By how much another sampler must be better than LS-ROO: roundings differ by less."""
 
 
@@ -92,7 +92,7 @@ def choose(
         if is_worth_it and neighbours in kind.relations:
             alphas[kind.name] = alpha_of(kind)
     best = min(alphas, key=lambda name: alphas[name])
-    if alphas[plain.name] <= alphas[best] * _NOTICEABLE:
+    if alphas[plain.name] <= alphas[best] * NOTICEABLE:
         best = plain.name
     return Choice(sampler=best, alpha=alphas[best], reason=_reason(best, alphas, n, records))
 
@@ -139,9 +139,8 @@ def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int)
     where = "" if n else f" at {records:,} records, since their number is private"
     rest = {name: alpha for name, alpha in alphas.items() if name != best}
     other = min(rest, key=lambda name: rest[name], default="")
-    if not other or alphas[other] <= alphas[best] * _NOTICEABLE:
+    if not other or alphas[other] <= alphas[best] * NOTICEABLE:
         return "No sampler has a smaller proven worst case here."
-    return (
-        f"It has the least proven worst case: {percent(alphas[best])} of draws{where};"
-        f" {other} has {percent(alphas[other])}."
-    )
+    least, next_least = percent(alphas[best]), percent(alphas[other])
+    others = "hardly more" if next_least == least else next_least
+    return f"It has the least proven worst case: {least} of draws{where}; {other} has {others}."
