@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 import re
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +21,7 @@ from dproo import exceptions
 from dproo.cli.commands import run
 from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
 from dproo.ledger.chain import canonical
+from dproo.ledger.postgresql import PostgresqlStore
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 SECRET = "S3CR3T"  # noqa: S105 - of nobody
@@ -311,6 +315,21 @@ def test_a_database_that_holds_no_ledger_is_one_sentence(
         Ledger(url)
     assert sentence in str(refused.value)
     assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("database", ["/postgres?", "/ledgers?"])
+def test_a_refusal_holds_no_connection(where: str, database: str) -> None:
+    """Nothing that is raised refers to itself, so connections close without a collection."""
+    gc.disable()
+    try:
+        store = PostgresqlStore(Database(where.replace("/ledgers?", database)), timeout=1)
+        with pytest.raises(exceptions.LedgerError), store.reading():
+            raise psycopg.OperationalError("the disk is full")  # where there is a ledger
+        held = weakref.ref(store)
+        del store
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 def test_no_password_is_in_what_a_ledger_shows(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
