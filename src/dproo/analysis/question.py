@@ -80,7 +80,9 @@ class Question:
         the same, and take ``c`` times as long.
         """
         near = self._near
-        if self.missing == "alpha" or None in near.values() or near["epsilon"] >= _SMALL:
+        if self.missing == "alpha" or None in near.values():
+            return self._plainly
+        if not sampler.plain_below(near["k"]) <= near["epsilon"] < _SMALL:
             return self._plainly
         scale = min(int(_EASY / near["epsilon"]), near["n"] // _MANY)
         if scale < 2:
@@ -90,7 +92,8 @@ class Question:
         value, _ = Question(self.missing, fewer).answer(sampler)
         if value is None:
             return self._plainly
-        return {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}[self.missing]
+        scaled = {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}
+        return (max if self.missing == "k" else min)(scaled[self.missing], self._plainly)
 
     def _solve(self, worst_alpha: _WorstAlpha, **options: Any) -> tuple[Any, str]:
         if self.missing == "alpha":
