@@ -324,7 +324,7 @@ def test_a_person_with_records_in_several_groups_is_protected():
 def test_auto_is_the_default_and_says_what_it_took_and_why():
     few = sample(DATA, alphabet=LETTERS, epsilon=1).receipt
     assert few["sampler"] == "ls-roo"
-    assert few["sampler_reason"].startswith("It has the least proven worst case: 11 % of draws")
+    assert few["sampler_reason"].startswith("It has the smallest proven worst case: 11 % of draws")
     one = sample(DATA[:1], alphabet=LETTERS, epsilon=1).receipt
     assert one["sampler_reason"] == "No sampler has a smaller proven worst case here."
     many = sample(DATA * 100, alphabet=[*LETTERS, *range(9)], epsilon=1).receipt

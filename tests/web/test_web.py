@@ -96,7 +96,7 @@ def test_a_release_has_the_fields_of_the_command_line(page):
 def test_the_page_leaves_the_sampler_to_auto(page):
     shown = order(page, sampler="auto")
     assert "--sampler auto" in shown.json["command"]
-    assert release(page, sampler="auto").json["sampler_reason"].startswith("It has the least")
+    assert release(page, sampler="auto").json["sampler_reason"].startswith("It has the smallest")
 
 
 def test_the_command_that_is_shown_does_the_same(page):

@@ -1,6 +1,6 @@
 """Advice: which sampler to use, from public parameters and perhaps a public guess of the shape.
 
-It is the one that ``"auto"`` takes: the least proven worst case. A guess tells how accurate it
+It is the one that ``"auto"`` takes: the smallest proven worst case. A guess tells how accurate it
 is there, and which sampler would be better if the guess were right. Nothing here reads data: a
 guess taken from the data would be a leak.
 """

@@ -30,7 +30,7 @@ from dproo.report import (
 @click.option("--alpha", help="Worst-case error: total variation distance, 0 to 1.")
 @click.option("--codebook", help="A code book: plan a whole row, with n and epsilon.")
 @click.option("--releases", type=int, help="How many records will be released from the same data.")
-@click.option("--alphabet", help="'open': from which count on a value appears that nobody listed.")
+@click.option("--alphabet", help="'open': how many records an unlisted value needs to appear.")
 @click.option("--minimum-people", type=int, default=2, help="With --alphabet open.")
 @click.option(
     "--delta",
@@ -121,7 +121,7 @@ def plan_command(
 )
 @json_option
 def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options: Any) -> int:
-    """Certify a sampler's exact epsilon from its integer weights.
+    """Certify a sampler's epsilon from its integer weights.
 
     Prints the largest ratio of probabilities over all neighbouring datasets, or a proven bound
     on it, with two neighbours and an output that reach it, or nearly. Exit code 0: epsilon
@@ -185,7 +185,7 @@ def _histogram(counts: Counts) -> str:
 @click.option("--trials", type=int, help="Datasets to simulate where no exact method works.")
 @json_option
 def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
-    """Compare the accuracy of all samplers on one distribution.
+    """Compare the error of all samplers on one distribution.
 
     Smaller is better. No data is read: the distribution is a public guess, and must not come
     from the data.

@@ -33,8 +33,8 @@ _SHOWN = 8
 
 @click.command("audit")
 @click.option("--sampler", help=f"A built-in sampler: {', '.join(SAMPLERS)}.")
-@click.option("-n", "--n", type=int, help="Number of records, with --sampler; few show most.")
-@click.option("-k", "--k", type=int, help="Number of letters, with --sampler; few show most.")
+@click.option("-n", "--n", type=int, help="Number of records, with --sampler; take few.")
+@click.option("-k", "--k", type=int, help="Number of letters, with --sampler; take few.")
 @click.option("--as-printed", is_flag=True, help="ds-roo with the paper's own table, for study.")
 @click.option("--draws", type=int, help="Records released jointly (roo, subrr).")
 @neighbours_option
@@ -49,7 +49,7 @@ _SHOWN = 8
 @click.option("--epsilon", required=True, help="The claimed privacy parameter.")
 @click.option("--delta", default="0", help="The claimed delta, for a claim that is not pure.")
 @click.option(
-    "--trials", help="Draws from each dataset. [default: 1e6 with --sampler, 1000 with --command]"
+    "--trials", help="Runs on each dataset. [default: 1e6 with --sampler, 1000 with --command]"
 )
 @click.option("--confidence", default="0.999", show_default=True, help="Between 0 and 1.")
 @json_option

@@ -10,7 +10,14 @@ import click
 from dproo.cli import completing
 from dproo.cli.charging import book_of
 from dproo.cli.limits import limit_options, limits_text
-from dproo.cli.output import echo, json_option, json_text, neighbours_option, print_json
+from dproo.cli.output import (
+    echo,
+    json_option,
+    json_text,
+    ledger_option,
+    neighbours_option,
+    print_json,
+)
 from dproo.cli.reporting import state_of, write_report
 from dproo.ledger import (
     Database,
@@ -29,13 +36,6 @@ from dproo.ledger import (
 from dproo.releases.budget_name import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 
-path_option = click.option(
-    "--ledger",
-    "path",
-    help="The ledger: a file or a postgresql:// URL. [default: $DPROO_LEDGER, else yours]",
-    shell_complete=completing.files,
-)
-
 _SHOWN = 5
 
 
@@ -43,8 +43,8 @@ _SHOWN = 5
 def ledger_command() -> None:
     """Declare, show and verify privacy budgets.
 
-    A ledger is a file with a budget for each declared dataset. Every release is charged
-    before data is read, and no charge is ever refunded.
+    A ledger, a file or a database, keeps a budget for each declared dataset. Every release is
+    charged before data is read, and no charge is ever refunded.
 
     \b
     Examples:
@@ -66,7 +66,7 @@ def ledger_command() -> None:
     "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
 @limit_options
-@path_option
+@ledger_option
 def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
     """Declare the budget of DATASET.
 
@@ -79,7 +79,7 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
 
 
 @ledger_command.command("show")
-@path_option
+@ledger_option
 @json_option
 def show(*, path: str | None, as_json: bool) -> None:
     """Show every budget, what is left, and what was released for which purpose."""
@@ -124,11 +124,11 @@ def _told(line: Line) -> dict[str, str]:
 @ledger_command.command("report")
 @click.option("--out", required=True, help="A new file to write: .csv, or .html for a browser.")
 @click.option("--year", type=int, help="Only what was charged in this year (UTC).")
-@path_option
+@ledger_option
 def report(*, out: str, year: int | None, path: str | None) -> None:
     """Write all releases to a table, for an auditor.
 
-    Each line says what left, when, for which purpose, by whom, at what cost and how accurate.
+    Each line says what was released, when, why, by whom, at what cost and how accurately.
     """
     lines = write_report(Ledger(book_of(path)).show(), out, year=year)
     echo(f"{lines} entries in {out}")
@@ -136,7 +136,7 @@ def report(*, out: str, year: int | None, path: str | None) -> None:
 
 @ledger_command.command("verify")
 @click.option("--head", help="A hash from an earlier receipt, which the ledger must contain.")
-@path_option
+@ledger_option
 @json_option
 def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
     """Check the ledger's bytes, hashes and rules."""
@@ -148,7 +148,7 @@ def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
 
 
 @ledger_command.command("accept-restore")
-@path_option
+@ledger_option
 def accept(*, path: str | None) -> None:
     """Accept an older copy of the ledger.
 
@@ -165,7 +165,7 @@ def accept(*, path: str | None) -> None:
 
 @ledger_command.command("export")
 @click.option("--to", "target", help="A new ledger file to write instead, with the same events.")
-@path_option
+@ledger_option
 def export(*, target: str | None, path: str | None) -> None:
     """Print all events, oldest first, one JSON object per line."""
     ledger = Ledger(book_of(path))
@@ -179,21 +179,21 @@ def export(*, target: str | None, path: str | None) -> None:
 
 @ledger_command.command("import")
 @click.argument("source")
-@path_option
+@ledger_option
 def import_(source: str, *, path: str | None) -> None:
     """Copy the ledger SOURCE, a file, into an empty ledger.
 
-    Both are then one ledger, and only one of them can be charged: a charge makes the other an
-    older copy.
+    From then on, use only one of them: a charge to either makes the other an older copy, which
+    is refused.
     """
     made = copy(Ledger(Path(source)), book_of(path))
     echo(f"{len(made.export())} events in {made.path}")
 
 
 @ledger_command.command("requests")
-@path_option
+@ledger_option
 def requests_(*, path: str | None) -> None:
-    """Show the releases that need the word of a second person."""
+    """Show the releases that a second person must approve."""
     for asked in requests(Ledger(book_of(path))):
         cost = in_epsilon(asked.charge)
         told = f"request {asked.number}  {asked.at}  {asked.dataset}  {cost}  {asked.state}"
@@ -202,7 +202,7 @@ def requests_(*, path: str | None) -> None:
 
 @ledger_command.command("approve")
 @click.argument("request", type=int)
-@path_option
+@ledger_option
 def approve_(request: int, *, path: str | None) -> None:
     """Let the release of REQUEST be charged, once.
 
@@ -214,7 +214,7 @@ def approve_(request: int, *, path: str | None) -> None:
 
 @ledger_command.command("deny")
 @click.argument("request", type=int)
-@path_option
+@ledger_option
 def deny_(request: int, *, path: str | None) -> None:
     """Refuse the release of REQUEST for good."""
     deny(Ledger(book_of(path)), request)
@@ -222,13 +222,13 @@ def deny_(request: int, *, path: str | None) -> None:
 
 
 @ledger_command.command("install")
-@path_option
+@ledger_option
 def install_(*, path: str | None) -> None:
     """Make an empty ledger in a PostgreSQL database.
 
     Its tables are in the schema dproo. They are written only by functions, which the roles
     dproo_owner (declares budgets) and dproo_spender (releases) may call; dproo_auditor reads.
-    The roles are made where they are missing: GRANT dproo_spender TO ann.
+    Missing roles are created. Then let people in: GRANT dproo_spender TO ann.
     """
     database = book_of(path)
     if not isinstance(database, Database):
@@ -240,7 +240,7 @@ def install_(*, path: str | None) -> None:
 
 @ledger_command.command("print")
 @click.argument("entry", type=int)
-@path_option
+@ledger_option
 def print_again(entry: int, *, path: str | None) -> None:
     """Print a recorded release again, for free."""
     print_json(published(Ledger(book_of(path)).released(entry)))

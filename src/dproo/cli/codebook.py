@@ -53,11 +53,11 @@ def draft_command(
 @click.option("--column", help="The column that a lookup table lists the values of.")
 @_OUT
 def import_command(file: str, *, column: str | None, out: str | None) -> None:
-    """Draft a code book from FILE, which is one in another form.
+    """Draft a code book from FILE, a code book in another format.
 
     FILE is a lookup table (CSV or Excel: value and label; or column, value and label), a data
     dictionary of REDCap (CSV), an SPSS or Stata file (only its header is read), or a DDI code
-    book (XML). Check what was taken over, and complete it like any draft.
+    book (XML). Check what was imported, and complete it like any draft.
     """
     _write(import_codebook(file, column=column), out)
 

@@ -25,8 +25,8 @@ _COMMANDS = {
     ),
     "check": ("checking", "Check DATA against its possible values before a release."),
     "codebook": ("codebook", "Draft, import and show code books."),
-    "certify": ("analysis", "Certify a sampler's exact epsilon from its integer weights."),
-    "compare": ("analysis", "Compare the accuracy of all samplers on one distribution."),
+    "certify": ("analysis", "Certify a sampler's epsilon from its integer weights."),
+    "compare": ("analysis", "Compare the error of all samplers on one distribution."),
     "demo": (
         "demonstration",
         "See a plan, a release and a refusal, on invented data.",
@@ -38,7 +38,7 @@ _COMMANDS = {
         "analysis",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",
     ),
-    "sample": ("releasing", "Release a representative record or row of DATA."),
+    "sample": ("releasing", "Release a representative value or row of DATA."),
     "serve": ("serving", "Plan and release in a browser, on this machine only."),
     "synthesize": (
         "synthesizing",
@@ -83,7 +83,7 @@ def cli(ctx: click.Context, config: str | None) -> None:
     How many records do I need?   dproo plan --k 9 --epsilon 0.1 --alpha 0.05
     Declare a budget:             dproo ledger init data.csv --budget 3
     Describe the columns:         dproo codebook draft data.csv
-    Release a record:             dproo sample data.csv --column diagnosis
+    Release a value:              dproo sample data.csv --column diagnosis
                                     --alphabet codes.txt --epsilon 1
     Release a whole row:          dproo sample data.csv --codebook codebook.json
                                     --epsilon 1
@@ -92,7 +92,7 @@ def cli(ctx: click.Context, config: str | None) -> None:
                                     --dataset a.csv --neighbour b.csv
 
     Set defaults in a TOML file with a table for each command, such as sampler = "roo" under
-    [sample]. No such file is ever read from the working folder.
+    [sample]. The working folder is never searched for one.
     """
     ctx.default_map = _defaults(config)
 

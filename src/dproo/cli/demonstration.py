@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -10,10 +11,11 @@ from typing import Any, cast
 import click
 
 from dproo.alphabet import Alphabet
-from dproo.analysis.planner import plan
 from dproo.cli.output import echo, print_facts
 from dproo.cli.telling import facts
+from dproo.core.percent import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
+from dproo.mechanisms import choose
 from dproo.releases.sample import sample
 
 _ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
@@ -57,12 +59,12 @@ def demo_command() -> None:
         _step(f"1. The data: {records:,} invented admissions; the public codes: {', '.join(codes)}")
         _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
 
-        alpha = plan(n=records, k=alphabet.k, epsilon=_EPSILON)["ls-roo"]
+        chosen = choose(n=records, k=alphabet.k, epsilon=Fraction(_EPSILON))
         _step(
             f"\n2. Plan: epsilon = {_EPSILON} means that no single record changes the odds of any"
         )
         _step("   conclusion by more than a factor of 2.72. The released code then differs from a")
-        _step(f"   random patient's in at most {float(alpha or 0):.2%} of all draws.")
+        _step(f"   random record's in at most {percent(chosen.alpha)} of all draws.")
 
         ledger = Ledger.create(Path(folder) / "ledger.sqlite3")
         ledger.declare("admissions", budget=_BUDGET, neighbours="replace")

@@ -15,12 +15,12 @@ from dproo.ledger.limits import AMOUNTS
 
 _OPTIONS = (
     click.option("--per-release", help="The largest epsilon of one release."),
-    click.option("--per-day", help="The largest epsilon of all releases of a day (UTC)."),
+    click.option("--per-day", help="The most epsilon to spend in a day (UTC)."),
     click.option(
         "--per-spender",
-        help="The largest epsilon of one role of the database, in all; PostgreSQL only.",
+        help="The most epsilon that one database role may ever spend; PostgreSQL only.",
     ),
-    click.option("--until", help="The day from which on nothing is released: 2027-01-31."),
+    click.option("--until", help="Nothing is released from this day on: 2027-01-31."),
     click.option("--columns", help="The only columns that may be released: sex,age."),
     click.option("--codebook", help="The only code book that may be used, a JSON file."),
     click.option(

@@ -23,12 +23,19 @@ neighbours_option = click.option(
     shell_complete=completing.relations,
     help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
+ledger_option = click.option(
+    "--ledger",
+    "path",
+    help="A file or a postgresql:// URL."
+    " [default: $DPROO_LEDGER, else ~/.local/share/dproo/ledger.sqlite3]",
+    shell_complete=completing.files,
+)
 sampler_option = click.option(
     "--sampler",
     default=AUTO,
     show_default=True,
     shell_complete=completing.samplers,
-    help=f"One of {', '.join(SAMPLERS)}; 'auto' takes the least proven worst case.",
+    help=f"One of {', '.join(SAMPLERS)}; 'auto': the smallest proven worst case.",
 )
 
 

@@ -32,7 +32,7 @@ READING_OPTIONS = (
     ),
     click.option("--decimal", default=".", help="The decimal sign of numbers in text: . or ,"),
     click.option("--thousands", default="", help="The sign between groups of three digits."),
-    click.option("--missing", multiple=True, help="A number that is a missing cell, such as -99."),
+    click.option("--missing", multiple=True, help="A number that means missing, such as -99."),
 )
 
 

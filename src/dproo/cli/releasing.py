@@ -17,6 +17,7 @@ from dproo.cli.output import (
     echo,
     is_terminal,
     json_option,
+    ledger_option,
     neighbours_option,
     print_facts,
     print_json,
@@ -58,7 +59,7 @@ _SOURCE_OPTIONS = (
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
     click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
-    click.option("--engine", help="'spark': read DATA, a table's name or Parquet files, by Spark."),
+    click.option("--engine", help="'spark': read DATA, a table or Parquet files, with Spark."),
     click.option("--master", help="The Spark cluster, such as spark://host:7077. [default: local]"),
     *READING_OPTIONS,
     sampler_option,
@@ -71,12 +72,7 @@ _SOURCE_OPTIONS = (
         help="The column that names whom a record is about: count one record of each person.",
         shell_complete=completing.columns,
     ),
-    click.option(
-        "--ledger",
-        "path",
-        help="The ledger to charge. [default: $DPROO_LEDGER, else your own]",
-        shell_complete=completing.files,
-    ),
+    ledger_option,
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
     click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
@@ -141,7 +137,7 @@ source_options = with_options(_SOURCE_OPTIONS)
 )
 @click.option(
     "--guess",
-    help="The public's guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
+    help="A public guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
 )
 def sample_command(
     data: str,
@@ -165,13 +161,13 @@ def sample_command(
     missing: tuple[str, ...],
     **choices: Any,
 ) -> None:
-    """Release a representative record or row of DATA.
+    """Release a representative value or row of DATA.
 
     The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, JSON, JSON
-    lines (also as .gz or .zst), Parquet or DuckDB file, a quoted pattern of several, - for CSV
-    from standard input, a postgresql:// URL, or what Spark can read. A listed alphabet is public
-    and never learned from the data: 'dproo codebook draft DATA' helps to write one for every
-    column. The record goes to standard output, the receipt to standard error.
+    lines (also as .gz or .zst), Parquet, Excel, SPSS, Stata or DuckDB file, a quoted pattern of
+    several, - for CSV from standard input, a postgresql:// URL, or what Spark can read. A listed
+    alphabet is public and never learned from the data: 'dproo codebook draft DATA' helps to
+    write one for every column. The value goes to standard output, the receipt to standard error.
 
     \b
     Examples:

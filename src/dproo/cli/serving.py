@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dproo.cli.output import echo, json_option, print_json
+from dproo.cli.output import echo, json_option, ledger_option, print_json
 from dproo.ledger import address_of, default_path
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option(
     "--folder", default=".", help="The folder whose files the page may read. [default: this one]"
 )
-@click.option(
-    "--ledger", "path", help="The ledger to charge. [default: $DPROO_LEDGER, else your own]"
-)
+@ledger_option
 @json_option
 def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_json: bool) -> None:
     """Plan and release in a browser, on this machine only.

@@ -44,7 +44,7 @@ SAMPLERS: dict[str, type[Mechanism]] = {
 }
 
 AUTO: Final = "auto"
-"""The default: the sampler with the least proven worst case at public parameters."""
+"""The default: the sampler with the smallest proven worst case at public parameters."""
 
 PLAIN: Final = LetterSpecificRevealOrObscure.name
 """The sampler of groups and rows, and the yardstick of plans: certified for every relation."""
@@ -82,7 +82,7 @@ def mechanism(
 
     Args:
         name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"``, ``"bal-roo"`` or
-            ``"subrr"``; ``"auto"`` for the one with the least proven worst case;
+            ``"subrr"``; ``"auto"`` for the one with the smallest proven worst case;
             ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.

@@ -1,4 +1,4 @@
-"""What ``"auto"`` means: the sampler with the least proven worst case at public parameters.
+"""What ``"auto"`` means: the sampler with the smallest proven worst case at public parameters.
 
 The worst case is :attr:`~dproo.Mechanism.worst_alpha`, the largest distance between a released
 record and a random one over all data; of several records it is that of each. Where the number
@@ -53,7 +53,7 @@ def choose(
     draws: int = 1,
     records_per_person: int = 1,
 ) -> Choice:
-    """Return the sampler with the least proven worst case.
+    """Return the sampler with the smallest proven worst case.
 
     Args:
         epsilon: for all released records together.
@@ -66,7 +66,7 @@ def choose(
     >>> choose(epsilon=Fraction(1), k=15, n=4000).sampler
     'bal-roo'
     >>> choose(epsilon=Fraction(1), k=15, n=20).reason
-    'It has the least proven worst case: 17 % of draws; ls-roo has 21 %.'
+    'It has the smallest proven worst case: 17 % of draws; ls-roo has 21 %.'
     """
     records = n or enough(epsilon, k, draws=draws, records_per_person=records_per_person)
 
@@ -143,4 +143,4 @@ def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int)
         return "No sampler has a smaller proven worst case here."
     least, next_least = percent(alphas[best]), percent(alphas[other])
     others = "hardly more" if next_least == least else next_least
-    return f"It has the least proven worst case: {least} of draws{where}; {other} has {others}."
+    return f"It has the smallest proven worst case: {least} of draws{where}; {other} has {others}."

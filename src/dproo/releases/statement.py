@@ -14,8 +14,8 @@ class Statement:
     """What whoever releases says about it; nothing is taken from the system.
 
     Attributes:
-        purpose: what the release is for; it stands in the receipt, which may be published.
-        operator: who made it; it stands in the ledger only.
+        purpose: what the release is for; it appears in the receipt, which may be published.
+        operator: who made it; it appears only in the ledger.
         columns: the columns that are released, where they have names.
 
     >>> Statement(purpose="monthly bulletin", columns=("diagnosis",)).published

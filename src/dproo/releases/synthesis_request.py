@@ -171,7 +171,7 @@ class SynthesisRequest:
             "sampler": way.sampler.name,
             "sampler_reason": None
             if self.request.sampler != AUTO
-            else "It has the least proven worst case of all ways to release so many rows.",
+            else "It has the smallest proven worst case of all ways to release so many rows.",
             "way": way.name,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),

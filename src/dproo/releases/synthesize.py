@@ -53,7 +53,7 @@ def synthesize(
         epsilon: the privacy parameter, for all rows together.
         delta: the probability that epsilon may fail; it should be far below one over the
             number of records. With 0 the release is pure, and less accurate.
-        sampler: draws independent rows; ``"auto"`` takes the one with the least proven worst
+        sampler: draws independent rows; ``"auto"`` takes that of the smallest proven worst
             case. Rows drawn jointly always come from ROO.
         column: the column of a file, table or frame.
         table: the table of a database, as in ``"table"`` or ``"schema.table"``.
