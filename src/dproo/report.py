@@ -88,24 +88,27 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         "given": known,
         "rows": rows,
         "limit": number(answer.limit),
-        "sentence": limit_sentence(answer),
     }
 
 
-def recommended_object(answer: Plan) -> dict[str, Any] | None:
-    """Return the sampler to use, which is the one that ``"auto"`` takes, and why."""
+def advised_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan, how near it is to the limit, and the sampler to use: that of ``"auto"``."""
     choice = answer.recommended
-    return None if choice is None else {"sampler": choice.sampler, "reason": choice.reason}
+    advised = choice and {"sampler": choice.sampler, "reason": choice.reason}
+    told = {"sentence": limit_sentence(answer), "recommended": advised}
+    return plan_object(answer, given) | told
 
 
 def limit_sentence(answer: Plan) -> str:
-    """Return how the best answer compares with the best that any private sampler could give.
+    """Return how the answer of the sampler to use compares with the best of all private samplers.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
     'bal-roo: at most 1.3 times the best that any private sampler could do (alpha 0.0132).'
     """
-    best = answer.best
+    choice = answer.recommended
+    answered = {row.sampler for row in answer.rows if answer[row.sampler] is not None}
+    best = choice.sampler if choice and choice.sampler in answered else answer.best
     times = best and answer.times_limit(best)
     if not times or answer.limit is None:
         return ""

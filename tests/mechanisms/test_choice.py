@@ -14,7 +14,7 @@ from dproo.cli.commands import cli
 from dproo.mechanisms import AUTO, SAMPLERS, choose, mechanism
 from dproo.mechanisms.balanced import ENTRIES_MAX, BalancedRevealOrObscure
 from dproo.mechanisms.choice import enough
-from dproo.report import recommended_object
+from dproo.report import advised_object
 
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "25"))
 ROUNDING = 1 + Fraction(1, 1000)
@@ -85,7 +85,7 @@ def test_plan_compare_certify_and_release_name_the_same_sampler():
         taken = choose(epsilon=Fraction(epsilon), k=k, n=n)
         answer = dproo.plan(n=n, k=k, epsilon=epsilon)
         assert answer.recommended == taken
-        assert recommended_object(answer)["sampler"] == taken.sampler
+        assert advised_object(answer, {})["recommended"]["sampler"] == taken.sampler
         assert dproo.recommend(n=n, k=k, epsilon=epsilon, p="zipf").sampler == taken.sampler
         assert dproo.mechanism("auto", n=n, k=k, epsilon=epsilon).name == taken.sampler
         released = dproo.sample([1] * n, alphabet=range(k - 1), epsilon=epsilon).receipt
@@ -118,6 +118,15 @@ def test_a_plan_finds_what_auto_takes_where_tables_are_long(missing):
     balanced, plain = answer["bal-roo"], answer["ls-roo"]
     assert answer.best == answer.recommended.sampler == "bal-roo"
     assert (balanced > 1.5 * plain) if missing == "k" else (balanced < plain / 1.5)
+
+
+def test_auto_adapts_where_the_tables_of_balance_are_too_long():
+    at = {"n": 28_080_494, "k": 45, "epsilon": Fraction("0.0001661")}
+    alphas = {
+        name: SAMPLERS[name].worst_alpha_at(**at) for name in ("ls-roo", "bal-roo", "als-roo")
+    }
+    assert alphas["als-roo"] < alphas["bal-roo"] == alphas["ls-roo"]
+    assert choose(**at).sampler == "als-roo"
 
 
 def test_a_plan_is_that_of_ls_roo_where_tables_are_too_long():

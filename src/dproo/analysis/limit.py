@@ -136,7 +136,8 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     Raises:
         ValueError: an argument is out of its range.
     """
-    n, k = whole("n", n, at_least=1, at_most=RECORDS_MAX), whole("k", k, at_least=2)
+    n = whole("n", n, at_least=1, at_most=RECORDS_MAX)
+    k = whole("k", k, at_least=2, at_most=RECORDS_MAX)
     epsilon = parse_epsilon(epsilon)
     one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE))
     loss = _loss(epsilon, neighbours)

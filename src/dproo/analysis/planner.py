@@ -22,6 +22,7 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
 from dproo.core.notebook import table
 from dproo.mechanisms import BASELINES, PLAIN, SAMPLERS, choose
+from dproo.mechanisms.base import RECORDS_MAX
 from dproo.mechanisms.choice import NOTICEABLE, Choice
 
 
@@ -183,8 +184,8 @@ def plan(
             raise ValueError("plan must be given n and epsilon, and no more, with a code book.")
         return plan_row(codebook, n=n, epsilon=epsilon)
     parsers = {
-        "n": lambda value: whole("n", value, at_least=1),
-        "k": lambda value: whole("k", value, at_least=2),
+        "n": lambda value: whole("n", value, at_least=1, at_most=RECORDS_MAX),
+        "k": lambda value: whole("k", value, at_least=2, at_most=RECORDS_MAX),
         "epsilon": parse_epsilon,
         "alpha": _parse_alpha,
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 from dproo.analysis.limit import limit
 from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, roughly
-from dproo.core.exact import EPSILON_MAX, exp_lower, log_upper
+from dproo.core.exact import EPSILON_MAX, EPSILON_MIN, exp_lower, log_upper
 from dproo.mechanisms import PLAIN, SAMPLERS
 
 _FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 8
@@ -39,13 +39,18 @@ class Question:
         """Return what a sampler answers, or why it has no answer."""
         if sampler.is_closed_form:
             return self._solve(sampler.worst_alpha_at)
+        if self._plain_answer[1].startswith("any "):
+            return self._plain_answer
         if self._is_futile(sampler):
             return None, _FUTILE
-        options = {"guess": self._guess(sampler), "is_exact": False}
+        options: dict[str, Any] = {"is_exact": False}
         if self.missing == "epsilon":
             options["low"] = min(sampler.plain_below(self.known["k"]), self._plainly or 0)
-        value, reason = self._solve(sampler.worst_alpha_at, **options)
-        return value, (_UNKNOWN if reason else "")
+        for guess in dict.fromkeys([self._guess(sampler), self._plainly]):
+            value, _ = self._solve(sampler.worst_alpha_at, guess=guess, **options)
+            if value is not None:
+                return value, ""
+        return None, _UNKNOWN
 
     @property
     def limit(self) -> int | Fraction | None:
@@ -57,9 +62,13 @@ class Question:
         return value
 
     @cached_property
+    def _plain_answer(self) -> tuple[Any, str]:
+        """LS-ROO's answer, near which all others are, or why it has none."""
+        return self._solve(SAMPLERS[PLAIN].worst_alpha_at)
+
+    @property
     def _plainly(self) -> Any:
-        """LS-ROO's answer, near which all others are."""
-        return self._solve(SAMPLERS[PLAIN].worst_alpha_at)[0]
+        return self._plain_answer[0]
 
     @property
     def _near(self) -> dict[str, Any]:
@@ -92,8 +101,7 @@ class Question:
         value, _ = Question(self.missing, fewer).answer(sampler)
         if value is None:
             return self._plainly
-        scaled = {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}
-        return (max if self.missing == "k" else min)(scaled[self.missing], self._plainly)
+        return {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}[self.missing]
 
     def _solve(self, worst_alpha: _WorstAlpha, **options: Any) -> tuple[Any, str]:
         if self.missing == "alpha":
@@ -153,17 +161,21 @@ def _least_epsilon(
             epsilon = steps * unit
             return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
 
-        high = int(EPSILON_MAX / unit)
-        return Curve(at, alpha, low=max(1, ceil(low / unit)), falls=True, high=high)
+        least_steps = ceil(max(low, EPSILON_MIN) / unit)
+        return Curve(at, alpha, low=least_steps, falls=True, high=int(EPSILON_MAX / unit))
 
     if is_exact:
         finest = last_digit(start, _MANY_DIGITS)
         start = curve(finest).near(start / finest) * finest
-    unit = last_digit(start, _DIGITS if is_exact else _FEW_DIGITS)
-    steps = (least if is_exact else roughly)(curve(unit), start / unit)
-    if steps is None or steps * unit > EPSILON_MAX:
-        return None, f"it would take an epsilon above {EPSILON_MAX}"
-    return steps * unit, ""
+    digits, enough = (_DIGITS, 10 ** (_DIGITS - 1)) if is_exact else (_FEW_DIGITS, 10)
+    while True:
+        unit = last_digit(start, digits)
+        steps = (least if is_exact else roughly)(curve(unit), start / unit)
+        if steps is None or steps * unit > EPSILON_MAX:
+            return None, f"it would take an epsilon above {EPSILON_MAX}"
+        start = steps * unit
+        if steps >= enough:
+            return start, ""
 
 
 _SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {

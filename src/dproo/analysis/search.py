@@ -16,7 +16,7 @@ from math import exp, inf, log, log1p
 LARGEST = 10**18
 
 _SECANTS = 20
-_TRIES = 5
+_TRIES = 7
 _CLOSE = 0.06
 _CAUTION = 0.01
 _LEAP = log(100)
@@ -49,6 +49,10 @@ class Curve:
         if x not in self._seen:
             self._seen[x] = self.at(x)
         return self._seen[x]
+
+    def __contains__(self, x: int) -> bool:
+        """Whether ``x`` was evaluated."""
+        return x in self._seen
 
     def holds(self, x: int) -> bool:
         """Whether the target is met."""
@@ -136,6 +140,8 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
                 break
             y = curve.between(found, failed, caution)
         if y == x:
+            y = curve.within(x - towards if curve.holds(x) else x + towards)
+        if y in curve:
             break
         x = y
     return found

@@ -15,11 +15,10 @@ from dproo.core.counts import Counts
 from dproo.mechanisms import AUTO, REPLACE, choose, mechanism
 from dproo.report import (
     VIOLATION,
+    advised_object,
     certificate_object,
     limit_sentence,
     number,
-    plan_object,
-    recommended_object,
 )
 
 
@@ -81,9 +80,11 @@ def plan_command(
 
         print_releases(releases, delta, as_json=as_json, **known)
         return
+    if delta != "0":
+        raise ValueError("--delta can only be used with --releases or --alphabet open.")
     answer = plan(**known)
     if as_json:
-        print_json(plan_object(answer, known) | {"recommended": recommended_object(answer)})
+        print_json(advised_object(answer, known))
         return
     titles = {
         "n": "records needed",

@@ -12,10 +12,9 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import parse_epsilon
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
 from dproo.report import (
+    advised_object,
     certificate_object,
     law_object,
-    plan_object,
-    recommended_object,
     table_object,
 )
 from dproo.web.curves import curve
@@ -35,7 +34,7 @@ def plan_answer(fields: Fields) -> dict[str, Any]:
     """Return every sampler's answer, and which one to use."""
     known = _parameters(fields)
     answer = plan(**known)
-    return plan_object(answer, known) | {"recommended": recommended_object(answer)}
+    return advised_object(answer, known)
 
 
 def curve_answer(fields: Fields) -> dict[str, Any]:
