@@ -221,6 +221,7 @@ def test_ranges_bins_months_and_files_describe_columns(browser, steward, tmp_pat
     with visit(browser, steward, "release") as page:
         page.wait_for_selector("#file option >> nth=1", state="attached")
         page.select_option("#file", "people.csv")
+        page.wait_for_selector(column("weight", "[type=checkbox]"))  # no other file has that
         ways = {
             "age": "range",
             "weight": "bins",
