@@ -157,6 +157,7 @@ def test_the_certificate_of_a_person_with_several_records_names_what_was_drawn()
         (["plan", "--k", "3"], "plan needs exactly three"),
         (["plan", "--k", "three"], "'three' is not a valid integer"),
         (["plan", "--seed", "1"], "No such option"),
+        (["plan", "--k", "3", "--delta", "0.1"], "--delta can only be used with --releases or"),
         (["sample"], "Missing argument"),
         ([*RELEASE[:2], "--column", "diagnosis", "--epsilon", "1"], "--alphabet must be given"),
         (["sample", "no.csv", *FREE[2:]], "'no.csv'"),
