@@ -160,6 +160,13 @@ def test_an_epsilon_is_found_where_nearly_any_will_do(n, k, alpha):
         assert at_less > Fraction(alpha)
 
 
+def test_where_any_value_will_do_every_sampler_says_so():
+    for question in ({"n": 1, "k": 2, "alpha": "1/2"}, {"n": 10**19, "epsilon": 2, "alpha": "0.5"}):
+        reasons = {row.sampler: row.reason for row in plan(**question).rows}
+        for name in ("ls-roo", "als-roo", "bal-roo"):
+            assert reasons[name].startswith("any "), (name, question)
+
+
 def test_few_letters_and_few_records_are_found():
     """Where the answer is a small integer, the next one is tried."""
     assert plan(n=10444, epsilon="0.14", alpha="0.00403500043")["als-roo"] == 16
