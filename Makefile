@@ -94,24 +94,25 @@ LOCKED := $(INSTALL) --require-hashes
 	$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true # pip uses one core only
 	touch $@
 
-# The programs that some tests need: PostgreSQL, MariaDB, Java for Spark, and Chromium for the page.
-# They are taken from Debian where that is allowed; where it is not, those tests are skipped.
+# The programs that some tests need: PostgreSQL, MariaDB, Java for Spark, and Chromium with the
+# library that Playwright's driver is linked to. They are taken from Debian where that is allowed;
+# where it is not, those tests are skipped.
+PROGRAMS := postgresql mariadb-server-core mariadb-client-core default-jre-headless \
+	chromium chromium-headless-shell libatomic1 fonts-dejavu-core
+
 system: .venv/ready-system
 
-.venv/ready-system: | .venv/ready
-	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && command -v java >/dev/null \
-		&& command -v chromium >/dev/null && command -v chromium-headless-shell >/dev/null \
-		&& command -v mariadbd >/dev/null; then :; \
+.venv/ready-system: Makefile | .venv/ready
+	@if dpkg-query -W -f '$${Status}\n' $(PROGRAMS) 2>/dev/null | grep -c ' installed$$' \
+		| grep -qx $(words $(PROGRAMS)); then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing PostgreSQL, MariaDB, Java and Chromium, which some tests need."; \
+		echo "Installing the programs that some tests need: $(PROGRAMS)."; \
 		apt-get update -qq; \
-		for package in postgresql mariadb-server-core default-jre-headless chromium \
-			chromium-headless-shell fonts-dejavu-core; do \
+		for package in $(PROGRAMS); do \
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 				$$package >/dev/null || true; \
 		done; \
-	else echo "Some tests will be skipped: install postgresql, mariadb-server-core," \
-		"default-jre-headless, chromium."; fi
+	else echo "Some tests will be skipped unless these are installed: $(PROGRAMS)."; fi
 	@touch $@
 
 # Compiled anew after a change of dependencies; the files name versions and hashes, nothing else.

@@ -1,7 +1,8 @@
 """A private PostgreSQL, a local Spark, a browser, started once where needed, and a ledger.
 
 The tests, and every process they start, know nothing of whoever runs them: neither a ledger
-nor defaults nor the width of a terminal. Nothing is held against a clock.
+nor defaults nor the width of a terminal, nor which signals a background job or ``nohup`` ignores.
+Nothing is held against a clock.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test wai
 
 for name in ("COLUMNS", "DPROO_CONFIG", "DPROO_LEDGER", "DPROO_WITNESS"):
     os.environ.pop(name, None)
+
+for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(end) is signal.SIG_IGN:
+        is_interrupt = end is signal.SIGINT
+        signal.signal(end, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
 
 gc.set_threshold(100_000, 50, 50)  # five thousand tests stay in memory: else a sixth of the time
 

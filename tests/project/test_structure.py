@@ -125,6 +125,6 @@ def test_the_public_names_are_exactly_the_documented_ones():
     assert all(hasattr(dproo, name) for name in dproo.__all__)
 
 
-def test_no_file_is_longer_than_300_lines():
+def test_no_file_is_longer_than_700_lines():
     for path in SOURCE.rglob("*.py"):
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 700, path.name

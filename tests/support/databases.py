@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import getpass
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,32 @@ import pytest
 from dproo import engines
 
 
+class Watch:
+    """A process that runs a command once this one lets go of it, or ends in any way at all."""
+
+    def __init__(self, command: list[str]) -> None:
+        waits = ["/bin/sh", "-c", 'read -r _; exec "$@"', "watch", *command]
+        self._process = subprocess.Popen(
+            waits,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt of this process is not one of the watch
+            cwd="/",
+        )
+
+    def let_go(self) -> None:
+        """Have the command run, and wait for its end."""
+        self._process.communicate()
+
+
 class Server:
     """A private cluster of PostgreSQL in a folder of its own, reached by a local socket."""
 
     folder: Path
     data: str
     url: str
+    _watch: Watch
 
     def __init__(self) -> None:
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -38,6 +58,7 @@ class Server:
         options = ["-U", "dproo", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         self._run("initdb", "-D", self.data, *options)
         self.start()
+        self._watch = self._watched()
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -50,12 +71,15 @@ class Server:
         self._run("pg_ctl", "-D", self.data, "-w", "-m", "immediate", "stop")
 
     def remove(self) -> None:
-        try:
-            with suppress(subprocess.CalledProcessError):  # it may be dead already
-                self.kill()
-        finally:
-            shutil.rmtree(self.folder)
-            self._log.unlink(missing_ok=True)
+        self._watch.let_go()
+
+    def _watched(self) -> Watch:
+        """Return what stops the server and removes its folder, also where a run is killed."""
+        end = '"$1" -D "$2" -w -m immediate stop; rm -rf "$3" "$4"'
+        paths = [str(self.programs / "pg_ctl"), self.data, str(self.folder), str(self._log)]
+        if self.as_owner:
+            end = f"{shlex.join(self.as_owner)} {end}"
+        return Watch(["/bin/sh", "-c", end, "end", *paths])
 
     def copy(self) -> Server:
         """Return a standby that follows this server as a stream, in a folder of its own."""
@@ -65,6 +89,7 @@ class Server:
         where = ["-h", str(self.folder), "-U", "dproo"]
         self._run("pg_basebackup", "-D", other.data, *where, "-R", "-c", "fast", "--no-sync")
         other.start()
+        other._watch = other._watched()
         return other
 
     def promote(self) -> None:
@@ -109,14 +134,15 @@ class MariaDB:
             started.append("--character-set-server=utf8mb4")
             small = ["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=32M"]
             self.process = subprocess.Popen([*started, *small], stdout=log, stderr=log)
+        end = f'kill -9 {self.process.pid}; rm -rf "$1"'
+        self._watch = Watch(["/bin/sh", "-c", end, "end", str(self.folder)])
         while not socket.exists():
             assert self.process.poll() is None, (self.folder / "log").read_text()
         self.url = f"mysql+pymysql://root@localhost/?unix_socket={socket}"
 
     def remove(self) -> None:
-        self.process.kill()
+        self._watch.let_go()
         self.process.wait()
-        shutil.rmtree(self.folder)
 
 
 class Held:

@@ -5,6 +5,7 @@ small (nothing read or charged); 4 the release ended after its charge; 5 an audi
 violation, or a certificate does not hold.
 """
 
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -19,7 +20,22 @@ def main() -> NoReturn:
     # SIGTERM acts like Ctrl-C, so that a query running elsewhere, as in a database, ends too.
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(run())
+    code = run()
+    _drop_unwritable_output()
+    sys.exit(code)
+
+
+def _drop_unwritable_output() -> None:
+    """Keep the exit code: Python writes what is left at its end, and may fail with 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
 
 
 def _leave_no_core() -> None:
