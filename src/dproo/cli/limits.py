@@ -11,7 +11,7 @@ import click
 from dproo.alphabet.codebook import CodeBook
 from dproo.core.amounts import budget_of, in_epsilon
 from dproo.ledger import Limits
-from dproo.ledger.limits import AMOUNTS
+from dproo.ledger.rules import AMOUNTS
 
 _OPTIONS = (
     click.option("--per-release", help="The largest epsilon of one release."),

@@ -10,7 +10,6 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from dproo.exceptions import (
     RuleRefused,
     UnknownDatasetError,
 )
-from dproo.ledger import Account, Address, Ledger, Limits, address_of, default_path, in_epsilon
+from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
 from dproo.releases.budget_name import dataset_name, remedy
 from dproo.releases.sample import sample
 
@@ -179,13 +178,10 @@ class Desk:
         """Return what is left, and what was charged today by whomever."""
         offer = self._offer(dataset)
         account = self._account(offer)
-        today = datetime.now(UTC).date().isoformat()
         return {
             "budget": in_epsilon(account.budget),
             "left": in_epsilon(account.left),
-            "charged_today": in_epsilon(
-                sum(line.charge for line in account.lines if line.at[:10] == today)
-            ),
+            "charged_today": in_epsilon(account.spent_today),
             "epsilon_per_call": str(offer.limits.per_release),
             "epsilon_per_day": str(offer.limits.per_day),
         }
@@ -218,11 +214,11 @@ class Desk:
     def _offer(self, dataset: object) -> Offer:
         return self.offers[_checked(lambda: one_of("dataset", dataset, self.offers))]
 
-    def _account(self, offer: Offer) -> Account:
-        for account in Ledger(self.ledger).show():
-            if account.dataset == offer.budget:
-                return account
-        raise UnknownDatasetError(remedy(offer.budget, self.ledger))
+    def _account(self, offer: Offer) -> Budget:
+        try:
+            return Ledger(self.ledger).budget(offer.budget)
+        except UnknownDatasetError:
+            raise UnknownDatasetError(remedy(offer.budget, self.ledger)) from None
 
 
 def _checked(check: Callable[[], Any]) -> Any:

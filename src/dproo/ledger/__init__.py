@@ -2,18 +2,18 @@
 
 from dproo.core.amounts import in_delta, in_epsilon
 from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError
-from dproo.ledger.accounts import Account, Line, Verification
-from dproo.ledger.address import Address, Database, address_of, default_path
-from dproo.ledger.approvals import approve, deny, requests
-from dproo.ledger.copying import copy
-from dproo.ledger.installing import install
+from dproo.ledger.account import Account, Asked, Budget, Line, Verification
 from dproo.ledger.ledger import Entry, Ledger
-from dproo.ledger.limits import Limits
-from dproo.ledger.restoring import Loss, accept_restore
+from dproo.ledger.location import Address, Database, address_of, default_path
+from dproo.ledger.restore import Loss, accept_restore, copy
+from dproo.ledger.rules import Limits
+from dproo.ledger.stores import install
 
 __all__ = [
     "Account",
     "Address",
+    "Asked",
+    "Budget",
     "BudgetRefused",
     "CorruptLedgerError",
     "Database",
@@ -26,12 +26,9 @@ __all__ = [
     "Verification",
     "accept_restore",
     "address_of",
-    "approve",
     "copy",
     "default_path",
-    "deny",
     "in_delta",
     "in_epsilon",
     "install",
-    "requests",
 ]

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from dproo.core.amounts import budget_of, delta_budget_of
 from dproo.core.arguments import refusal, whole
 from dproo.core.exact import Number, rational
 from dproo.exceptions import (
-    AlreadyRecordedError,
     ApprovalNeeded,
     CorruptLedgerError,
-    DatasetTakenError,
     NotRecordedError,
+    UnknownEntryError,
 )
-from dproo.ledger import charging
-from dproo.ledger.accounts import Account, Verification, accounts_of, budgets, require_chain
-from dproo.ledger.chain import (
+from dproo.ledger.account import Account, Asked, Budget, Replay, Verification, budgets
+from dproo.ledger.events import (
+    APPROVED,
     DECLARED,
+    DENIED,
     NO_EVENT,
     RECORDED,
     REQUESTED,
     RESERVED,
-    Connection,
     Draft,
     Event,
-    canonical,
-    declared_in,
-    events,
-    fresh_id,
-    head,
-    now,
-    pair,
-    receipt_of,
-    sent_before,
 )
-from dproo.ledger.limits import OF_HISTORY, Limits
-from dproo.ledger.opening import Book
+from dproo.ledger.location import Address, Database, address_of
 from dproo.ledger.rules import (
+    NO_LIMITS,
+    RECORD,
+    Basis,
+    Limits,
+    Unit,
     cost_of,
     delta_field,
-    relation_of,
+    public_text,
     require_name,
-    require_public,
-    require_relation,
+    written,
 )
+from dproo.ledger.stores import PATIENCE, Session, Store, store_of
+from dproo.ledger.witness import Memory, named_witness, tell
 from dproo.mechanisms import Relation
 
-MOST_EVENTS = 2**63 - 1  # SQLite's largest integer
+MOST_EVENTS = 2**63 - 1  # the largest integer of both stores
+ROOM = 1 << 16
+"""Bytes of disk that a charge in a file sets aside for its record."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +74,7 @@ class Entry:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Ledger(Book):
+class Ledger:
     """The budgets of several datasets, durable, in one file or database.
 
     Args:
@@ -91,12 +94,57 @@ class Ledger(Book):
     ...     ledger.declare("patients", budget="1", neighbours="replace")
     ...     entry = ledger.reserve("patients", epsilon="0.4", neighbours="replace")
     ...     receipt = ledger.record(entry, {"values": ["flu"]})
-    ...     ledger.released(entry.number) == receipt, ledger.show()[0].left
+    ...     ledger.released(entry.number) == receipt, ledger.budget("patients").left
     (True, 600000000)
     """
 
+    path: Address
+    timeout: float = field(default=PATIENCE, kw_only=True)
+    witness: Path | None = field(default=None, kw_only=True)
+    limits: Limits = field(default=NO_LIMITS, kw_only=True, repr=False)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Database,
+        *,
+        timeout: float = PATIENCE,
+        witness: str | os.PathLike[str] | None = None,
+    ) -> None:
+        object.__setattr__(self, "path", address_of(path))
+        object.__setattr__(self, "timeout", timeout)
+        object.__setattr__(self, "limits", NO_LIMITS)
+        object.__setattr__(self, "witness", named_witness(witness))
+        with self._reading(is_checked=False):
+            pass
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str] | Database,
+        *,
+        timeout: float = PATIENCE,
+        witness: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Create an empty ledger in a file, or open an existing one."""
+        store_of(address_of(path), timeout=timeout).create()
+        return cls(path, timeout=timeout, witness=witness)
+
+    def __repr__(self) -> str:
+        return f"<Ledger {str(self.path)!r}>"
+
     def _repr_html_(self) -> str:
         return budgets(self.show())
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave connections behind, which no other process can use."""
+        return {name: value for name, value in self.__dict__.items() if name != "_store"}
+
+    def limited(self, limits: Limits) -> Self:
+        """Return the same ledger, whose releases through it must keep further rules."""
+        other = copy(self)
+        object.__setattr__(other, "limits", limits)
+        other.__dict__["_store"] = self._store
+        return other
 
     def declare(
         self,
@@ -105,6 +153,7 @@ class Ledger(Book):
         budget: Number,
         neighbours: Relation,
         records_per_person: int = 1,
+        unit: Unit = RECORD,
         delta: Number = 0,
         limits: Limits | None = None,
     ) -> None:
@@ -115,6 +164,7 @@ class Ledger(Book):
             budget: the total epsilon, rounded down to nano-epsilon.
             neighbours: ``"replace"`` or ``"add-remove"``.
             records_per_person: the most records that one protected person may own.
+            unit: ``"record"``, or ``"person"`` for releases that count people.
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
             limits: rules that every release must keep besides.
 
@@ -122,26 +172,16 @@ class Ledger(Book):
             DatasetTakenError: the name, or one that differs only in case, already has a budget.
         """
         require_name(dataset)
-        nano, _ = budget_of(budget), delta_budget_of(delta)
-        relation = relation_of(neighbours, records_per_person)
-        fresh = fresh_id()
-        body = {"at": now(), "budget": str(rational("budget", budget)), "id": fresh, **relation}
-        body |= delta_field(delta)
+        nano, atto = budget_of(budget), delta_budget_of(delta)
+        basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
+        exact = written("budget", rational("budget", budget))
+        body = {"budget": exact, **delta_field(delta), **vars(basis)}
         if limits is not None and limits.declared:
             if isinstance(self.path, Path):
                 limits.require_one_owner()
             body["limits"] = limits.declared
-        draft = Draft(kind=DECLARED, dataset=dataset, nano=nano, body=body, entry=0)
-
-        def append(connection: Connection, *, is_again: bool) -> None:
-            if is_again and sent_before(connection, fresh):
-                return
-            taken = [event.dataset for event in events(connection, where="kind = 'declared'")]
-            if dataset.casefold() in {name.casefold() for name in taken}:
-                raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
-            self._store.append(connection, draft)
-
-        self._write(append)
+        draft = Draft(kind=DECLARED, dataset=dataset, nano=nano, atto=atto, body=body)
+        self._write(lambda session: session.append(draft))
 
     def reserve(
         self,
@@ -150,61 +190,51 @@ class Ledger(Book):
         epsilon: Number,
         neighbours: Relation,
         records_per_person: int = 1,
+        unit: Unit = RECORD,
         request: Mapping[str, Any] | None = None,
         delta: Number = 0,
+        room: int = ROOM,
     ) -> Entry:
         """Charge a release, durably, before any data is read.
 
-        Guarantee: when this returns, the charge is on the disk; when it raises, do not read.
+        Guarantee: when this returns, the charge is on the disk, and in a file so is the room for
+        its record; when it raises, do not read.
 
         Args:
             dataset: the declared name.
             epsilon: the cost of everything the release will show.
-            neighbours: must be the declared relation, and so must ``records_per_person``.
+            neighbours: must be as declared, and so must ``records_per_person`` and ``unit``.
             records_per_person: see ``neighbours``.
+            unit: see ``neighbours``.
             request: public parameters to keep with the charge.
             delta: the other part of the cost; the sums of both stay within the budget.
+            room: bytes that the receipt may need.
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
-            RuleRefused: a rule that was declared with the budget forbids it, or wants the word of
-                a second person.
+            RuleRefused: a rule that was declared with the budget forbids it, or a second person
+                must approve it first.
             PureBudgetError: a delta is asked of a budget that was declared without one.
         """
         cost = cost_of(epsilon, delta)
-        relation = relation_of(neighbours, records_per_person)
+        basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         request = dict(request or {})
-        require_public("request", request, neighbours)
-        fresh = fresh_id()
-        body = {"at": now(), "id": fresh, "request": request, **cost.fields}
-        draft = Draft(kind=RESERVED, dataset=dataset, nano=cost.nano, body=body)
+        public_text("request", request, neighbours)
+        draft = Draft(
+            kind=RESERVED,
+            dataset=dataset,
+            nano=cost.nano,
+            atto=cost.atto,
+            body={"request": request, **cost.fields},
+            limits=self.limits,
+            room=room,
+        )
 
-        def append(connection: Connection, *, is_again: bool) -> Event:
-            if is_again and (sent := sent_before(connection, fresh)):
-                return sent
-            stands = charging.standing(self._store, connection, dataset)
-            require_relation(stands.declared, relation)
-            charging.require_affordable(
-                connection,
-                stands,
-                charge=cost.nano,
-                atto=cost.atto,
-                request=request,
-                store=self._store,
-                limits=self.limits,
-            )
-            if not charging.limits_of(stands.declared).needs_approval(cost.nano):
-                return self._store.append(connection, draft)
-            asked = charging.request_for(connection, dataset, body)
-            if asked is None:
-                return self._store.append(connection, replace(draft, kind=REQUESTED))
-            if not charging.is_approved(connection, asked):
-                return asked
-            granted = replace(draft, body=body | {"grant": asked.seq})
-            return self._store.append(connection, granted)
+        def append(session: Session[Memory]) -> Event:
+            session.tally(dataset).require_basis(basis)
+            return session.append(draft)
 
-        is_known = OF_HISTORY.isdisjoint(self.limits.declared)
-        event = self._write(append, likely=draft if is_known else None)
+        event = self._write(append)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
@@ -223,69 +253,160 @@ class Ledger(Book):
             AlreadyRecordedError: the entry was used before.
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
-        body = {"receipt": kept}
-        draft = Draft(kind=RECORDED, dataset=entry.dataset, nano=0, body=body, entry=entry.number)
+        draft = Draft(
+            kind=RECORDED, dataset=entry.dataset, body={"receipt": kept}, entry=entry.number
+        )
 
-        def append(connection: Connection, *, is_again: bool) -> dict[str, Any]:
-            found = list(self._store.entry(connection, entry.number))
-            reserved, recorded = pair(found, entry.number, reservation=entry.hash)
-            require_public("receipt", kept, declared_in(found).fields["neighbours"])
-            if recorded is None:
-                recorded = self._store.append(connection, draft)
-            elif not (is_again and recorded.body == canonical(body)):
-                raise AlreadyRecordedError(
-                    f"entry must not be recorded yet, got {entry.number}. "
-                    "One charge pays for one release."
-                )
-            return receipt_of(reserved, recorded)
+        def append(session: Session[Memory]) -> dict[str, Any]:
+            reserved = _charge(session, entry.number)
+            if reserved.hash != entry.hash:
+                raise _unknown(entry.number)
+            basis = session.declared(entry.dataset).fields
+            public_text("receipt", kept, basis["neighbours"])
+            return _receipt(reserved, session.append(draft))
 
-        return self._write(append, likely=draft)
+        return self._write(append)
 
     def released(self, number: int) -> dict[str, Any]:
         """Return the receipt of a recorded release, again and for free."""
-        with self._reading() as connection:
-            known = whole("entry", number, at_least=1, at_most=MOST_EVENTS)
-            reserved, recorded = pair(self._store.entry(connection, known), known)
+        known = whole("entry", number, at_least=1, at_most=MOST_EVENTS)
+        with self._reading() as session:
+            reserved = _charge(session, known)
+            recorded = session.one("kind = 'recorded' AND entry = ?", known)
         if recorded is None:
             raise NotRecordedError(
                 f"entry must be a release that was recorded, got {number}. "
                 "It was charged but never finished; the charge stays."
             )
-        return receipt_of(reserved, recorded)
+        return _receipt(reserved, recorded)
+
+    def budget(self, dataset: str) -> Budget:
+        """Return how the budget of a dataset stands, without its charges."""
+        with self._reading() as session:
+            return session.tally(dataset).budget(session.now()[:10])
+
+    def datasets(self) -> list[str]:
+        """Return the names that have a budget, in the order of their declaration."""
+        with self._reading() as session:
+            return session.names()
 
     def show(self) -> tuple[Account, ...]:
-        """Return every budget with its charges."""
-        with self._reading() as connection:
-            return accounts_of(events(connection))
+        """Return every budget with its charges; what is wrong with one is noted beside it."""
+        with self._reading(is_checked=False) as session:
+            return Replay.of(session.events()).accounts(session.now()[:10])
+
+    def requests(self) -> tuple[Asked, ...]:
+        """Return every request for a second person's approval, oldest first."""
+        with self._reading() as session:
+            return tuple(Replay.of(session.events()).requests.values())
+
+    def approve(self, number: int) -> None:
+        """Let a release be charged, once; the database refuses whoever has asked for it.
+
+        Raises:
+            UnknownEntryError: there is no open request of this number.
+            RoleError: the role is not an owner, or has asked for it.
+        """
+        self._decide(number, APPROVED)
+
+    def deny(self, number: int) -> None:
+        """Refuse a release for good; raises as :meth:`approve` does."""
+        self._decide(number, DENIED)
+
+    def _decide(self, number: int, kind: str) -> None:
+        number = whole("request", number, at_least=1, at_most=MOST_EVENTS)
+        known = Draft(kind=kind, dataset="", entry=number, body={})
+
+        def append(session: Session[Memory]) -> None:
+            asked = session.event(number)
+            if asked is None or asked.kind != REQUESTED or isinstance(self.path, Path):
+                raise UnknownEntryError(refusal("request", "be the number of an open one", number))
+            session.append(replace(known, dataset=asked.dataset))
+
+        self._write(append)
 
     def export(self) -> list[dict[str, Any]]:
         """Return all events, oldest first, as JSON-able objects."""
-        with self._reading() as connection:
-            return [event.shown() for event in events(connection)]
+        with self._reading(is_checked=False) as session:
+            return [event.shown() for event in session.events()]
 
     def head(self) -> str:
         """Return the hash of the last event, which stands for the whole chain."""
-        with self._reading() as connection:
-            return head(connection)[1]
+        with self._reading() as session:
+            return session.head()[1]
 
     def verify(self, *, expect_head: str | None = None) -> Verification:
-        """Check every byte, every hash and every rule.
+        """Check every hash and every rule.
 
         Args:
             expect_head: a hash noted earlier, from a receipt or another machine; it must be
                 in the chain, which exposes a ledger that was truncated or rewritten.
 
         Raises:
-            LedgerError: the file is not what this software wrote.
+            LedgerError: the ledger is not what this software wrote.
         """
-        with self._reading() as connection:
-            self._store.require_intact(connection)
-            chain = list(events(connection))
-        require_chain(chain)
-        if expect_head not in {None, NO_EVENT, *(event.hash for event in chain)}:
+        with self._reading() as session:
+            session.require_intact()
+            replay = Replay.of(session.events())
+            today = session.now()[:10]
+        replay.require_intact(self.path)
+        if expect_head not in {None, NO_EVENT} and expect_head not in replay.hashes:
             raise CorruptLedgerError(
                 f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
                 "It was truncated, replaced or rewritten."
             )
-        last = chain[-1].hash if chain else NO_EVENT
-        return Verification(events=len(chain), head=last, accounts=accounts_of(chain))
+        return Verification(
+            events=replay.count, head=replay.head, accounts=replay.accounts(today)
+        )
+
+    @cached_property
+    def _store(self) -> Store:
+        return store_of(self.path, timeout=self.timeout)
+
+    def _look(self, identity: str) -> Memory:
+        return Memory(ledger=identity, chosen=self.witness)
+
+    @contextmanager
+    def _reading(self, *, is_checked: bool = True) -> Iterator[Session[Memory]]:
+        with self._store.reading(self._look, is_checked=is_checked) as session:
+            session.looked.require_all(session, self.path)
+            yield session
+
+    def _write(self, action: Callable[[Session[Memory]], Result]) -> Result:
+        """Run ``action`` as :meth:`Store.write` does; witnesses then note what it wrote."""
+
+        def remembered(session: Session[Memory]) -> tuple[Result, Any]:
+            session.looked.require_all(session, self.path)
+            session.looked.require_writable()
+            return action(session), session.looked.news(session)
+
+        result, news = self._store.write(self._look, remembered)
+        tell(news, timeout=self.timeout)
+        return result
+
+
+def _charge(session: Session[Memory], number: int) -> Event:
+    found = session.event(number)
+    if found is None or found.kind != RESERVED:
+        raise _unknown(number)
+    return found
+
+
+def _unknown(number: int) -> UnknownEntryError:
+    return UnknownEntryError(refusal("entry", "be the number of a charge in this ledger", number))
+
+
+def _receipt(reserved: Event, recorded: Event) -> dict[str, Any]:
+    """Return the receipt of a release with what the ledger knows of it."""
+    charged = {"charge_nano_epsilon": reserved.nano}
+    if reserved.atto:
+        charged["charge_atto_delta"] = reserved.atto
+    return {
+        **recorded.fields["receipt"],
+        "ledger": {
+            "dataset": reserved.dataset,
+            "entry": reserved.seq,
+            **charged,
+            "head": recorded.hash,
+        },
+    }

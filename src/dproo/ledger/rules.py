@@ -1,23 +1,86 @@
-"""What may enter a ledger: names, relations, and public values only."""
+"""What may enter a ledger: the limits, names and shapes that Python and the database share.
+
+``TERMS`` and ``SHAPES`` are the only place where a limit is written down. Python checks by them,
+and the installation of a ledger in PostgreSQL hands them to ``schema.sql``.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from dataclasses import dataclass, fields
+from datetime import date
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import isinf
+from typing import Any, Literal
 
-from dproo.core.amounts import charge_of, delta_budget_of, delta_charge_of, in_delta
+from dproo.core.amounts import ATTO, BUDGET_MAX, NANO, budget_of, in_epsilon
 from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
-from dproo.core.exact import parse_delta, parse_epsilon
-from dproo.exceptions import DeltaRefused, OtherRelationError, PureBudgetError
-from dproo.ledger.chain import Event, canonical
+from dproo.core.exact import EPSILON_MAX, EPSILON_MIN, Number, parse_delta, parse_epsilon, rational
+from dproo.exceptions import RuleRefused
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
 
-_LONGEST_NAME = 200
+FORMAT = 5
+"""Of files and databases; ledgers of earlier formats were made before the first release."""
+
+RECORD, PERSON = "record", "person"
+Unit = Literal["record", "person"]
+
+TERMS: dict[str, int] = {
+    "format": FORMAT,
+    "name_max": 200,  # characters of a dataset's name
+    "fraction_max": 200,  # characters of an amount, written as an exact fraction
+    "request_max": 1 << 18,  # bytes of a request
+    "receipt_max": 1 << 24,  # bytes of a receipt
+    "depth_max": 50,  # of brackets within brackets
+    "open_max": 20,  # requests of one role that wait for a decision
+    "records_max": RECORDS_MAX,
+    "nano": NANO,
+    "atto": ATTO,
+    "epsilon_parts": EPSILON_MIN.denominator,  # the smallest epsilon is one of them
+    "charge_max": int(EPSILON_MAX) * NANO,
+    "budget_max": BUDGET_MAX * NANO,
+}
+
+_TEXT = ("string", "null")
+SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
+    "request": {
+        "columns": ("texts",),
+        "by": ("string", "texts", "null"),
+        **dict.fromkeys(("purpose", "operator", "sampler"), _TEXT),
+        **dict.fromkeys(("codebook_sha256", "alphabet_sha256"), _TEXT),
+    },
+    "receipt": {
+        "rows": ("number", "null"),
+        **dict.fromkeys(("purpose", "sampler", "accuracy"), _TEXT),
+        **dict.fromkeys(("codebook_sha256", "alphabet_sha256"), _TEXT),
+    },
+    "limits": {
+        **dict.fromkeys(("per_release", "per_day", "per_spender", "approval_above"), ("string",)),
+        **dict.fromkeys(("until", "codebook"), ("string",)),
+        "columns": ("texts",),
+    },
+}
+"""The types that named parts of an object must have; the parts of ``limits`` are all there are."""
+
+ALLOWANCES = {"per_release": "a release", "per_day": "a day", "per_spender": "one spender"}
+"""The rules that cap a sum of charges, and what the sum is over."""
+
+AMOUNTS = (*ALLOWANCES, "approval_above")
+"""The rules that are an epsilon."""
+
+_FOR_SEVERAL = ("per_spender", "approval_above")
 _NEVER_PUBLIC = {"counts", "m", "q", "seed"}
 _TELLS_N = {"n", "worst_alpha"}
+_DIGEST = re.compile("[0-9a-f]{64}")
+_FRACTION = re.compile(r"[1-9][0-9]*(/[1-9][0-9]*)?", re.ASCII)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ZERO = re.compile(r"-?[0.]+(?:[eE].*)?")
+_FLAT = re.compile(r"\[\]|\{\}")
+_JSON_TYPES = {str: "string", bool: "boolean", int: "number", float: "number", dict: "object"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +90,7 @@ class Cost:
     Attributes:
         nano: in nano-epsilon.
         atto: in atto-delta.
-        fields: what a body says of it.
+        fields: the exact amounts, as a body holds them.
     """
 
     nano: int
@@ -35,17 +98,36 @@ class Cost:
     fields: dict[str, str]
 
 
-def is_name(dataset: object) -> bool:
-    """Return whether a dataset could be called so; else no database need be asked for it."""
-    return isinstance(dataset, str) and dataset.isprintable()
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """For what the epsilons of a budget add up.
+
+    Attributes:
+        neighbours: ``"replace"`` or ``"add-remove"``.
+        records_per_person: the most records that one protected person may own.
+        unit: whether a release protects a record or a person; their epsilons do not add up.
+    """
+
+    neighbours: Literal["replace", "add-remove"]
+    records_per_person: int = 1
+    unit: Unit = RECORD
+
+    def __post_init__(self) -> None:
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        count = whole(
+            "records_per_person", self.records_per_person, at_least=1, at_most=RECORDS_MAX
+        )
+        object.__setattr__(self, "records_per_person", count)
+        one_of("unit", self.unit, (RECORD, PERSON))
 
 
 def require_name(dataset: object) -> None:
     """Raise unless a dataset's name is plain, printable and public text."""
     if not isinstance(dataset, str):
         raise TypeError(refusal("dataset", "be text", dataset))
-    if not 0 < len(dataset) <= _LONGEST_NAME or dataset != dataset.strip():
-        condition = f"be 1 to {_LONGEST_NAME} characters without spaces around them"
+    most = TERMS["name_max"]
+    if not 0 < len(dataset) <= most or dataset != dataset.strip():
+        condition = f"be 1 to {most} characters without spaces around them"
         raise ValueError(refusal("dataset", condition, dataset))
     if not dataset.isprintable() or not unicodedata.is_normalized("NFC", dataset):
         raise ValueError(refusal("dataset", "be printable text in Unicode normal form C", dataset))
@@ -53,104 +135,68 @@ def require_name(dataset: object) -> None:
         raise ValueError(refusal("dataset", "be a public name", dataset))
 
 
-def relation_of(neighbours: object, records_per_person: object) -> dict[str, Any]:
-    """Return the relation for which epsilons add up, checked."""
-    return {
-        "neighbours": one_of("neighbours", neighbours, (REPLACE, ADD_REMOVE)),
-        "records_per_person": whole(
-            "records_per_person", records_per_person, at_least=1, at_most=RECORDS_MAX
-        ),
-    }
+def written(name: str, amount: Fraction) -> str:
+    """Return an amount as the exact fraction that a ledger keeps.
 
-
-def require_relation(declared: Event, relation: Mapping[str, Any]) -> None:
-    """Raise unless a release is under the relation that was declared."""
-    for name, asked in relation.items():
-        if asked != declared.fields[name]:
-            raise OtherRelationError(
-                refusal(name, f"be {declared.fields[name]!r} as declared", asked)
-                + f" The epsilons of {declared.dataset!r} add up for that relation only."
-            )
-
-
-def require_unit(request: Mapping[str, Any], first: Event | None) -> None:
-    """Raise unless a release counts people or records as the first charge of its budget did.
-
-    Args:
-        request: its public parameters.
-        first: the first charge, if there is one.
+    >>> written("epsilon", Fraction(1, 3))
+    '1/3'
     """
-    if first is None:
-        return
-    unit = first.fields["request"].get("unit")
-    if request.get("unit") != unit:
-        raise OtherRelationError(
-            f"person must be {'given' if unit else 'left out'} as in the first release of"
-            f" {first.dataset!r}: the epsilons of people and of records do not add up."
-            " Declare another budget, and name it with --dataset."
-        )
+    text = str(amount)
+    if len(text) > TERMS["fraction_max"]:
+        most = TERMS["fraction_max"]
+        raise ValueError(f"{name} must be a fraction of at most {most} characters, got more.")
+    return text
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Fraction:
+    """Return the amount that a ledger keeps as a fraction; the inverse of :func:`written`."""
+    if len(text) > TERMS["fraction_max"] or not _FRACTION.fullmatch(text):
+        raise ValueError(refusal("amount", "be a fraction", text))
+    amount = Fraction(text)
+    if str(amount) != text:
+        raise ValueError(refusal("amount", "be in lowest terms", text))
+    return amount
 
 
 def delta_field(delta: object) -> dict[str, str]:
-    """Return what a body says of delta: nothing where it is pure, as before there was one."""
+    """Return the field of a body that holds delta; a pure budget or release has none."""
     exact = parse_delta(delta)
-    return {"delta": str(exact)} if exact else {}
+    return {"delta": written("delta", exact)} if exact else {}
 
 
 def cost_of(epsilon: object, delta: object) -> Cost:
-    """Return what a release costs; the numbers are parsed once, since most are the same again."""
-    try:
-        return _cost(epsilon, delta)
-    except TypeError:  # it has no hash, or is no number
-        return _cost.__wrapped__(epsilon, delta)
-
-
-@lru_cache(typed=True)
-def _cost(epsilon: object, delta: object) -> Cost:
-    exact = parse_epsilon(epsilon)
+    """Return what a release costs, rounded up."""
+    exact, small = parse_epsilon(epsilon), parse_delta(delta)
     return Cost(
-        nano=charge_of(exact),
-        atto=delta_charge_of(delta),
-        fields={"epsilon": str(exact), **delta_field(delta)},
+        nano=rounded_up(exact, NANO),
+        atto=rounded_up(small, ATTO),
+        fields={"epsilon": written("epsilon", exact), **delta_field(delta)},
     )
 
 
-def require_delta(declared: Event, asked: int, charged: Iterable[Event]) -> None:
-    """Raise unless a charge of delta, in atto-delta, fits into what was declared.
-
-    Args:
-        declared: the declaration of the dataset.
-        asked: the charge.
-        charged: the charges before it.
-    """
-    if not asked:
-        return
-    budget = delta_budget_of(declared.fields.get("delta", 0))
-    if not budget:
-        raise PureBudgetError(
-            f"{refusal('delta', 'be 0 as declared', in_delta(asked))} "
-            f"The budget of {declared.dataset!r} is pure epsilon."
-        )
-    left = budget - sum(event.charge[1] for event in charged)
-    if asked > left:
-        raise DeltaRefused(declared.dataset, asked=asked, left=max(0, left))
+def rounded_up(amount: Fraction, parts: int) -> int:
+    """Return the least number of parts of one that covers an amount."""
+    return -(-amount.numerator * parts // amount.denominator)
 
 
-def require_public(name: str, value: object, neighbours: str) -> None:
-    """Raise if a field name tells that a value is private; it would stay in the file for good.
+def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
+    """Raise unless a request or receipt can be kept and read back, and no field is private.
 
     What is released, under ``values``, may be named by anything, such as a group called ``m``.
     """
     try:
-        canonical(value)
+        text = json.dumps(value, allow_nan=False)
+        is_plain = fault_of(part, text) is None
     except (TypeError, ValueError, RecursionError):
-        raise ValueError(f"{name} must be made of JSON values.") from None
-    if found := private_field(value, neighbours):
-        raise ValueError(f"{name} must be public, got a field {found!r}.")
+        is_plain = False
+    if not is_plain:
+        raise ValueError(f"{part} must be made of JSON values.")
+    if found := _private_field(value, neighbours):
+        raise ValueError(f"{part} must be public, got a field {found!r}.")
 
 
-def private_field(value: object, neighbours: str) -> str | None:
-    """Return the name of a field that tells that its value is private, if there is one."""
+def _private_field(value: object, neighbours: str) -> str | None:
     private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
     remaining = [value]
     while remaining:
@@ -162,3 +208,187 @@ def private_field(value: object, neighbours: str) -> str | None:
         elif isinstance(item, list | tuple):
             remaining += item
     return None
+
+
+def fault_of(part: str, text: str) -> str | None:
+    """Return why a text cannot stand in a ledger as a request, receipt or limits, if so.
+
+    ``schema.sql`` refuses the same texts by the same terms.
+
+    >>> fault_of("request", '{"columns": ["sex"]}'), fault_of("request", '{"columns": 5}')
+    (None, 'columns has another type')
+    """
+    if len(text) > TERMS.get(f"{part}_max", TERMS["request_max"]):
+        return "it is too long"
+    if not text.isascii() or not text.isprintable():
+        return "it is not printable ASCII"
+    brackets = re.sub(r"[^][{}]", "", _STRING.sub("", text))
+    for _ in range(TERMS["depth_max"]):
+        brackets = _FLAT.sub("", brackets)
+    if brackets:
+        return "it is nested too deeply or unbalanced"
+    try:
+        value = json.loads(
+            text, parse_int=_number, parse_float=_number, parse_constant=_no_constant
+        )
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return "it is not JSON that can be read back"
+    return shape_fault(part, value)
+
+
+def shape_fault(part: str, value: object) -> str | None:
+    """Return which part of a value has another type than ``SHAPES`` gives it, if any has."""
+    if type(value) is not dict:
+        return "it is not an object"
+    shapes = SHAPES[part]
+    if part == "limits" and not value.keys() <= shapes.keys():
+        return "it has unknown parts"
+    for name in shapes.keys() & value.keys():
+        if _type_of(value[name], is_texts="texts" in shapes[name]) not in shapes[name]:
+            return f"{name} has another type"
+    return None
+
+
+def _type_of(value: object, *, is_texts: bool) -> str:
+    if isinstance(value, list):
+        return "texts" if is_texts and all(isinstance(one, str) for one in value) else "array"
+    return "null" if value is None else _JSON_TYPES[type(value)]
+
+
+def _number(text: str) -> float:
+    """Return a number within the range of floats; the database refuses any other, too."""
+    value = float(text)
+    is_too_small = value == 0 and _ZERO.fullmatch(text) is None
+    if isinf(value) or is_too_small:
+        raise ValueError(refusal("number", "be within the range of floats", text))
+    return value
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(refusal("number", "be finite", text))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What every single release of a dataset must keep to.
+
+    Attributes:
+        per_release: the largest epsilon of one release.
+        per_day: the largest epsilon of all releases of one day, in UTC.
+        per_spender: the largest epsilon of all releases of one role of the database.
+        until: the day, as in ``2027-01-31``, from which on nothing is released.
+        columns: the only columns that may be released or grouped by.
+        codebook: the only code book or alphabet, by its SHA-256 as receipts name it.
+        approval_above: the epsilon above which a second person must approve a release.
+
+    >>> Limits(per_day="0.5", until="2027-01-31").declared
+    {'per_day': '1/2', 'until': '2027-01-31'}
+    """
+
+    per_release: Number | None = None
+    per_day: Number | None = None
+    per_spender: Number | None = None
+    until: str | None = None
+    columns: Iterable[str] | None = None
+    codebook: str | None = None
+    approval_above: Number | None = None
+
+    def __post_init__(self) -> None:
+        for name in AMOUNTS:
+            amount = getattr(self, name)
+            if amount is not None:
+                self._keep(name, written(name, rational(name, amount)))
+                _nano(name, getattr(self, name))
+        if self.until is not None:
+            try:
+                is_day = date.fromisoformat(self.until).isoformat() == self.until
+            except (TypeError, ValueError):
+                is_day = False
+            if not is_day:
+                raise ValueError(refusal("until", "be a day such as 2027-01-31", self.until))
+        if self.columns is not None:
+            names = [self.columns] if isinstance(self.columns, str) else list(self.columns)
+            if not names or not all(isinstance(name, str) and name for name in names):
+                raise ValueError(refusal("columns", "be names", names))
+            self._keep("columns", tuple(sorted(set(names))))
+        if self.codebook is not None and not _DIGEST.fullmatch(str(self.codebook)):
+            raise ValueError(refusal("codebook", "be a SHA-256 in hexadecimal", self.codebook))
+
+    def _keep(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @cached_property
+    def declared(self) -> dict[str, Any]:
+        """The rules as they stand in the ledger."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {name: value for name, value in given.items() if value is not None}
+        return found | ({"columns": list(self.columns)} if self.columns is not None else {})
+
+    @cached_property
+    def most(self) -> dict[str, int]:
+        """The rules that are an epsilon, in nano-epsilon."""
+        return {name: _nano(name, self.declared[name]) for name in AMOUNTS if name in self.declared}
+
+    def require_one_owner(self) -> None:
+        """Raise if a rule tells people apart, which a file cannot do."""
+        for name in _FOR_SEVERAL:
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} needs a ledger in PostgreSQL: a file has one owner.")
+
+    def require(
+        self, dataset: str, request: Mapping[str, Any], *, at: str, sums: Mapping[str, int | None]
+    ) -> None:
+        """Raise unless a release keeps every rule but the need for an approval.
+
+        Args:
+            dataset: the declared name.
+            request: its public parameters.
+            at: the time, as events keep it.
+            sums: the charges that each rule in ``ALLOWANCES`` is about, this one included; None
+                where it is not known who spends.
+
+        Raises:
+            RuleRefused: it breaks one; the message names it.
+        """
+        if not self.declared:
+            return
+        if self.until is not None and at[:10] >= self.until:
+            raise RuleRefused("until", dataset, f"nothing is released from {self.until} on")
+        for rule in ALLOWANCES:
+            if rule in self.most:
+                amount = sums[rule]
+                if amount is None:
+                    raise RuleRefused(rule, dataset, "a file does not know who spends")
+                if amount > self.most[rule]:
+                    raise exceeded(rule, dataset, amount=amount, most=self.most[rule])
+        if self.columns is not None:
+            by = request.get("by")
+            asked = {*request.get("columns", ()), *([by] if isinstance(by, str) else by or [])}
+            if not asked or not asked <= set(self.columns):
+                allowed = ", ".join(self.columns)
+                raise RuleRefused("columns", dataset, f"only {allowed} may be released")
+        if self.codebook is not None:
+            used = {request.get("codebook_sha256"), request.get("alphabet_sha256")}
+            if self.codebook not in used:
+                raise RuleRefused("codebook", dataset, f"the code book is {self.codebook}")
+
+    def needs_approval(self, charge: int) -> bool:
+        """Return whether a charge, in nano-epsilon, needs a second person's approval."""
+        return charge > self.most.get("approval_above", charge)
+
+
+NO_LIMITS = Limits()
+
+
+def exceeded(rule: str, dataset: str, *, amount: int, most: int) -> RuleRefused:
+    """Return the refusal of a charge that makes a sum, in nano-epsilon, too large."""
+    condition = f"at most {in_epsilon(most)} is charged for {ALLOWANCES[rule]}"
+    return RuleRefused(rule, dataset, f"{condition}, and this makes {in_epsilon(amount)}")
+
+
+def _nano(name: str, amount: Number) -> int:
+    try:
+        return budget_of(amount)
+    except ValueError:
+        raise ValueError(refusal(name, "be between 1e-9 and 1000000", amount)) from None

@@ -1,4 +1,13 @@
-"""A witness: a file outside of a ledger that notes what the ledger has held.
+"""What is remembered of a ledger outside of it, and whether the ledger still holds it.
+
+From its own file it cannot be seen that an old copy was put back, that a stale journal was
+rolled back over later charges, or that a disk forgot its last writes. So every event is noted by
+witnesses: after its commit, and before data is read for it. Every opening compares.
+
+A crash between commit and note leaves the notes behind the ledger: the newest one is then an
+earlier event of the same chain, and the next write catches up. The notes are never ahead of the
+ledger unless it has lost something, provided that they are read *before* the state of the ledger
+that they are compared with: whoever charges meanwhile only makes that state newer.
 
 A note is one line of JSON for one event, without request and receipt. The newest note of a
 ledger is the last one in the file.
@@ -8,18 +17,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Protocol
 
-from dproo.exceptions import UnusableWitnessError
-from dproo.ledger.chain import Event
-from dproo.ledger.place import make_folder, sync_folder
+from dproo.exceptions import (
+    ChargedError,
+    CorruptLedgerError,
+    RolledBackError,
+    UnusableWitnessError,
+)
+from dproo.ledger.events import CHARGES, Event
+from dproo.ledger.location import make_folder, sync_folder
 
-_TAIL = 1 << 12  # the newest note is nearly always in here
+_HASH = re.compile("[0-9a-f]{64}")
+_TAIL = 1 << 16  # the notes that are looked for are nearly always in here
 _PAUSE = 0.005
 _ROOM = 1 << 20  # a disk that is full after the commit would cost a charge
 
@@ -47,14 +64,14 @@ class Note:
     @classmethod
     def of(cls, ledger: str, event: Event) -> Note:
         """Return the note of an event."""
-        nano, atto = event.charge
+        is_charge = event.kind in CHARGES
         return cls(
             ledger=ledger,
             seq=event.seq,
             hash=event.hash,
             dataset=event.dataset,
-            nano=nano,
-            atto=atto,
+            nano=event.nano if is_charge else 0,
+            atto=event.atto if is_charge else 0,
         )
 
 
@@ -79,16 +96,18 @@ class Witness:
         with self._reading() as file:
             return _newest(file, ledger)
 
-    def lineage(self, ledger: str) -> list[Note]:
-        """Return the notes of the events up to the newest one, without those of lost branches."""
+    def lineage(self, ledger: str, *, until: Note | None = None) -> list[Note]:
+        """Return the notes up to the newest one or a known one, without those of lost branches."""
         with self._reading() as file:
             content = os.pread(file, os.fstat(file).st_size, 0)
-        kept: list[Note] = []
+        found: list[Note] = []
         for note in _notes(iter(content.splitlines()), ledger):
-            while kept and kept[-1].seq >= note.seq:
-                kept.pop()
-            kept.append(note)
-        return kept
+            while found and found[-1].seq >= note.seq:
+                found.pop()
+            found.append(note)
+            if note == until:
+                break
+        return found
 
     def require_writable(self) -> None:
         """Raise unless a note can be appended, as far as that can be known before."""
@@ -127,7 +146,7 @@ class Witness:
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
                 elif newest != after:
-                    if last in self.lineage(last.ledger):
+                    if _has(file, last):  # another process was faster
                         return
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
                 if size and os.pread(file, 1, size - 1) != b"\n":
@@ -199,12 +218,29 @@ def _ends_with(file: int, size: int, note: Note | None) -> bool:
 
 
 def _newest(file: int, ledger: str) -> Note | None:
+    return next(_backwards(file, ledger), None)
+
+
+def _has(file: int, note: Note) -> bool:
+    """Return whether a note stands in a file, with none of another branch after it."""
+    for found in _backwards(file, note.ledger):
+        if found.seq <= note.seq:
+            return found == note
+    return False
+
+
+def _backwards(file: int, ledger: str) -> Iterator[Note]:
+    """Yield the notes of a ledger, newest first; most often the end of the file is enough."""
     end = os.fstat(file).st_size
-    for start in dict.fromkeys((max(0, end - _TAIL), 0)):
-        content = os.pread(file, end - start, start)
-        if note := next(_notes(reversed(content.splitlines()), ledger), None):
-            return note
-    return None
+    size, seen = _TAIL, 0
+    while True:
+        start = max(0, end - size)
+        lines = os.pread(file, end - start, start).splitlines()
+        found = list(_notes(reversed(lines[1:] if start else lines), ledger))
+        yield from found[seen:]
+        if start == 0:
+            return
+        seen, size = len(found), 8 * size
 
 
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
@@ -217,3 +253,142 @@ def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
                 continue
             if isinstance(found, dict) and found.keys() == _NAMES and found["ledger"] == ledger:
                 yield Note(**found)
+
+
+class Held(Protocol):
+    """The ledger, in one state."""
+
+    def event(self, seq: int) -> Event | None:
+        """Return an event by its number."""
+
+    def events(self, *, since: int = 0) -> Iterable[Event]:
+        """Yield the events after a number, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class News:
+    """What one witness lacks."""
+
+    witness: Witness
+    newest: Note | None
+    notes: list[Note]
+
+
+@dataclass(kw_only=True)
+class Memory:
+    """What the witnesses of a ledger remembered when they were asked.
+
+    Attributes:
+        ledger: the identity: the hash of the first event, which holds a random number; empty for
+            a ledger without events.
+        chosen: the witness that the user named.
+        witnesses: the chosen one, and one in the user's state folder.
+        newest: the newest note of each.
+    """
+
+    ledger: str
+    chosen: Path | None
+    witnesses: list[Witness] = field(init=False)
+    newest: dict[Witness, Note | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.ledger and not _HASH.fullmatch(self.ledger):  # it becomes the name of a file
+            raise CorruptLedgerError(
+                "the ledger is corrupt: the chain of hashes breaks at event 1."
+            )
+        self.witnesses = [] if self.chosen is None else [Witness(self.chosen)]
+        state = os.environ.get("XDG_STATE_HOME", "")
+        try:
+            folder = state if state.startswith("/") else str(Path.home() / ".local" / "state")
+            path = Path(folder) / "dproo" / f"{self.ledger[:32]}.jsonl"
+            self.witnesses.append(Witness(path, is_made=True))
+        except RuntimeError:  # there is no home
+            pass
+        looked = self.witnesses if self.ledger else []
+        self.newest = {one: one.newest(self.ledger) for one in looked}
+
+    def lost(self, held: Held) -> list[Note]:
+        """Return the notes of events that the ledger lacks."""
+        if all(self._is_held(note, held) for note in self.newest.values()):
+            return []
+        hashes = {event.hash for event in held.events()}
+        noted = {
+            note.hash: note
+            for one, newest in self.newest.items()
+            if newest is not None
+            for note in one.lineage(self.ledger, until=newest)
+        }
+        return [note for digest, note in noted.items() if digest not in hashes]
+
+    @staticmethod
+    def _is_held(note: Note | None, held: Held) -> bool:
+        if note is None:
+            return True
+        found = held.event(note.seq)
+        return found is not None and found.hash == note.hash
+
+    def require_all(self, held: Held, path: object) -> None:
+        """Raise unless the ledger holds every event that was noted."""
+        if lost := self.lost(held):
+            raise RolledBackError(
+                f"the ledger {path} lacks {len(lost)} of its events, the last one of "
+                f"{lost[-1].dataset!r}: it is an old copy, or a crash lost them. Put the newest "
+                "copy back, or continue with this one: 'dproo ledger accept-restore' charges again "
+                "what was lost."
+            )
+
+    def require_writable(self) -> None:
+        """Raise unless a witness can be written; the user's own need not be beside another."""
+        if not self._writable():
+            raise UnusableWitnessError(
+                "the ledger's newest event must be remembered outside of it, and there is no home "
+                "folder. Set XDG_STATE_HOME to a folder of yours."
+            )
+
+    def _writable(self) -> list[Witness]:
+        found: list[Witness] = []
+        for one in self.witnesses:
+            try:
+                one.require_writable()
+                found.append(one)
+            except UnusableWitnessError:
+                if not found:
+                    raise
+        return found
+
+    def news(self, held: Held) -> list[News]:
+        """Return what the witnesses lack, for :func:`tell` after the commit."""
+        first = held.event(1)
+        if first is None:
+            return []
+        known = self if self.ledger else Memory(ledger=first.hash, chosen=self.chosen)
+        return [known._news_for(one, held) for one in known._writable()]
+
+    def _news_for(self, witness: Witness, held: Held) -> News:
+        newest = self.newest.get(witness)
+        since = newest.seq if newest is not None else 0
+        if not self._is_held(newest, held):  # an accepted restore: go on from the last of both
+            noted = {note.hash for note in witness.lineage(self.ledger)}
+            since = max((event.seq for event in held.events() if event.hash in noted), default=0)
+        notes = [Note.of(self.ledger, event) for event in held.events(since=since)]
+        return News(witness=witness, newest=newest, notes=notes)
+
+
+def tell(news: Iterable[News], *, timeout: float) -> None:
+    """Write to the witnesses what was committed.
+
+    Raises:
+        ChargedError: it could not be written; the event is in the ledger all the same.
+    """
+    try:
+        for one in news:
+            if one.notes:
+                one.witness.append(one.notes, after=one.newest, timeout=timeout)
+    except UnusableWitnessError as error:
+        raise ChargedError(f"{error} The ledger was written; a charge in it stays.") from None
+
+
+def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
+    """Return the witness that was chosen, else that of ``DPROO_WITNESS``."""
+    named = chosen or os.environ.get("DPROO_WITNESS")
+    return Path(named).absolute() if named else None

@@ -40,9 +40,6 @@ STOPPED = "the release was stopped."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
 
-_COUNTS_PEOPLE = {"unit": "person"}
-"""What the ledger notes of a release that counts people: it must not name the column."""
-
 Result = TypeVar("Result")
 
 _LOG = logging.getLogger("dproo")
@@ -142,7 +139,6 @@ def execute(
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan, stated)
-    unit = {} if request.person is None else _COUNTS_PEOPLE
     with _naming_text(asked):
         entry = guarded(
             lambda: book.reserve(
@@ -151,7 +147,8 @@ def execute(
                 delta=request.delta,
                 neighbours=request.neighbours,
                 records_per_person=request.records_per_person,
-                request=request.public_choices | stated.kept | unit,
+                unit="record" if request.person is None else "person",
+                request=request.public_choices | stated.kept,
             ),
             kept="The charge may stand; see 'dproo ledger show'.",
             refusals=(LedgerError, TypeError, ValueError),

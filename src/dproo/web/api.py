@@ -13,7 +13,7 @@ from starlette.routing import Route
 from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError
 from dproo.ledger import Address, Ledger
-from dproo.ledger.chain import now
+from dproo.ledger.events import now
 from dproo.releases.budget_name import published
 from dproo.report import accounts_object
 from dproo.web import questions

@@ -9,12 +9,12 @@ from dproo.core.amounts import budget_of
 from dproo.core.arguments import refusal
 from dproo.exceptions import DatasetTakenError, MissingLedgerError
 from dproo.ledger import Address, Ledger, in_epsilon
-from dproo.ledger.rules import relation_of, require_name
+from dproo.ledger.rules import Basis, require_name
 from dproo.web.folder import Folder
 from dproo.web.orders import RELATIONS
 from dproo.web.source import FIELDS, Source, texts_of
 
-_FIELDS = (*FIELDS, "budget", "neighbours", "records_per_person")
+_FIELDS = (*FIELDS, "budget", "neighbours", "records_per_person", "unit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,13 @@ class Declaration:
         records = texts["records_per_person"] or "1"
         if not (records.isascii() and records.isdigit()):
             raise ValueError(refusal("records_per_person", "be an integer", records))
-        relation = relation_of(texts["neighbours"], int(records[:_LONGEST]))
+        relation = vars(
+            Basis(
+                neighbours=texts["neighbours"],  # type: ignore[arg-type] # checked there
+                records_per_person=int(records[:_LONGEST]),
+                unit=texts["unit"] or "record",  # type: ignore[arg-type]
+            )
+        )
         _require_free(ledger, dataset)
         return cls(dataset=dataset, budget=texts["budget"], relation=relation, ledger=ledger)
 
@@ -76,8 +82,8 @@ _LONGEST = 20
 
 def _require_free(ledger: Address, dataset: str) -> None:
     try:
-        accounts = Ledger(ledger).show()
+        taken = Ledger(ledger).datasets()
     except MissingLedgerError:
         return
-    if dataset.casefold() in {account.dataset.casefold() for account in accounts}:
+    if dataset.casefold() in {name.casefold() for name in taken}:
         raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))

@@ -13,7 +13,7 @@ from dproo.core.amounts import charge_of
 from dproo.core.arguments import refusal
 from dproo.core.exact import parse_epsilon
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
-from dproo.ledger import Account, Address, BudgetRefused, Ledger, default_path, in_epsilon
+from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.budget_name import remedy
@@ -56,7 +56,7 @@ class Order:
     request: SampleRequest | RowRequest
     source: Source
     texts: dict[str, str] = field(repr=False)
-    account: Account
+    account: Budget
     ledger: Ledger
 
     @classmethod
@@ -197,18 +197,18 @@ def _value(
     )
 
 
-def account_of(path: Address, dataset: str) -> tuple[Ledger, Account]:
+def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
     """Return the ledger and the budget of a dataset, or say how to declare one."""
     try:
         ledger = Ledger(path)
     except MissingLedgerError as error:
         raise MissingLedgerError(f"{error} {remedy(dataset, path)}") from None
-    for account in ledger.show():
-        if account.dataset == dataset:
-            return ledger, account
-    raise UnknownDatasetError(
-        f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
-    )
+    try:
+        return ledger, ledger.budget(dataset)
+    except UnknownDatasetError:
+        raise UnknownDatasetError(
+            f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
+        ) from None
 
 
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:

@@ -1,4 +1,4 @@
-"""Where a ledger may be: only its owner or root can write there, and it is not mounted alone.
+"""Where a ledger is: a file that only its owner can change, or a database of PostgreSQL.
 
 Whoever can write the folder can replace the ledger, or put a journal beside it that SQLite
 would roll the last charges back by. A file that is mounted by itself, as a container does,
@@ -11,10 +11,13 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from dproo.core.arguments import WITHHELD, may_hold_secret
+from dproo.core.user_folders import named_file, user_folder
+from dproo.engines import postgresql_url
 from dproo.exceptions import (
     MissingLedgerError,
     NotALedgerError,
@@ -22,8 +25,63 @@ from dproo.exceptions import (
     UnusableLedgerError,
 )
 
+VARIABLE = "DPROO_LEDGER"
+
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_FACTS = 1 << 12  # bytes that Linux tells of a handle at most
+_FACTS = 1 << 12  # more bytes than Linux ever says about a handle
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database of PostgreSQL that holds a ledger.
+
+    Its text is host, port and name only: the URL may hold a password, and is for the driver.
+
+    >>> print(Database("postgresql://ann:secret@db.example/clinic"))
+    postgresql://db.example/clinic
+    """
+
+    url: str = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return what may be shown."""
+        try:
+            return postgresql_url.public_name(self.url)
+        except ValueError:  # a service, whose file names the database
+            return "in PostgreSQL"
+
+
+Address = Path | Database
+
+
+def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
+    """Return where a ledger is, from a path or a URL.
+
+    Raises:
+        ValueError: it is meant to be a URL of PostgreSQL, and cannot be read as one.
+    """
+    if isinstance(ledger, Database):
+        return ledger
+    if isinstance(ledger, str) and postgresql_url.is_url(ledger):
+        postgresql_url.parsed(ledger, name="ledger")
+        return Database(ledger)
+    return Path(ledger).absolute()
+
+
+def default_path() -> Address:
+    """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
+
+    Raises:
+        ValueError: the variable is relative, or there is neither it nor a home.
+    """
+    if postgresql_url.is_url(os.environ.get(VARIABLE)):
+        return address_of(os.environ[VARIABLE])
+    if chosen := named_file(VARIABLE):
+        return chosen
+    folder = user_folder("XDG_DATA_HOME", ".local", "share")
+    if folder is None:
+        raise ValueError("ledger must be given: this user has no home folder to keep one in.")
+    return folder / "dproo" / "ledger.sqlite3"
 
 
 def require_place(path: Path) -> tuple[int, int]:

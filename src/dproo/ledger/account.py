@@ -1,0 +1,526 @@
+"""The account: one fold over the events, which decides a charge, replays, verifies and shows.
+
+A :class:`Tally` holds the running sums of one dataset. Whether a charge is allowed is asked of it
+and of nothing else, before the charge is written and whenever it is replayed. A :class:`Replay`
+takes all events in, one after the other, and notes what is wrong with any of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from dproo.core.amounts import ATTO, NANO, budget_of, delta_budget_of, in_delta, in_epsilon
+from dproo.core.arguments import refusal
+from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
+from dproo.core.notebook import table
+from dproo.exceptions import (
+    BudgetRefused,
+    CorruptLedgerError,
+    DeltaRefused,
+    LedgerError,
+    OtherRelationError,
+    PureBudgetError,
+    RuleRefused,
+)
+from dproo.ledger.events import (
+    APPROVED,
+    CHARGES,
+    DECLARED,
+    DENIED,
+    NO_EVENT,
+    RECORDED,
+    REQUESTED,
+    RESERVED,
+    RESTORED,
+    Event,
+)
+from dproo.ledger.rules import (
+    NO_LIMITS,
+    PERSON,
+    TERMS,
+    Basis,
+    Limits,
+    Unit,
+    read,
+    rounded_up,
+    shape_fault,
+)
+from dproo.mechanisms import Relation
+
+_TYPES = (int, str, str, int, int, int, str, str, str, str, str)
+
+State = Literal["open", "approved", "denied", "used"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One charge.
+
+    Attributes:
+        entry: its number, for :meth:`Ledger.released`.
+        charge: what it cost, in nano-epsilon.
+        at: when it was reserved, UTC.
+        is_recorded: whether its release can be printed again. If not, the release never
+            ended, and the charge stays.
+        request: the public parameters of the release.
+        delta: what it cost besides, in atto-delta.
+        is_restored: whether it stands for charges that were lost with an old copy.
+        receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
+        spender: the role of the database that made it; none in a file.
+        problem: what is wrong with its events, if anything is.
+    """
+
+    entry: int
+    charge: int
+    at: str
+    is_recorded: bool
+    request: dict[str, Any]
+    delta: int = 0
+    is_restored: bool = False
+    receipt: dict[str, Any] = field(default_factory=dict)
+    spender: str | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """How the budget of one declared dataset stands, in nano-epsilon.
+
+    Attributes:
+        dataset: the declared name.
+        neighbours: the relation for which its epsilons add up.
+        records_per_person: the most records that one protected person may own.
+        unit: whether its releases protect records or people.
+        budget: the total.
+        spent: the sum of all charges, recorded or not.
+        spent_today: the sum of today's charges, by the ledger's clock.
+        delta: the total in atto-delta; 0 for a budget of pure epsilon.
+        delta_spent: the sum of all charges in atto-delta.
+        limits: the rules that were declared with it.
+    """
+
+    dataset: str
+    neighbours: Relation
+    records_per_person: int
+    unit: Unit
+    budget: int
+    spent: int = 0
+    spent_today: int = 0
+    delta: int = 0
+    delta_spent: int = 0
+    limits: Limits = NO_LIMITS
+
+    @property
+    def left(self) -> int:
+        """What may still be charged; nothing where two copies were charged beyond the budget."""
+        return max(0, self.budget - self.spent)
+
+    @property
+    def delta_left(self) -> int:
+        """What delta may still be charged."""
+        return max(0, self.delta - self.delta_spent)
+
+    @property
+    def protects(self) -> str:
+        """Whom a release of it protects."""
+        if self.unit == PERSON:
+            return "one person"
+        count = self.records_per_person
+        return "one record" if count == 1 else f"{count} records"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account(Budget):
+    """A budget and its charges, oldest first."""
+
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A release that needs a second person's approval.
+
+    Attributes:
+        number: of the request, for :meth:`Ledger.approve` and :meth:`Ledger.deny`.
+        dataset: the declared name.
+        charge: what it would cost, in nano-epsilon.
+        delta: the same in atto-delta.
+        at: when it was asked for, UTC.
+        by: the role that asked for it.
+        request: the public parameters of the release, as its receipt will have them.
+        state: what became of it.
+    """
+
+    number: int
+    dataset: str
+    charge: int
+    delta: int
+    at: str
+    by: str
+    request: dict[str, Any]
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What a ledger was found to be.
+
+    Attributes:
+        events: how many it holds.
+        head: the hash of the last one; keep it elsewhere to notice a shortened ledger.
+        accounts: the budgets.
+    """
+
+    events: int
+    head: str
+    accounts: tuple[Account, ...]
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """The terms of a budget, and the running sums of its charges."""
+
+    declared: Event
+    basis: Basis
+    limits: Limits = NO_LIMITS
+    nano: int = 0
+    atto: int = 0
+    restored: int = 0
+    days: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    roles: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    @classmethod
+    def of(cls, declared: Event) -> Tally:
+        """Return the tally of a budget that was just declared."""
+        fields = declared.fields
+        names = ("neighbours", "records_per_person", "unit")
+        basis = Basis(**{name: fields[name] for name in names})
+        return cls(declared=declared, basis=basis, limits=Limits(**fields.get("limits", {})))
+
+    def add(self, event: Event) -> None:
+        """Take a charge in."""
+        self.nano += event.nano
+        self.atto += event.atto
+        self.days[event.at[:10]] += event.nano
+        if event.kind == RESTORED:
+            self.restored += event.nano
+        else:
+            self.roles[event.role] += event.nano
+
+    def require_basis(self, asked: Basis) -> None:
+        """Raise unless a release is for what was declared."""
+        name = self.declared.dataset
+        if asked.unit != self.basis.unit:
+            is_person = self.basis.unit == PERSON
+            raise OtherRelationError(
+                f"person must be {'given' if is_person else 'left out'}: the budget of {name!r} was"
+                f" declared for the unit {self.basis.unit!r}, and the epsilons of people and of"
+                f" records do not add up. Declare another budget with --unit {asked.unit}, and name"
+                " it with --dataset."
+            )
+        for part in ("neighbours", "records_per_person"):
+            declared, given = getattr(self.basis, part), getattr(asked, part)
+            if given != declared:
+                raise OtherRelationError(
+                    refusal(part, f"be {declared!r} as declared", given)
+                    + f" The epsilons of {name!r} add up for that relation only."
+                )
+
+    def require(self, charge: Event, request: Mapping[str, Any], limits: Limits) -> None:
+        """Raise unless a charge fits into what is left and keeps every rule.
+
+        Args:
+            charge: the event, not yet added.
+            request: the public parameters of the release.
+            limits: rules besides those that were declared.
+
+        Raises:
+            BudgetRefused: too little is left.
+            PureBudgetError: the budget has no delta.
+            RuleRefused: a rule forbids it.
+        """
+        name, total = self.declared.dataset, self.declared
+        if charge.atto and not total.atto:
+            raise PureBudgetError(
+                f"{refusal('delta', 'be 0 as declared', in_delta(charge.atto))} "
+                f"The budget of {name!r} is pure epsilon."
+            )
+        if charge.atto and charge.atto > total.atto - self.atto:
+            left = max(0, total.atto - self.atto)
+            raise DeltaRefused(name, asked=charge.atto, left=left)
+        if charge.nano > total.nano - self.nano:
+            raise BudgetRefused(name, asked=charge.nano, left=max(0, total.nano - self.nano))
+        theirs = self.roles.get(charge.role, 0) + self.restored
+        sums = {
+            "per_release": charge.nano,
+            "per_day": self.days.get(charge.at[:10], 0) + charge.nano,
+            "per_spender": theirs + charge.nano if charge.role else None,
+        }
+        for rules in (self.limits, limits):
+            rules.require(name, request, at=charge.at, sums=sums)
+
+    def budget(self, day: str) -> Budget:
+        """Return how the budget stands on a day."""
+        return Budget(
+            dataset=self.declared.dataset,
+            neighbours=self.basis.neighbours,
+            records_per_person=self.basis.records_per_person,
+            unit=self.basis.unit,
+            budget=self.declared.nano,
+            spent=self.nano,
+            spent_today=self.days.get(day, 0),
+            delta=self.declared.atto,
+            delta_spent=self.atto,
+            limits=self.limits,
+        )
+
+
+class BrokenRule(Exception):  # noqa: N818 - it never leaves the replay
+    """What is wrong with an event."""
+
+
+@dataclass
+class Replay:
+    """All events, taken in one after the other.
+
+    Attributes:
+        tallies: the running sums, by dataset.
+        lines: the charges, by number.
+        requests: by number.
+        problems: what is wrong, by the number of the event.
+        count: how many events were taken in.
+        head: the hash of the last one.
+        hashes: those of all events.
+    """
+
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    lines: dict[int, tuple[str, Line]] = field(default_factory=dict)
+    requests: dict[int, Asked] = field(default_factory=dict)
+    problems: dict[int, str] = field(default_factory=dict)
+    count: int = 0
+    head: str = NO_EVENT
+    hashes: set[str] = field(default_factory=set)
+    _at: str = ""
+    _asked: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    _ids: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Replay:
+        """Return the replay of events."""
+        replay = cls()
+        for event in events:
+            replay.take(event)
+        return replay
+
+    def take(self, event: Event) -> None:
+        """Take one event in; what is wrong with it is noted, and a charge counts all the same."""
+        self.count += 1
+        if tuple(map(type, event)) != _TYPES:  # a file holds whatever is put into it
+            self.problems[self.count] = "the chain of hashes breaks"
+            return
+        if event.seq != self.count or event.hash != event.link(self.head):
+            self.problems[self.count] = "the chain of hashes breaks"
+            self.count = event.seq
+        self.head = event.hash
+        self.hashes.add(event.hash)
+        try:
+            self._apply(event)
+        except (BrokenRule, LedgerError) as broken:
+            self._mark(event, str(broken))
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+            self._mark(event, "its text cannot be read")
+
+    def _mark(self, event: Event, problem: str) -> None:
+        self.problems.setdefault(event.seq, problem)
+        if event.kind in CHARGES and event.seq not in self.lines:
+            self._charge(event, request={}, problem=problem)
+        elif event.kind == RECORDED and event.entry in self.lines:
+            name, line = self.lines[event.entry]
+            self.lines[event.entry] = name, replace(line, problem=line.problem or problem)
+
+    def _apply(self, event: Event) -> None:
+        if event.kind != RECORDED:
+            if not event.at >= self._at:
+                raise BrokenRule("its time goes back")
+            self._at = event.at
+        if event.id in self._ids:
+            raise BrokenRule("its id was used before")
+        self._ids.add(event.id)
+        rules: dict[str, Callable[..., None]] = {
+            DECLARED: self._declared,
+            RESERVED: self._reserved,
+            RECORDED: self._recorded,
+            RESTORED: self._restored,
+            REQUESTED: self._requested,
+            APPROVED: self._decided,
+            DENIED: self._decided,
+        }
+        rules[event.kind](event, **event.fields)
+
+    def _declared(
+        self,
+        event: Event,
+        *,
+        budget: str,
+        neighbours: str,
+        records_per_person: int,
+        unit: str,
+        delta: str | None = None,
+        limits: dict[str, Any] | None = None,
+    ) -> None:
+        del neighbours, records_per_person, unit, limits
+        _require(event.dataset not in self.tallies, "the name has a budget already")
+        self.tallies[event.dataset] = Tally.of(event)
+        total = 0 if delta is None else delta_budget_of(read(delta))
+        _require(
+            (event.entry, event.nano, event.atto) == (0, budget_of(read(budget)), total),
+            "its numbers are not those of its text",
+        )
+
+    def _reserved(
+        self, event: Event, *, epsilon: str, request: dict[str, Any], delta: str | None = None
+    ) -> None:
+        tally = self.tallies[event.dataset]
+        self._charge(event, request=request, add=False)
+        try:
+            _require_cost(event, epsilon, delta)
+            _require_shape("request", request)
+            tally.require(event, request, NO_LIMITS)
+            if event.entry:
+                self._use(event, (event.dataset, epsilon, delta, request, event.role))
+            else:
+                _require(not tally.limits.needs_approval(event.nano), "nobody has approved it")
+        finally:
+            tally.add(event)
+
+    def _use(self, event: Event, asked: tuple[Any, ...]) -> None:
+        """Use an approval up; it is good for the very release and person that asked."""
+        request = self.requests[event.entry]
+        is_same = self._asked[event.entry] == asked
+        _require(is_same and request.state == APPROVED, "its approval is of something else")
+        self.requests[event.entry] = replace(request, state="used")
+
+    def _requested(
+        self, event: Event, *, epsilon: str, request: dict[str, Any], delta: str | None = None
+    ) -> None:
+        _require(event.dataset in self.tallies and event.entry == 0, "it belongs to no budget")
+        asked = Asked(
+            number=event.seq,
+            dataset=event.dataset,
+            charge=event.nano,
+            delta=event.atto,
+            at=event.at,
+            by=event.role,
+            request=request,
+            state="open",
+        )
+        self.requests[event.seq] = asked
+        self._asked[event.seq] = (event.dataset, epsilon, delta, request, event.role)
+        _require_cost(event, epsilon, delta)
+        _require_shape("request", request)
+
+    def _decided(self, event: Event) -> None:
+        asked = self.requests[event.entry]
+        _require(
+            asked.state == "open" and asked.dataset == event.dataset and asked.by != event.role,
+            "it decides nothing that is open, or what the same role has asked for",
+        )
+        _require(event.nano == event.atto == 0, "it charges something")
+        decision: State = "approved" if event.kind == APPROVED else "denied"
+        self.requests[event.entry] = replace(asked, state=decision)
+
+    def _restored(self, event: Event, *, head: str) -> None:
+        """Charge what was lost, whether or not it fits: it was released."""
+        self._charge(event, request={})
+        _require(event.entry == 0 and min(event.nano, event.atto) >= 0, "its numbers are wrong")
+        _require(len(head) == len(NO_EVENT), "it names no event")
+
+    def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> None:
+        name, line = self.lines[event.entry]
+        _require(not (line.is_recorded or line.is_restored), "its charge is recorded already")
+        self.lines[event.entry] = name, replace(line, is_recorded=True, receipt=receipt)
+        numbers = event.nano, event.atto, event.at
+        is_right = name == event.dataset and numbers == (0, 0, "")
+        _require(is_right, "it is not of its charge")
+        _require_shape("receipt", receipt)
+
+    def _charge(
+        self,
+        event: Event,
+        *,
+        request: dict[str, Any],
+        problem: str | None = None,
+        add: bool = True,
+    ) -> None:
+        """Note a charge, whatever is wrong with it."""
+        line = Line(
+            entry=event.seq,
+            charge=event.nano,
+            at=event.at,
+            is_recorded=False,
+            request=request if isinstance(request, dict) else {},
+            delta=event.atto,
+            is_restored=event.kind == RESTORED,
+            spender=event.role or None,
+            problem=problem,
+        )
+        self.lines[event.seq] = event.dataset, line
+        if add and event.dataset in self.tallies:
+            self.tallies[event.dataset].add(event)
+
+    def accounts(self, day: str = "") -> tuple[Account, ...]:
+        """Return the accounts, in the order of their declaration."""
+        lines: dict[str, list[Line]] = {name: [] for name in self.tallies}
+        for number, (name, line) in self.lines.items():
+            problem = line.problem or self.problems.get(number)
+            shown = replace(line, problem=problem) if problem != line.problem else line
+            lines.setdefault(name, []).append(shown)
+        return tuple(
+            Account(**vars(tally.budget(day)), lines=tuple(lines[name]))
+            for name, tally in self.tallies.items()
+        )
+
+    def require_intact(self, ledger: object) -> None:
+        """Raise if anything was wrong with any event."""
+        if self.problems:
+            seq, problem = min(self.problems.items())
+            more = len(self.problems) - 1
+            also = f" So do {more} others." if more else ""
+            raise CorruptLedgerError(
+                f"the ledger {ledger} is corrupt: event {seq} breaks the rules: {problem}.{also}"
+            )
+
+
+def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - it is what must hold
+    if not condition:
+        raise BrokenRule(problem)
+
+
+def _require_cost(event: Event, epsilon: str, delta: str | None) -> None:
+    exact = read(epsilon)
+    _require(EPSILON_MIN <= exact <= EPSILON_MAX, "its epsilon is out of bounds")
+    small = 0 if delta is None else rounded_up(read(delta), ATTO)
+    _require(
+        (event.nano, event.atto) == (rounded_up(exact, NANO), small) and small <= TERMS["atto"],
+        "its charge is not that of its epsilon and delta",
+    )
+
+
+def _require_shape(part: str, value: object) -> None:
+    fault = shape_fault(part, value)
+    _require(fault is None, f"of its {part}, {fault}")
+
+
+def budgets(accounts: Iterable[Account]) -> str:
+    """Return the accounts as a table for a notebook."""
+    heads = ("dataset", "epsilon left", "of", "charges", "neighbours")
+    rows = []
+    for one in accounts:
+        left, of = in_epsilon(one.left), in_epsilon(one.budget)
+        rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
+    return table("Privacy budgets", rows, heads=heads)
+
+

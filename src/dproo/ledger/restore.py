@@ -1,0 +1,135 @@
+"""Copies of a ledger: moving one elsewhere, and going on with an old one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dproo.exceptions import NotEmptyLedgerError
+from dproo.ledger.account import Replay
+from dproo.ledger.events import RESTORED, Draft
+from dproo.ledger.ledger import Ledger
+from dproo.ledger.location import Database, address_of
+from dproo.ledger.rules import TERMS
+from dproo.ledger.stores import PATIENCE, Session, store_of
+from dproo.ledger.witness import Memory, News, Note, named_witness, tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """What a ledger lacks of one dataset after an old copy was put back.
+
+    Attributes:
+        dataset: the declared name.
+        charge: the sum of the lost charges, in nano-epsilon.
+        delta: the same in atto-delta.
+        is_declared: whether the ledger has its declaration, and can charge it again.
+    """
+
+    dataset: str
+    charge: int
+    delta: int
+    is_declared: bool
+
+
+def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
+    """Copy every event of a ledger into an empty one.
+
+    Both are then the same ledger, by chain and by identity: what is charged to one of them makes
+    the other an old copy, which a witness refuses.
+
+    Args:
+        source: the ledger to read; it is verified first.
+        target: a new file, or a database with an empty ledger. There the role must own the
+            ledger's tables, as the one that installed it does.
+
+    Raises:
+        NotEmptyLedgerError: the target holds events.
+    """
+    with source._reading() as session:  # noqa: SLF001 - a part of the same package
+        session.require_intact()
+        chain = list(session.events())
+    Replay.of(chain).require_intact(source.path)
+    made = Ledger.create(target)
+
+    def write(session: Session[Memory]) -> None:
+        held = list(session.events())
+        if held and not (session.is_again and held == chain):
+            raise NotEmptyLedgerError(f"the ledger {made.path} must be empty to be copied into.")
+        if not held:
+            session.insert(chain)
+
+    made._write(write)  # noqa: SLF001
+    made.verify()
+    return made
+
+
+def accept_restore(
+    path: str | os.PathLike[str] | Database,
+    *,
+    timeout: float = PATIENCE,
+    witness: str | Path | None = None,
+) -> list[Loss]:
+    """Charge again what an old copy of a ledger lacks, so that it can be used.
+
+    Guarantee: no budget has more left than before the loss, as far as a witness noted it.
+
+    Args:
+        path: the ledger, as in :class:`Ledger`.
+        timeout: seconds to wait for other processes.
+        witness: as in :class:`Ledger`.
+
+    Returns:
+        What was lost of each dataset. One whose declaration was lost cannot be charged.
+
+    Raises:
+        ValueError: the ledger lacks nothing.
+    """
+    address = address_of(path)
+    chosen = named_witness(witness)
+
+    def look(identity: str) -> Memory:
+        return Memory(ledger=identity, chosen=chosen)
+
+    def restore(session: Session[Memory]) -> tuple[list[Loss], list[News]]:
+        memory: Any = session.looked
+        memory.require_writable()
+        lost = memory.lost(session)
+        if not lost:
+            raise ValueError(f"the ledger {address} lacks nothing; there is no restore to accept.")
+        names = session.names()
+        found = _losses(lost, names)
+        newest = lost[-1].hash
+        restored = (event for event in session.events() if event.kind == RESTORED)
+        if all(event.fields["head"] != newest for event in restored):  # else a crash came between
+            nothing = Loss(dataset=names[0], charge=0, delta=0, is_declared=True)
+            for loss in [loss for loss in found if loss.is_declared] or [nothing]:
+                draft = Draft(
+                    kind=RESTORED,
+                    dataset=loss.dataset,
+                    nano=loss.charge,
+                    atto=min(loss.delta, TERMS["atto"]),
+                    body={"head": newest},
+                )
+                session.append(draft)
+        return found, memory.news(session)
+
+    found, news = store_of(address, timeout=timeout).write(look, restore)
+    tell(news, timeout=timeout)
+    return found
+
+
+def _losses(lost: Iterable[Note], declared: Iterable[str]) -> list[Loss]:
+    """Return what was lost of each dataset, those without a charge included."""
+    sums: dict[str, tuple[int, int]] = {}
+    for note in lost:
+        nano, atto = sums.get(note.dataset, (0, 0))
+        sums[note.dataset] = nano + note.nano, atto + note.atto
+    known = set(declared)
+    return [
+        Loss(dataset=name, charge=nano, delta=atto, is_declared=name in known)
+        for name, (nano, atto) in sums.items()
+    ]

@@ -1,0 +1,148 @@
+"""What both stores share: the queries of one transaction, and what a store promises."""
+
+from __future__ import annotations
+
+import difflib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Generic, Protocol, TypeVar
+
+from dproo.core.arguments import refusal
+from dproo.exceptions import UnknownDatasetError
+from dproo.ledger.account import Tally
+from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
+from dproo.ledger.location import Address
+
+PATIENCE = 30
+"""Seconds to wait for other processes."""
+
+Looked = TypeVar("Looked")
+Result = TypeVar("Result")
+
+Look = Callable[[str], Looked]
+"""Asks the witnesses, given the identity of a ledger: the hash of its first event, or nothing."""
+
+
+class Rows(Protocol):
+    """The answer to a query."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, if there is one."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows."""
+
+
+class Session(ABC, Generic[Looked]):
+    """A ledger inside a transaction, in one state.
+
+    Attributes:
+        looked: what the witnesses knew; never more than the state that this session sees.
+        is_again: whether the action ran before and the answer to its commit was lost, so that
+            what it wrote may be there.
+    """
+
+    looked: Looked
+    is_again: bool = False
+
+    @abstractmethod
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
+        """Run a query of our own whose parameters are written as question marks."""
+
+    @abstractmethod
+    def append(self, draft: Draft) -> Event:
+        """Write the next event, if the rules allow it.
+
+        Raises:
+            LedgerError: they do not; nothing is written.
+        """
+
+    @abstractmethod
+    def insert(self, events: list[Event]) -> None:
+        """Write events as they are, into a ledger that holds none."""
+
+    @abstractmethod
+    def tally(self, dataset: str) -> Tally:
+        """Return the sums of a dataset.
+
+        Raises:
+            UnknownDatasetError: it has no budget.
+        """
+
+    @abstractmethod
+    def now(self) -> str:
+        """Return the time as events keep it; it never goes back in a ledger."""
+
+    def require_intact(self) -> None:
+        """Raise if what holds the events is damaged."""
+
+    def events(self, *, since: int = 0) -> Iterator[Event]:
+        """Yield the events after a number, in order."""
+        rows = self.execute(f"SELECT {COLUMNS} FROM event WHERE seq > ? ORDER BY seq", (since,))  # noqa: S608 - no outside text
+        return map(Event._make, rows)
+
+    def event(self, seq: int) -> Event | None:
+        """Return an event by its number."""
+        return self.one("seq = ?", seq)
+
+    def one(self, condition: str, *values: object) -> Event | None:
+        """Return the first event that meets a condition of our own."""
+        query = f"SELECT {COLUMNS} FROM event WHERE {condition} ORDER BY seq LIMIT 1"  # noqa: S608 - as above
+        row = self.execute(query, values).fetchone()
+        return None if row is None else Event._make(row)
+
+    def declared(self, dataset: object) -> Event:
+        """Return the declaration of a dataset.
+
+        Raises:
+            UnknownDatasetError: it has no budget.
+        """
+        found = None
+        if isinstance(dataset, str) and dataset.isprintable():
+            found = self.one("kind = 'declared' AND dataset = ?", dataset)
+        if found is None:
+            near = difflib.get_close_matches(str(dataset), self.names(), n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]!r}?" if near else "'dproo ledger init' declares one."
+            raise UnknownDatasetError(
+                f"{refusal('dataset', 'have a declared budget', dataset)} {hint}"
+            )
+        return found
+
+    def names(self) -> list[str]:
+        """Return the datasets that have a budget, in the order of their declaration."""
+        rows = self.execute("SELECT dataset FROM event WHERE kind = 'declared' ORDER BY seq")
+        return [name for (name,) in rows]
+
+    def head(self) -> tuple[int, str]:
+        """Return number and hash of the last event."""
+        row = self.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
+        return (0, NO_EVENT) if row is None else tuple(row)
+
+
+class Store(Protocol):
+    """A file or a database.
+
+    Guarantee: writers exclude each other, what :meth:`write` has returned from is durable, and
+    an action that raises leaves the ledger as it was.
+    """
+
+    @property
+    def address(self) -> Address:
+        """Where it is; its text may be shown."""
+
+    def create(self) -> None:
+        """Make the ledger where it is missing, if that is for this software to do."""
+
+    def reading(
+        self, look: Look[Looked], *, is_checked: bool = True
+    ) -> AbstractContextManager[Session[Looked]]:
+        """Begin a transaction that sees one state of the ledger.
+
+        Args:
+            look: asks the witnesses; what they know is never newer than that state.
+            is_checked: whether a file with an edited event is refused.
+        """
+
+    def write(self, look: Look[Looked], action: Callable[[Session[Looked]], Result]) -> Result:
+        """Run an action, commit, and return what it returned; it may run twice, and count once."""

@@ -1,0 +1,503 @@
+"""A ledger in PostgreSQL, which many people and machines share.
+
+The table of events is written by functions of the database only (``schema.sql``): they hold the
+lock, the cap, the rules, the chain and the clock against whoever calls them. They decide a charge
+as :class:`~dproo.ledger.account.Tally` does, by the same terms, and a replay checks them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from dproo.core.amounts import in_delta
+from dproo.core.arguments import refusal
+from dproo.engines import postgresql_url
+from dproo.engines.postgresql_session import connect
+from dproo.exceptions import (
+    AlreadyRecordedError,
+    BudgetRefused,
+    BusyLedgerError,
+    ChargedError,
+    CorruptLedgerError,
+    DatasetTakenError,
+    DeltaRefused,
+    FullDiskError,
+    LedgerError,
+    MissingLedgerError,
+    PureBudgetError,
+    ReadOnlyLedgerError,
+    RoleError,
+    RuleRefused,
+    UnknownEntryError,
+    UnreachableLedgerError,
+    UnusableLedgerError,
+)
+from dproo.ledger.account import Tally
+from dproo.ledger.events import (
+    COLUMNS,
+    DECLARED,
+    NO_EVENT,
+    RECORDED,
+    REQUESTED,
+    RESERVED,
+    RESTORED,
+    Draft,
+    Event,
+    canonical,
+)
+from dproo.ledger.location import Database
+from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, exceeded
+from dproo.ledger.stores.base import Look, Looked, Result, Rows, Session
+from dproo.ledger.stores.sqlite import require_version
+
+ROLES = ("dproo_owner", "dproo_spender", "dproo_auditor")
+
+_OLDEST = 140000  # PostgreSQL 14
+_ROLE = (
+    "DO $$ BEGIN CREATE ROLE {} NOLOGIN; "
+    "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
+)
+_SETTINGS = (
+    "SET LOCAL search_path = pg_catalog, dproo, pg_temp; "
+    "SET LOCAL standard_conforming_strings = on"
+)
+_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_IDENTITY = "SELECT hash FROM dproo.event WHERE seq = 1"
+_SUMS = (
+    "SELECT left(at, 10), role, kind, sum(nano), sum(atto) FROM event WHERE dataset = ?"
+    " AND kind IN ('reserved', 'restored') GROUP BY 1, 2, 3"
+)
+_PAUSE = 0.05  # between attempts to reach a server that restarts
+_LOST = "lost the connection. Nothing was charged; try again."
+
+_SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
+    "42501": (
+        RoleError,
+        "may not be used so by this role: dproo_owner declares, dproo_spender releases.",
+    ),
+    "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
+    "55P03": (
+        BusyLedgerError,
+        "was held by other processes for too long. Nothing was charged; try again.",
+    ),
+}
+_MISSING = (MissingLedgerError, "is not there. 'dproo ledger install' makes it in the database.")
+_STANDBY = (ReadOnlyLedgerError, "cannot be written: the server is a copy of another one.")
+_SENTENCES |= dict.fromkeys(("0A000", "25006"), _STANDBY)
+_SENTENCES |= dict.fromkeys(("3F000", "42P01", "42703", "42883"), _MISSING)
+_ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing was charged.")
+
+
+class LostError(Exception):
+    """The connection is gone, and with it the answer."""
+
+
+@dataclass(eq=False, kw_only=True)
+class PostgresqlSession(Session[Looked]):
+    """A connection inside a transaction."""
+
+    connection: Any = field(repr=False)
+    looked: Looked
+    address: Database
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
+        """Run a query whose parameters are written as question marks."""
+        return self.connection.execute(  # type: ignore[no-any-return]
+            query.replace("?", "%s"), parameters or None
+        )
+
+    def now(self) -> str:
+        """Return the time of the server."""
+        (found,) = self.execute("SELECT dproo.now()").fetchone()
+        return str(found)
+
+    def tally(self, dataset: str) -> Tally:
+        """Return the sums of a dataset, which the database adds up."""
+        tally = Tally.of(self.declared(dataset))
+        for day, role, kind, nano, atto in self.execute(_SUMS, (dataset,)):
+            charge = tally.declared._replace(kind=kind, role=role, at=day)
+            tally.add(charge._replace(nano=int(nano), atto=int(atto)))
+        return tally
+
+    def append(self, draft: Draft) -> Event:
+        """Have the database write the next event, by the function of its kind."""
+        if self.is_again and (sent := self.one("id = ?", draft.id)):
+            return sent
+        if draft.kind == RESERVED:
+            self.declared(draft.dataset)  # names what is near, where it has no budget
+        if draft.kind == DECLARED:
+            self._require_free(draft.dataset)
+        function, arguments = _call(draft)
+        places = ", ".join("?" * len(arguments))
+        query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - names of our own
+        try:
+            event = Event._make(self.execute(query, arguments).fetchone())
+        except postgresql_url.driver().Error as error:
+            if refused := _refusal(error, draft):
+                raise refused from None
+            raise
+        self._require_asked(event, draft)
+        return event
+
+    def _require_free(self, dataset: str) -> None:
+        if dataset.casefold() in {name.casefold() for name in self.names()}:
+            raise _taken(dataset)
+
+    def _require_asked(self, event: Event, draft: Draft) -> None:
+        """Raise unless the event says what was asked for, and follows in the chain."""
+        before = self.event(event.seq - 1)
+        link = event.link(NO_EVENT if before is None else before.hash)
+        is_asked = event[2:6:2] == (draft.dataset, draft.nano) and event.atto == draft.atto
+        kinds = {draft.kind, REQUESTED} if draft.kind == RESERVED else {draft.kind}
+        has_body = event.body == canonical(draft.body)
+        if not (is_asked and has_body and event.kind in kinds and event.hash == link):
+            raise self._corrupt("its functions write other events than were asked for.")
+
+    def insert(self, events: list[Event]) -> None:
+        """Write events as they are, which only the role that owns the table can do."""
+        places = ", ".join(["%s"] * len(Event._fields))
+        with self.connection.cursor() as cursor:
+            cursor.executemany(f"INSERT INTO event ({COLUMNS}) VALUES ({places})", events)  # noqa: S608 - as above
+        self.execute("UPDATE head SET seq = ?", (len(events),))
+
+    def require_intact(self) -> None:
+        """Raise unless the lock of the writers stands at the last event."""
+        (last,) = self.execute("SELECT seq FROM head").fetchone()
+        (count,) = self.execute("SELECT count(*) FROM event").fetchone()
+        if not last == count == self.head()[0]:
+            raise self._corrupt("its end is not that of its events.")
+
+    def _corrupt(self, what: str) -> CorruptLedgerError:
+        return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")
+
+
+@dataclass(frozen=True, eq=False)
+class PostgresqlStore:
+    """A ledger in a database.
+
+    Connections are kept for the next transaction, by process: a fork uses none of its parent's.
+    """
+
+    address: Database
+    timeout: float = field(kw_only=True)
+    _idle: dict[int, list[Any]] = field(
+        default_factory=lambda: defaultdict(list), init=False, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _close, self._idle)
+
+    def create(self) -> None:
+        """Leave the ledger to ``dproo ledger install``, which needs the rights to make roles."""
+
+    @contextmanager
+    def reading(
+        self, look: Look[Looked], *, is_checked: bool = True
+    ) -> Iterator[PostgresqlSession[Looked]]:
+        """Begin a transaction that sees one state of the ledger."""
+        del is_checked  # the database lets nobody edit an event
+        try:
+            with self._transaction(_READING, look) as session:
+                yield session
+                session.execute("COMMIT")
+        except LostError:
+            raise UnreachableLedgerError(f"the ledger {self.address} {_LOST}") from None
+
+    def write(
+        self, look: Look[Looked], action: Callable[[PostgresqlSession[Looked]], Result]
+    ) -> Result:
+        """Run an action, and commit.
+
+        Where the connection is lost it is made anew, and the action runs again: an event that
+        was committed although the answer was lost is found by its id.
+        """
+        is_again = is_sent = False
+        end = None
+        while True:
+            try:
+                with self._transaction(_WRITING, look) as session:
+                    session.is_again = is_again
+                    if is_again:  # whoever held the lock, perhaps this process, has ended
+                        session.execute("SELECT dproo.lock()")
+                    result = action(session)
+                    is_sent = True
+                    session.execute("COMMIT")
+                    return result
+            except (LostError, UnreachableLedgerError) as error:
+                if isinstance(error, UnreachableLedgerError) and not is_again:
+                    raise
+                is_again = True
+                end = end or time.monotonic() + self.timeout
+                if time.monotonic() > end:
+                    raise self._given_up(is_sent=is_sent) from None
+            time.sleep(_PAUSE)
+
+    @contextmanager
+    def _transaction(self, begin: str, look: Look[Looked]) -> Iterator[PostgresqlSession[Looked]]:
+        """Yield a session; without a commit, or after an error, all is rolled back.
+
+        The witnesses are asked before the transaction begins: what others commit meanwhile is
+        then in what it sees.
+        """
+        connection = failure = None
+        try:
+            connection = self._connection()
+            yield self._begun(connection, begin, look)
+        except postgresql_url.driver().Error as error:
+            failure = self._failure(error, connection)
+        finally:
+            if connection is not None:
+                self._put_back(connection)
+        if failure is not None:
+            try:
+                raise failure
+            finally:
+                del failure  # its traceback holds this frame, which would hold the connection
+
+    def _begun(
+        self, connection: Any, begin: str, look: Look[Looked]
+    ) -> PostgresqlSession[Looked]:
+        patience = f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}"
+        while True:
+            row = connection.execute(_IDENTITY).fetchone()
+            known = "" if row is None else row[0]
+            looked = look(known)
+            connection.execute(f"{begin}; {_SETTINGS}; {patience}")
+            (version,) = connection.execute("SELECT format FROM dproo.head").fetchone()
+            require_version(version, self.address)
+            row = connection.execute(_IDENTITY).fetchone()
+            if known == ("" if row is None else row[0]):
+                return PostgresqlSession(
+                    connection=connection, looked=looked, address=self.address
+                )
+            connection.execute("ROLLBACK")  # its first event was written meanwhile
+
+    def _connection(self) -> Any:
+        """Return a connection that was kept, if it still answers, or a new one."""
+        mine = self._idle[os.getpid()]
+        with suppress(IndexError):  # none is left; another thread may have taken the last one
+            while kept := mine.pop():
+                try:
+                    kept.execute("SELECT 1")
+                except postgresql_url.driver().Error:
+                    kept.close()
+                else:
+                    return kept
+        try:
+            made = connect(self.address.url, name="ledger")
+        except ValueError as error:
+            raise UnreachableLedgerError(
+                f"the ledger {self.address} could not be reached: {error}"
+            ) from None
+        made.autocommit = True  # transactions are begun and ended by statements
+        made.execute("SET client_encoding TO 'UTF8'")
+        return made
+
+    def _failure(self, error: Any, connection: Any) -> Exception:
+        """Return what to raise for an error of the driver, whose own text is never repeated."""
+        code = error.sqlstate
+        if code is None or code.startswith(("08", "57P")) or code == "25P03":
+            if connection is not None:
+                connection.close()
+            return LostError()
+        kind, sentence = _SENTENCES.get(code, _ELSE)
+        if kind is MissingLedgerError and connection is not None:
+            with suppress(postgresql_url.driver().Error):
+                connection.execute("ROLLBACK")
+                (version,) = connection.execute("SELECT format FROM dproo.head").fetchone()
+                try:
+                    require_version(version, self.address)
+                except LedgerError as other:
+                    return other
+        return kind(f"the ledger {self.address} {sentence}")
+
+    def _put_back(self, connection: Any) -> None:
+        """Keep a connection that is idle; one in a transaction rolls it back first."""
+        status = postgresql_url.driver().pq.TransactionStatus
+        with suppress(postgresql_url.driver().Error):
+            if connection.pgconn.transaction_status in {status.INTRANS, status.INERROR}:
+                connection.execute("ROLLBACK")
+            if connection.pgconn.transaction_status == status.IDLE:
+                self._idle[os.getpid()].append(connection)
+                return
+        connection.close()
+
+    def _given_up(self, *, is_sent: bool) -> LedgerError:
+        if is_sent:
+            return ChargedError(
+                f"the ledger {self.address} was lost in the middle of a commit, and a charge may "
+                "stand; see 'dproo ledger show'."
+            )
+        return UnreachableLedgerError(f"the ledger {self.address} {_LOST}")
+
+
+def _close(idle: dict[int, list[Any]]) -> None:
+    for connection in idle.get(os.getpid(), []):
+        connection.close()
+
+
+def _call(draft: Draft) -> tuple[str, tuple[Any, ...]]:
+    """Return the function that writes an event, and its arguments; it adds the time itself.
+
+    >>> draft = Draft(kind="recorded", dataset="a", body={"receipt": {"k": 9}}, entry=2, id="b")
+    >>> _call(draft)
+    ('record', (2, '{"k":9}', 'b'))
+    """
+    kind, dataset, body, entry = draft.kind, draft.dataset, draft.body, draft.entry
+    delta = body.get("delta")
+    if kind == DECLARED:
+        rules = canonical(body["limits"]) if "limits" in body else None
+        basis = body["neighbours"], body["records_per_person"], body["unit"]
+        return "declare_budget", (dataset, body["budget"], delta, *basis, rules, draft.id)
+    if kind == RESERVED:
+        rules = canonical(draft.limits.declared) if draft.limits.declared else None
+        request = canonical(body["request"])
+        return "reserve", (dataset, body["epsilon"], delta, request, rules, draft.id)
+    if kind == RECORDED:
+        return "record", (entry, canonical(body["receipt"]), draft.id)
+    if kind == RESTORED:
+        return "restore", (dataset, draft.nano, draft.atto, body["head"], draft.id)
+    return "decide", (entry, kind, draft.id)
+
+
+def _refusal(error: Any, draft: Draft) -> LedgerError | None:
+    """Return the refusal that a function of the ledger has raised, in the words of a file's."""
+    code, detail = error.sqlstate or "", (error.diag.message_detail or "").split()
+    name = draft.dataset
+    match code:
+        case "DP001":
+            return BudgetRefused(name, asked=int(detail[0]), left=int(detail[1]))
+        case "DP002":
+            return DeltaRefused(name, asked=int(detail[0]), left=int(detail[1]))
+        case "DP003":
+            return _rule_refused(name, detail, draft)
+        case "DP005":
+            return _taken(name)
+        case "DP006":
+            sentence = "be the number of a charge of your own in this ledger"
+            return UnknownEntryError(refusal("entry", sentence, draft.entry))
+        case "DP007":
+            return AlreadyRecordedError(
+                f"entry must not be recorded yet, got {draft.entry}. "
+                "One charge pays for one release."
+            )
+        case "DP008":
+            return PureBudgetError(
+                f"{refusal('delta', 'be 0 as declared', in_delta(draft.atto))} "
+                f"The budget of {name!r} is pure epsilon."
+            )
+        case "DP009":
+            return UnknownEntryError(refusal("request", "be the number of an open one", draft.entry))
+    return None
+
+
+def _taken(dataset: str) -> DatasetTakenError:
+    return DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+
+
+def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
+    rule, *rest = detail
+    if rule in ALLOWANCES:
+        return exceeded(rule, dataset, amount=int(rest[0]), most=int(rest[1]))
+    if rule in {"denied", "open"}:
+        told = (
+            f"request {rest[0]} was denied"
+            if rule == "denied"
+            else f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
+        )
+        return RuleRefused("approval_above", dataset, told)
+    # The sentence is the rule's own: what the database refused, Python refuses as well.
+    limits = Limits(**json.loads(" ".join(rest)))
+    request = draft.body["request"]
+    try:
+        limits.require(dataset, request, at="9999", sums=dict.fromkeys(ALLOWANCES, 0))
+    except RuleRefused as refused:
+        return refused
+    return RuleRefused(rule, dataset, "it forbids the release")
+
+
+def install(database: Database) -> bool:
+    """Make an empty ledger in a database, and the roles where they are missing.
+
+    Returns:
+        Whether it was made; one that is there is left as it is.
+
+    Raises:
+        LedgerError: the server cannot be reached, is too old, or does not let this role do it.
+    """
+    try:
+        connection = connect(database.url, name="ledger")
+    except ValueError as error:
+        raise UnusableLedgerError(f"the ledger {database} could not be made: {error}") from None
+    psycopg = postgresql_url.driver()
+    failure: LedgerError
+    try:
+        with closing(connection), connection.transaction():
+            return _make(connection, database)
+    except psycopg.errors.InsufficientPrivilege:
+        failure = RoleError(
+            f"the ledger {database} could not be made: the role needs CREATE on the database and "
+            "CREATEROLE."
+        )
+    except psycopg.Error:
+        failure = UnusableLedgerError(
+            f"the ledger {database} could not be made: the database refused; details are withheld."
+        )
+    raise failure
+
+
+def _make(connection: Any, database: Database) -> bool:
+    execute = connection.execute
+    execute("SET LOCAL search_path = pg_catalog, pg_temp")
+    execute("SET LOCAL standard_conforming_strings = on")
+    execute("SET LOCAL client_encoding = 'UTF8'")
+    execute("SELECT pg_advisory_xact_lock(hashtext('dproo ledger install'))")
+    (version, encoding) = execute(
+        "SELECT current_setting('server_version_num')::integer, getdatabaseencoding()"
+    ).fetchone()
+    if version < _OLDEST or encoding != "UTF8":
+        raise UnusableLedgerError(
+            f"the ledger {database} could not be made: it needs PostgreSQL 14 or later and a "
+            "database in UTF8."
+        )
+    if execute("SELECT 1 FROM pg_namespace WHERE nspname = 'dproo'").fetchone():
+        _require_ledger(connection, database)
+        return False
+    known = {name for (name,) in execute("SELECT rolname FROM pg_roles")}
+    for role in ROLES:
+        if role not in known:
+            execute(_ROLE.format(role))
+    execute(schema())
+    for part, shapes in SHAPES.items():
+        for name, types in shapes.items():
+            execute("INSERT INTO dproo.shape VALUES (%s, %s, %s)", (part, name, list(types)))
+    return True
+
+
+def schema() -> str:
+    """Return the SQL that makes a ledger, with the terms of :mod:`dproo.ledger.rules` in it."""
+    text = files("dproo.ledger.stores").joinpath("schema.sql").read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda term: str(TERMS[term[1]]), text)
+
+
+def _require_ledger(connection: Any, database: Database) -> None:
+    """Raise unless the schema that is there is a ledger of this format."""
+    execute = connection.execute
+    if execute("SELECT to_regclass('dproo.head')").fetchone() == (None,):
+        raise UnusableLedgerError(
+            f"the ledger {database} could not be made: the schema dproo is there, with something "
+            "else in it."
+        )
+    (version,) = execute("SELECT format FROM dproo.head").fetchone()
+    require_version(version, database)

@@ -1,0 +1,390 @@
+"""A ledger in a file: one SQLite database, written durably.
+
+Every opening checks the chain of hashes from the first event to the last. A process that goes on
+using a file does so again unless the file is exactly as it left it. Each transaction has a
+connection of its own, which reads every page anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+from dproo.core.arguments import refusal
+from dproo.exceptions import (
+    AlreadyRecordedError,
+    BusyLedgerError,
+    ChargedError,
+    CorruptLedgerError,
+    DatasetTakenError,
+    FullDiskError,
+    LedgerError,
+    NewerFormatError,
+    NotALedgerError,
+    ReadOnlyLedgerError,
+    RuleRefused,
+    UnusableLedgerError,
+)
+from dproo.ledger import events
+from dproo.ledger.account import Tally
+from dproo.ledger.events import CHARGES, COLUMNS, DECLARED, NO_EVENT, RECORDED, RESERVED
+from dproo.ledger.events import Draft, Event
+from dproo.ledger.location import (
+    make_folder,
+    require_folder,
+    require_path,
+    require_place,
+    require_unmounted,
+    system_errors,
+)
+from dproo.ledger.rules import FORMAT
+from dproo.ledger.stores.base import Look, Looked, Result, Session
+
+APPLICATION_ID = int.from_bytes(b"dpro", "big")
+SCHEMA = (
+    (
+        "CREATE TABLE event (seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, dataset TEXT NOT NULL, "
+        "entry INTEGER NOT NULL, nano INTEGER NOT NULL, atto INTEGER NOT NULL, at TEXT NOT NULL, "
+        "role TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL)"
+    ),
+    "CREATE UNIQUE INDEX event_is_answered_once ON event (entry, kind) WHERE entry > 0",
+    "CREATE TABLE room (charge INTEGER PRIMARY KEY, ballast BLOB NOT NULL)",
+    (
+        "CREATE TRIGGER event_is_next BEFORE INSERT ON event "
+        "WHEN NEW.seq IS NOT 1 + coalesce((SELECT max(seq) FROM event), 0) "
+        "BEGIN SELECT RAISE(ABORT, 'events are appended only'); END"
+    ),
+    (
+        "CREATE TRIGGER event_is_final BEFORE UPDATE ON event "
+        "BEGIN SELECT RAISE(ABORT, 'events are never changed'); END"
+    ),
+    (
+        "CREATE TRIGGER event_stays BEFORE DELETE ON event "
+        "BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END"
+    ),
+)
+
+_PRAGMAS = (
+    "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
+    "fullfsync = ON",  # where fsync alone does not reach the disk (macOS)
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+)
+_INSERT = f"INSERT INTO event ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fields))})"  # noqa: S608 - no outside text
+_ROOMS = 16  # charges that wait for their record at the same time
+_FREE = 1 << 20  # bytes of the disk that a charge leaves, for the journal of its record
+
+_GATE = threading.RLock()
+"""Held during a transaction, and by a fork: a child would inherit SQLite's idea of the locks."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_GATE.acquire, after_in_parent=_GATE.release, after_in_child=_GATE.release
+    )
+
+_CODES: dict[int, tuple[type[LedgerError], str]] = {
+    sqlite3.SQLITE_BUSY: (
+        BusyLedgerError,
+        "was held by other processes for too long. Nothing was charged; try again.",
+    ),
+    sqlite3.SQLITE_READONLY: (ReadOnlyLedgerError, "cannot be written: it is read-only."),
+    sqlite3.SQLITE_FULL: (FullDiskError, "cannot be written: no space is left on the disk."),
+    sqlite3.SQLITE_IOERR: (UnusableLedgerError, "could not be read or written by the system."),
+    sqlite3.SQLITE_CANTOPEN: (
+        UnusableLedgerError,
+        "could not be opened; check the permissions of the file and its folder.",
+    ),
+    sqlite3.SQLITE_NOTADB: (NotALedgerError, "is not a ledger."),
+}
+_CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
+
+
+@dataclass(kw_only=True)
+class Checked:
+    """A chain that was checked from the first event to the last.
+
+    Attributes:
+        last: the last event, if there is one.
+        at: the latest time in it.
+        tallies: the sums, by dataset.
+    """
+
+    last: Event | None = None
+    at: str = ""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+    @property
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the last event."""
+        return (0, NO_EVENT) if self.last is None else (self.last.seq, self.last.hash)
+
+    def take(self, event: Event) -> None:
+        """Take the next event in.
+
+        Raises:
+            ValueError: it is not the next one, or belongs to no budget.
+        """
+        seq, previous = self.head
+        if event.seq != seq + 1 or event.hash != event.link(previous):
+            raise ValueError(f"the chain of hashes breaks at event {seq + 1}")
+        if event.kind == DECLARED:
+            self.tallies[event.dataset] = Tally.of(event)
+        elif event.kind in CHARGES:
+            self.tallies[event.dataset].add(event)
+        self.last, self.at = event, max(self.at, event.at)
+
+
+@dataclass(eq=False, kw_only=True)
+class SqliteSession(Session[Looked]):
+    """A connection inside a transaction; ``checked`` is none where nobody asked for it."""
+
+    connection: sqlite3.Connection
+    looked: Looked
+    checked: Checked | None
+    address: Path
+
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> sqlite3.Cursor:
+        """Run a query."""
+        return self.connection.execute(query, parameters)
+
+    def now(self) -> str:
+        """Return the time of this machine, or the ledger's where the clock was set back."""
+        return max(self._chain.at, events.now())
+
+    def tally(self, dataset: str) -> Tally:
+        """Return the sums of a dataset."""
+        return self._chain.tallies[self.declared(dataset).dataset]
+
+    @property
+    def _chain(self) -> Checked:
+        if self.checked is None:
+            self.checked = _checked(self.connection, self.address)
+        return self.checked
+
+    def append(self, draft: Draft) -> Event:
+        """Write the next event, if the rules allow it."""
+        chain = self._chain
+        event = draft.event(after=chain.last, at="" if draft.kind == RECORDED else self.now())
+        if draft.kind == DECLARED:
+            taken = {name.casefold() for name in chain.tallies}
+            if draft.dataset.casefold() in taken:
+                raise DatasetTakenError(
+                    refusal("dataset", "not have a budget yet", draft.dataset)
+                )
+        elif draft.kind == RESERVED:
+            tally = self.tally(draft.dataset)
+            tally.require(event, draft.body["request"], draft.limits)
+            if tally.limits.needs_approval(draft.nano):
+                raise RuleRefused("approval_above", draft.dataset, "a file has no second person")
+            self._set_aside(event.seq, draft.room)
+        elif draft.kind == RECORDED:
+            if self.one("kind = 'recorded' AND entry = ?", draft.entry) is not None:
+                raise AlreadyRecordedError(
+                    f"entry must not be recorded yet, got {draft.entry}. "
+                    "One charge pays for one release."
+                )
+            self.execute("DELETE FROM room WHERE charge = ?", (draft.entry,))
+        self.execute(_INSERT, tuple(event))
+        chain.take(event)
+        return event
+
+    def _set_aside(self, charge: int, size: int) -> None:
+        """Keep room in the file for the record of a charge, so that a full disk refuses both."""
+        disk = os.statvfs(self.address.parent)
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < _FREE + size:
+            raise FullDiskError(
+                f"the ledger {self.address} cannot be written: hardly any space is left on the"
+                " disk, and the record of a release needs some."
+            )
+        self.execute("INSERT INTO room VALUES (?, zeroblob(?))", (charge, size))
+        newest = "SELECT charge FROM room ORDER BY charge DESC LIMIT ?"
+        self.execute(f"DELETE FROM room WHERE charge NOT IN ({newest})", (_ROOMS,))  # noqa: S608 - as above
+
+    def insert(self, events: list[Event]) -> None:
+        """Write events as they are."""
+        self.connection.executemany(_INSERT, events)
+        self.checked = None
+
+    def require_intact(self) -> None:
+        """Raise if SQLite finds a page that is damaged."""
+        if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            raise CorruptLedgerError(
+                f"the ledger {self.address} is corrupt: its pages are damaged."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SqliteStore:
+    """A ledger in a file."""
+
+    address: Path
+    timeout: float = field(kw_only=True)
+    _known: dict[tuple[int, ...], Checked] = field(default_factory=dict, init=False, repr=False)
+
+    def create(self) -> None:
+        """Make an empty ledger, durably; one that exists is left as it is.
+
+        The file is for its owner only (mode 0600), and so is every folder made for it (0700). A
+        crash in between leaves an empty file, which the next call completes.
+        """
+        path = self.address
+        require_path(path)
+        with system_errors(path):
+            make_folder(path.parent)
+            require_folder(path.parent)
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        require_place(path)
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if path.stat().st_size == 0:
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                for statement in SCHEMA:
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(
+        self, look: Look[Looked], *, is_checked: bool = True
+    ) -> Iterator[SqliteSession[Looked]]:
+        """Begin a transaction that sees one state of the ledger; nobody commits meanwhile."""
+        require_place(self.address)
+        with self._connected() as connection:
+            connection.execute("BEGIN")
+            session = self._session(connection, look)
+            if is_checked:
+                self._check(session)
+            yield session
+            connection.execute("COMMIT")
+            if session.checked is not None:
+                self._known[self._stamp()] = session.checked
+
+    def write(
+        self, look: Look[Looked], action: Callable[[SqliteSession[Looked]], Result]
+    ) -> Result:
+        """Run an action under SQLite's write lock, and commit."""
+        require_place(self.address)
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            session = self._session(connection, look)
+            self._check(session)
+            result = action(session)
+            chain = session._chain  # noqa: SLF001 - of the same module
+            _commit(connection, self.address)
+        self._known.clear()
+        self._known[self._stamp()] = chain
+        return result
+
+    def _check(self, session: SqliteSession[Looked]) -> None:
+        """Check the chain, unless the file is as this process left it."""
+        stamp = self._stamp()
+        known = self._known.pop(stamp, None)
+        self._known.clear()
+        if known is None or session.head() != known.head:  # another process was faster to write
+            known = _checked(session.connection, self.address)
+        session.checked = known
+
+    def _session(self, connection: sqlite3.Connection, look: Look[Looked]) -> SqliteSession[Looked]:
+        _require_format(connection, self.address)
+        row = connection.execute("SELECT hash FROM event WHERE seq = 1").fetchone()
+        looked = look("" if row is None else str(row[0]))
+        return SqliteSession(
+            connection=connection, looked=looked, checked=None, address=self.address
+        )
+
+    def _stamp(self) -> tuple[int, ...]:
+        """Return what changes with every write to the file, through SQLite or not."""
+        found = self.address.stat()  # opening and closing it would give up SQLite's locks
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection, which never makes a file; one transaction of this process at a time.
+
+        Without a commit, or after an error, all is rolled back.
+        """
+        path = self.address
+        if not _GATE.acquire(timeout=max(0, self.timeout)):
+            _fail(path, sqlite3.SQLITE_BUSY)
+        try:
+            with system_errors(path):
+                require_unmounted(path)
+            address = f"file:{quote(os.fsencode(path))}?mode=rw"
+            made = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
+            with closing(made):
+                for pragma in _PRAGMAS:
+                    made.execute(f"PRAGMA {pragma}")
+                yield made
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter from a torn message
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+            _fail(path, code)
+        finally:
+            _GATE.release()
+
+
+def _fail(path: Path, code: int) -> NoReturn:
+    """Raise the one sentence for an error of SQLite, whose own text is not repeated."""
+    kind, sentence = _CODES.get(code, _CORRUPT)
+    raise kind(f"the ledger {path} {sentence}") from None
+
+
+def _commit(connection: sqlite3.Connection, path: Path) -> None:
+    """Commit; where the system fails in the middle, nobody knows what the disk holds."""
+    try:
+        connection.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_IOERR:
+            raise
+        raise ChargedError(
+            f"the ledger {path} could not be synced by the system, and a charge may stand; "
+            "see 'dproo ledger show'."
+        ) from None
+
+
+def _checked(connection: sqlite3.Connection, path: Path) -> Checked:
+    """Return the chain, checked from the first event to the last."""
+    chain = Checked()
+    rows = connection.execute(f"SELECT {COLUMNS} FROM event ORDER BY seq")  # noqa: S608 - as above
+    try:
+        for event in map(Event._make, rows):
+            chain.take(event)
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        known = isinstance(error, ValueError) and str(error).startswith("the chain")
+        reason = str(error) if known else "an event belongs to no budget"
+        raise CorruptLedgerError(f"the ledger {path} is corrupt: {reason}.") from None
+    return chain
+
+
+def _require_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise unless the file is a ledger of this format, with exactly its tables and triggers."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID:
+        raise NotALedgerError(f"the ledger {path} is not a ledger.")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    require_version(version, path)
+    found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
+    journal = connection.execute("PRAGMA journal_mode").fetchone()
+    if found != [(statement,) for statement in SCHEMA] or journal != ("delete",):
+        raise CorruptLedgerError(
+            f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
+        )
+
+
+def require_version(version: int, ledger: object) -> None:
+    """Raise unless a ledger has the format that this software reads and writes."""
+    sentence = f"the ledger {ledger} must have format {FORMAT}, got {version}."
+    if version > FORMAT:
+        raise NewerFormatError(f"{sentence} A later version of dproo can read it.")
+    if version < FORMAT:
+        raise UnusableLedgerError(
+            f"{sentence} A development version of dproo made it: 'dproo ledger show' of that"
+            " version shows what is left of each budget. Declare that in a new ledger."
+        )
