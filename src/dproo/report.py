@@ -183,6 +183,7 @@ def _account(account: Account) -> dict[str, object]:
         "dataset": account.dataset,
         "neighbours": account.neighbours,
         "records_per_person": account.records_per_person,
+        "unit": account.unit,
         "budget": in_epsilon(account.budget),
         "spent": in_epsilon(account.spent),
         "left": in_epsilon(account.left),
@@ -198,6 +199,7 @@ def _account(account: Account) -> dict[str, object]:
                 "is_recorded": line.is_recorded,
                 "is_restored": line.is_restored,
                 "spender": line.spender,
+                "problem": line.problem,
                 "request": line.request,
                 **released_object(line),
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,33 +11,40 @@ import click
 from dproo.cli import completing
 from dproo.cli.charging import book_of
 from dproo.cli.limits import limit_options, limits_text
+from dproo.cli.output import echo as echo_line
 from dproo.cli.output import (
-    echo,
     json_option,
     json_text,
     ledger_option,
     neighbours_option,
     print_json,
+    visible,
 )
 from dproo.cli.reporting import state_of, write_report
 from dproo.ledger import (
+    Account,
     Database,
     Ledger,
     Limits,
     Line,
     accept_restore,
-    approve,
     copy,
-    deny,
     in_delta,
     in_epsilon,
     install,
-    requests,
 )
 from dproo.releases.budget_name import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 
 _SHOWN = 5
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line of a ledger, whose texts are other people's: no character steers a terminal.
+
+    Unlike the result of a release, it is never for a program, not even in a pipe to a pager.
+    """
+    echo_line(visible(line), err=err)
 
 
 @click.group("ledger")
@@ -65,6 +73,13 @@ def ledger_command() -> None:
 @click.option(
     "--records-per-person", default=1, show_default=True, help="The most records of one person."
 )
+@click.option(
+    "--unit",
+    type=click.Choice(["record", "person"]),
+    default="record",
+    show_default=True,
+    help="What its releases protect; 'person' for releases with --person.",
+)
 @limit_options
 @ledger_option
 def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> None:
@@ -75,7 +90,11 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
     name = dataset_name(dataset)
     Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
-    echo(f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}, in {book_of(path)}")
+    unit = "" if terms["unit"] == "record" else ", for people"
+    echo(
+        f"{name}: {terms['budget']}{delta} declared, {terms['neighbours']}{unit}, in"
+        f" {book_of(path)}"
+    )
 
 
 @ledger_command.command("show")
@@ -95,7 +114,7 @@ def show(*, path: str | None, as_json: bool) -> None:
         )
         echo(
             f"{account.dataset}: {in_epsilon(account.left)} left of"
-            f" {in_epsilon(account.budget)}{delta} ({account.neighbours})"
+            f" {in_epsilon(account.budget)}{delta} ({_basis(account)})"
         )
         if rules := limits_text(account.limits):
             echo(f"  rules: {rules}")
@@ -104,6 +123,23 @@ def show(*, path: str | None, as_json: bool) -> None:
             echo(f"  entry {line.entry}  {line.at}  {cost}  {state_of(line)}")
             for name, text in _told(line).items():
                 echo(f"    {name:<8}  {text}")
+    warn_of_problems(accounts)
+
+
+def _basis(account: Account) -> str:
+    return f"{account.neighbours}, people" if account.unit == "person" else account.neighbours
+
+
+def warn_of_problems(accounts: Iterable[Account]) -> None:
+    """Say on standard error which entries are not as this software writes them."""
+    marked = [str(line.entry) for one in accounts for line in one.lines if line.problem]
+    if marked:
+        entries = ", ".join(marked[:_SHOWN]) + (", ..." if len(marked) > _SHOWN else "")
+        echo(
+            f"Warning: something is wrong with entry {entries}; they are marked, and their charges"
+            " count. See 'dproo ledger verify'.",
+            err=True,
+        )
 
 
 def _told(line: Line) -> dict[str, str]:
@@ -117,6 +153,7 @@ def _told(line: Line) -> dict[str, str]:
         "purpose": found["purpose"] or "not stated",
         "by": (found["operator"] or "not stated") + role,
         "accuracy": found["accuracy"] or "",
+        "problem": line.problem or "",
     }
     return {name: text for name, text in told.items() if text and not line.is_restored}
 
@@ -130,8 +167,10 @@ def report(*, out: str, year: int | None, path: str | None) -> None:
 
     Each line says what was released, when, why, by whom, at what cost and how accurately.
     """
-    lines = write_report(Ledger(book_of(path)).show(), out, year=year)
+    accounts = Ledger(book_of(path)).show()
+    lines = write_report(accounts, out, year=year)
     echo(f"{lines} entries in {out}")
+    warn_of_problems(accounts)
 
 
 @ledger_command.command("verify")
@@ -139,7 +178,7 @@ def report(*, out: str, year: int | None, path: str | None) -> None:
 @ledger_option
 @json_option
 def verify(*, head: str | None, path: str | None, as_json: bool) -> None:
-    """Check the ledger's bytes, hashes and rules."""
+    """Check every hash and every rule of the ledger."""
     found = Ledger(book_of(path)).verify(expect_head=head)
     if as_json:
         print_json({"is_intact": True, "events": found.events, "head": found.head})
@@ -194,10 +233,10 @@ def import_(source: str, *, path: str | None) -> None:
 @ledger_option
 def requests_(*, path: str | None) -> None:
     """Show the releases that a second person must approve."""
-    for asked in requests(Ledger(book_of(path))):
-        cost = in_epsilon(asked.charge)
-        told = f"request {asked.number}  {asked.at}  {asked.dataset}  {cost}  {asked.state}"
-        echo(f"{told}  {json_text(asked.request)}")
+    for asked in Ledger(book_of(path)).requests():
+        cost = in_epsilon(asked.charge) + (f" and {in_delta(asked.delta)}" if asked.delta else "")
+        told = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {cost}"
+        echo(f"{told}  {asked.state}  {json_text(asked.request)}")
 
 
 @ledger_command.command("approve")
@@ -208,7 +247,7 @@ def approve_(request: int, *, path: str | None) -> None:
 
     Whoever asked for it cannot approve it.
     """
-    approve(Ledger(book_of(path)), request)
+    Ledger(book_of(path)).approve(request)
     echo(f"request {request} approved")
 
 
@@ -217,7 +256,7 @@ def approve_(request: int, *, path: str | None) -> None:
 @ledger_option
 def deny_(request: int, *, path: str | None) -> None:
     """Refuse the release of REQUEST for good."""
-    deny(Ledger(book_of(path)), request)
+    Ledger(book_of(path)).deny(request)
     echo(f"request {request} denied")
 
 

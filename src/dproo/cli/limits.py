@@ -61,7 +61,7 @@ def limits_text(limits: Limits) -> str:
         "until": "nothing from {} on",
         "columns": "only {}",
         "codebook": "only by the code book {}",
-        "approval_above": "above {} by the word of a second person",
+        "approval_above": "above {} with a second person's approval",
     }
     shown = dict(limits.declared)
     for name in set(AMOUNTS) & set(shown):

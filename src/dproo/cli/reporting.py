@@ -8,6 +8,7 @@ from html import escape
 from io import StringIO
 from pathlib import Path
 
+from dproo.cli.output import visible
 from dproo.core.arguments import refusal
 from dproo.ledger import Account, Line, in_delta, in_epsilon
 from dproo.releases.budget_name import published
@@ -53,7 +54,7 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
 def _rows(account: Account, year: int | None) -> Iterator[list[str]]:
     for line in account.lines:
         if year is None or line.at.startswith(f"{year:04}-"):
-            yield [_name(account), *_cells(account, line)]
+            yield [visible(cell) for cell in (_name(account), *_cells(account, line))]
 
 
 def _name(account: Account) -> str:
@@ -64,7 +65,6 @@ def _name(account: Account) -> str:
 
 def _cells(account: Account, line: Line) -> Iterator[str]:
     found = released_object(line)
-    person = account.records_per_person
     yield str(line.entry)
     yield line.at
     yield state_of(line)
@@ -76,13 +76,14 @@ def _cells(account: Account, line: Line) -> Iterator[str]:
     yield found["sampler"] or ""
     yield in_epsilon(line.charge)
     yield in_delta(line.delta) if line.delta else "0"
-    whom = "one record" if person == 1 else f"{person} records"
-    yield f"{'one person' if 'unit' in line.request else whom}, {account.neighbours}"
+    yield f"{account.protects}, {account.neighbours}"
     yield found["codebook_sha256"] or found["alphabet_sha256"] or ""
 
 
 def state_of(line: Line) -> str:
     """Return what became of a charge."""
+    if line.problem:
+        return f"charged; marked: {line.problem}"
     if line.is_restored:
         return "lost with an older copy, charged again"
     return "released" if line.is_recorded else "charged, never released"
@@ -123,5 +124,5 @@ def _table(account: Account, rows: list[list[str]]) -> str:
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n" for row in rows
     )
-    caption = f"{escape(_name(account))}: epsilon {left} ({account.neighbours})"
+    caption = f"{escape(visible(_name(account)))}: epsilon {left} ({account.neighbours})"
     return f"<table>\n<caption>{caption}</caption>\n<tr>{heads}</tr>\n{lines}</table>\n"

@@ -17,13 +17,14 @@ from dproo.core.arguments import refusal
 from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
 from dproo.core.notebook import table
 from dproo.exceptions import (
+    AlreadyRecordedError,
     BudgetRefused,
     CorruptLedgerError,
+    DatasetTakenError,
     DeltaRefused,
     LedgerError,
     OtherRelationError,
     PureBudgetError,
-    RuleRefused,
 )
 from dproo.ledger.events import (
     APPROVED,
@@ -244,10 +245,7 @@ class Tally:
         """
         name, total = self.declared.dataset, self.declared
         if charge.atto and not total.atto:
-            raise PureBudgetError(
-                f"{refusal('delta', 'be 0 as declared', in_delta(charge.atto))} "
-                f"The budget of {name!r} is pure epsilon."
-            )
+            raise pure(name, charge.atto)
         if charge.atto and charge.atto > total.atto - self.atto:
             left = max(0, total.atto - self.atto)
             raise DeltaRefused(name, asked=charge.atto, left=left)
@@ -383,11 +381,11 @@ class Replay:
     def _reserved(
         self, event: Event, *, epsilon: str, request: dict[str, Any], delta: str | None = None
     ) -> None:
-        tally = self.tallies[event.dataset]
-        self._charge(event, request=request, add=False)
+        tally, fault = self.tallies[event.dataset], shape_fault("request", request)
+        self._charge(event, request={} if fault else request, add=False)
         try:
             _require_cost(event, epsilon, delta)
-            _require_shape("request", request)
+            _require(fault is None, f"of its request, {fault}")
             tally.require(event, request, NO_LIMITS)
             if event.entry:
                 self._use(event, (event.dataset, epsilon, delta, request, event.role))
@@ -407,6 +405,7 @@ class Replay:
         self, event: Event, *, epsilon: str, request: dict[str, Any], delta: str | None = None
     ) -> None:
         _require(event.dataset in self.tallies and event.entry == 0, "it belongs to no budget")
+        fault = shape_fault("request", request)
         asked = Asked(
             number=event.seq,
             dataset=event.dataset,
@@ -414,13 +413,13 @@ class Replay:
             delta=event.atto,
             at=event.at,
             by=event.role,
-            request=request,
+            request={} if fault else request,
             state="open",
         )
         self.requests[event.seq] = asked
         self._asked[event.seq] = (event.dataset, epsilon, delta, request, event.role)
         _require_cost(event, epsilon, delta)
-        _require_shape("request", request)
+        _require(fault is None, f"of its request, {fault}")
 
     def _decided(self, event: Event) -> None:
         asked = self.requests[event.entry]
@@ -441,11 +440,13 @@ class Replay:
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> None:
         name, line = self.lines[event.entry]
         _require(not (line.is_recorded or line.is_restored), "its charge is recorded already")
-        self.lines[event.entry] = name, replace(line, is_recorded=True, receipt=receipt)
+        fault = shape_fault("receipt", receipt)
+        kept = {} if fault else receipt
+        self.lines[event.entry] = name, replace(line, is_recorded=True, receipt=kept)
         numbers = event.nano, event.atto, event.at
         is_right = name == event.dataset and numbers == (0, 0, "")
         _require(is_right, "it is not of its charge")
-        _require_shape("receipt", receipt)
+        _require(fault is None, f"of its receipt, {fault}")
 
     def _charge(
         self,
@@ -461,7 +462,7 @@ class Replay:
             charge=event.nano,
             at=event.at,
             is_recorded=False,
-            request=request if isinstance(request, dict) else {},
+            request=request,
             delta=event.atto,
             is_restored=event.kind == RESTORED,
             spender=event.role or None,
@@ -509,9 +510,24 @@ def _require_cost(event: Event, epsilon: str, delta: str | None) -> None:
     )
 
 
-def _require_shape(part: str, value: object) -> None:
-    fault = shape_fault(part, value)
-    _require(fault is None, f"of its {part}, {fault}")
+def pure(dataset: str, atto: int) -> PureBudgetError:
+    """Return the refusal of a delta that the budget of a dataset does not have."""
+    return PureBudgetError(
+        f"{refusal('delta', 'be 0 as declared', in_delta(atto))} "
+        f"The budget of {dataset!r} is pure epsilon."
+    )
+
+
+def taken(dataset: str) -> DatasetTakenError:
+    """Return the refusal of a name that has a budget."""
+    return DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+
+
+def used(entry: int) -> AlreadyRecordedError:
+    """Return the refusal of a charge that has paid for a release."""
+    return AlreadyRecordedError(
+        f"entry must not be recorded yet, got {entry}. One charge pays for one release."
+    )
 
 
 def budgets(accounts: Iterable[Account]) -> str:
@@ -522,5 +538,3 @@ def budgets(accounts: Iterable[Account]) -> str:
         left, of = in_epsilon(one.left), in_epsilon(one.budget)
         rows.append((one.dataset, left, of, len(one.lines), one.neighbours))
     return table("Privacy budgets", rows, heads=heads)
-
-

@@ -355,9 +355,7 @@ class Ledger:
                 f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
                 "It was truncated, replaced or rewritten."
             )
-        return Verification(
-            events=replay.count, head=replay.head, accounts=replay.accounts(today)
-        )
+        return Verification(events=replay.count, head=replay.head, accounts=replay.accounts(today))
 
     @cached_property
     def _store(self) -> Store:

@@ -21,13 +21,14 @@ from dproo.core.amounts import ATTO, BUDGET_MAX, NANO, budget_of, in_epsilon
 from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
 from dproo.core.exact import EPSILON_MAX, EPSILON_MIN, Number, parse_delta, parse_epsilon, rational
 from dproo.exceptions import RuleRefused
-from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
 FORMAT = 5
 """Of files and databases; ledgers of earlier formats were made before the first release."""
 
-RECORD, PERSON = "record", "person"
 Unit = Literal["record", "person"]
+RECORD: Unit = "record"
+PERSON: Unit = "person"
 
 TERMS: dict[str, int] = {
     "format": FORMAT,
@@ -108,7 +109,7 @@ class Basis:
         unit: whether a release protects a record or a person; their epsilons do not add up.
     """
 
-    neighbours: Literal["replace", "add-remove"]
+    neighbours: Relation
     records_per_person: int = 1
     unit: Unit = RECORD
 
@@ -362,16 +363,14 @@ class Limits:
                     raise RuleRefused(rule, dataset, "a file does not know who spends")
                 if amount > self.most[rule]:
                     raise exceeded(rule, dataset, amount=amount, most=self.most[rule])
-        if self.columns is not None:
-            by = request.get("by")
-            asked = {*request.get("columns", ()), *([by] if isinstance(by, str) else by or [])}
-            if not asked or not asked <= set(self.columns):
-                allowed = ", ".join(self.columns)
-                raise RuleRefused("columns", dataset, f"only {allowed} may be released")
-        if self.codebook is not None:
-            used = {request.get("codebook_sha256"), request.get("alphabet_sha256")}
-            if self.codebook not in used:
-                raise RuleRefused("codebook", dataset, f"the code book is {self.codebook}")
+        by = request.get("by")
+        asked = {*request.get("columns", ()), *([by] if isinstance(by, str) else by or [])}
+        if self.columns is not None and not (asked and asked <= set(self.columns)):
+            allowed = ", ".join(self.columns)
+            raise RuleRefused("columns", dataset, f"only {allowed} may be released")
+        used = {request.get("codebook_sha256"), request.get("alphabet_sha256")}
+        if self.codebook is not None and self.codebook not in used:
+            raise RuleRefused("codebook", dataset, f"the code book is {self.codebook}")
 
     def needs_approval(self, charge: int) -> bool:
         """Return whether a charge, in nano-epsilon, needs a second person's approval."""

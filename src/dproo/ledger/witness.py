@@ -339,13 +339,14 @@ class Memory:
 
     def require_writable(self) -> None:
         """Raise unless a witness can be written; the user's own need not be beside another."""
-        if not self._writable():
+        if not self.writable():
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
 
-    def _writable(self) -> list[Witness]:
+    def writable(self) -> list[Witness]:
+        """Return the witnesses that can be written; the first one must be."""
         found: list[Witness] = []
         for one in self.witnesses:
             try:
@@ -362,9 +363,10 @@ class Memory:
         if first is None:
             return []
         known = self if self.ledger else Memory(ledger=first.hash, chosen=self.chosen)
-        return [known._news_for(one, held) for one in known._writable()]
+        return [known.news_for(one, held) for one in known.writable()]
 
-    def _news_for(self, witness: Witness, held: Held) -> News:
+    def news_for(self, witness: Witness, held: Held) -> News:
+        """Return what one witness lacks."""
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
         if not self._is_held(newest, held):  # an accepted restore: go on from the last of both

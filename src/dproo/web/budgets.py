@@ -63,6 +63,8 @@ class Declaration:
         """What a person should see before confirming."""
         most = self.relation["records_per_person"]
         person = "each person has one record" if most == 1 else f"a person has up to {most} records"
+        if self.relation["unit"] == "person":
+            person = "each release protects a person with all of their records"
         return {
             "dataset": self.dataset,
             "budget": in_epsilon(budget_of(self.budget)),

@@ -19,22 +19,18 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from dproo.core.amounts import in_delta
 from dproo.core.arguments import refusal
 from dproo.engines import postgresql_url
 from dproo.engines.postgresql_session import connect
 from dproo.exceptions import (
-    AlreadyRecordedError,
     BudgetRefused,
     BusyLedgerError,
     ChargedError,
     CorruptLedgerError,
-    DatasetTakenError,
     DeltaRefused,
     FullDiskError,
     LedgerError,
     MissingLedgerError,
-    PureBudgetError,
     ReadOnlyLedgerError,
     RoleError,
     RuleRefused,
@@ -42,7 +38,7 @@ from dproo.exceptions import (
     UnreachableLedgerError,
     UnusableLedgerError,
 )
-from dproo.ledger.account import Tally
+from dproo.ledger.account import Tally, pure, taken, used
 from dproo.ledger.events import (
     COLUMNS,
     DECLARED,
@@ -68,8 +64,7 @@ _ROLE = (
     "EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
 )
 _SETTINGS = (
-    "SET LOCAL search_path = pg_catalog, dproo, pg_temp; "
-    "SET LOCAL standard_conforming_strings = on"
+    "SET LOCAL search_path = pg_catalog, dproo, pg_temp; SET LOCAL standard_conforming_strings = on"
 )
 _READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -152,7 +147,7 @@ class PostgresqlSession(Session[Looked]):
 
     def _require_free(self, dataset: str) -> None:
         if dataset.casefold() in {name.casefold() for name in self.names()}:
-            raise _taken(dataset)
+            raise taken(dataset)
 
     def _require_asked(self, event: Event, draft: Draft) -> None:
         """Raise unless the event says what was asked for, and follows in the chain."""
@@ -265,9 +260,7 @@ class PostgresqlStore:
             finally:
                 del failure  # its traceback holds this frame, which would hold the connection
 
-    def _begun(
-        self, connection: Any, begin: str, look: Look[Looked]
-    ) -> PostgresqlSession[Looked]:
+    def _begun(self, connection: Any, begin: str, look: Look[Looked]) -> PostgresqlSession[Looked]:
         patience = f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}"
         while True:
             row = connection.execute(_IDENTITY).fetchone()
@@ -278,9 +271,7 @@ class PostgresqlStore:
             require_version(version, self.address)
             row = connection.execute(_IDENTITY).fetchone()
             if known == ("" if row is None else row[0]):
-                return PostgresqlSession(
-                    connection=connection, looked=looked, address=self.address
-                )
+                return PostgresqlSession(connection=connection, looked=looked, address=self.address)
             connection.execute("ROLLBACK")  # its first event was written meanwhile
 
     def _connection(self) -> Any:
@@ -374,36 +365,21 @@ def _call(draft: Draft) -> tuple[str, tuple[Any, ...]]:
 def _refusal(error: Any, draft: Draft) -> LedgerError | None:
     """Return the refusal that a function of the ledger has raised, in the words of a file's."""
     code, detail = error.sqlstate or "", (error.diag.message_detail or "").split()
-    name = draft.dataset
-    match code:
-        case "DP001":
-            return BudgetRefused(name, asked=int(detail[0]), left=int(detail[1]))
-        case "DP002":
-            return DeltaRefused(name, asked=int(detail[0]), left=int(detail[1]))
-        case "DP003":
-            return _rule_refused(name, detail, draft)
-        case "DP005":
-            return _taken(name)
-        case "DP006":
-            sentence = "be the number of a charge of your own in this ledger"
-            return UnknownEntryError(refusal("entry", sentence, draft.entry))
-        case "DP007":
-            return AlreadyRecordedError(
-                f"entry must not be recorded yet, got {draft.entry}. "
-                "One charge pays for one release."
-            )
-        case "DP008":
-            return PureBudgetError(
-                f"{refusal('delta', 'be 0 as declared', in_delta(draft.atto))} "
-                f"The budget of {name!r} is pure epsilon."
-            )
-        case "DP009":
-            return UnknownEntryError(refusal("request", "be the number of an open one", draft.entry))
-    return None
-
-
-def _taken(dataset: str) -> DatasetTakenError:
-    return DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+    name, entry = draft.dataset, draft.entry
+    own = "be the number of a charge of your own in this ledger"
+    refusals: dict[str, Callable[[], LedgerError]] = {
+        "DP001": lambda: BudgetRefused(name, asked=int(detail[0]), left=int(detail[1])),
+        "DP002": lambda: DeltaRefused(name, asked=int(detail[0]), left=int(detail[1])),
+        "DP003": lambda: _rule_refused(name, detail, draft),
+        "DP005": lambda: taken(name),
+        "DP006": lambda: UnknownEntryError(refusal("entry", own, entry)),
+        "DP007": lambda: used(entry),
+        "DP008": lambda: pure(name, draft.atto),
+        "DP009": lambda: UnknownEntryError(
+            refusal("request", "be the number of an open one", entry)
+        ),
+    }
+    return refusals[code]() if code in refusals else None
 
 
 def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
@@ -419,9 +395,9 @@ def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
         return RuleRefused("approval_above", dataset, told)
     # The sentence is the rule's own: what the database refused, Python refuses as well.
     limits = Limits(**json.loads(" ".join(rest)))
-    request = draft.body["request"]
+    request, at = draft.body["request"], "9999" if rule == "until" else ""
     try:
-        limits.require(dataset, request, at="9999", sums=dict.fromkeys(ALLOWANCES, 0))
+        limits.require(dataset, request, at=at, sums=dict.fromkeys(ALLOWANCES, 0))
     except RuleRefused as refused:
         return refused
     return RuleRefused(rule, dataset, "it forbids the release")

@@ -17,13 +17,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
-from dproo.core.arguments import refusal
 from dproo.exceptions import (
-    AlreadyRecordedError,
     BusyLedgerError,
     ChargedError,
     CorruptLedgerError,
-    DatasetTakenError,
     FullDiskError,
     LedgerError,
     NewerFormatError,
@@ -33,9 +30,17 @@ from dproo.exceptions import (
     UnusableLedgerError,
 )
 from dproo.ledger import events
-from dproo.ledger.account import Tally
-from dproo.ledger.events import CHARGES, COLUMNS, DECLARED, NO_EVENT, RECORDED, RESERVED
-from dproo.ledger.events import Draft, Event
+from dproo.ledger.account import Tally, taken, used
+from dproo.ledger.events import (
+    CHARGES,
+    COLUMNS,
+    DECLARED,
+    NO_EVENT,
+    RECORDED,
+    RESERVED,
+    Draft,
+    Event,
+)
 from dproo.ledger.location import (
     make_folder,
     require_folder,
@@ -173,11 +178,8 @@ class SqliteSession(Session[Looked]):
         chain = self._chain
         event = draft.event(after=chain.last, at="" if draft.kind == RECORDED else self.now())
         if draft.kind == DECLARED:
-            taken = {name.casefold() for name in chain.tallies}
-            if draft.dataset.casefold() in taken:
-                raise DatasetTakenError(
-                    refusal("dataset", "not have a budget yet", draft.dataset)
-                )
+            if draft.dataset.casefold() in {name.casefold() for name in chain.tallies}:
+                raise taken(draft.dataset)
         elif draft.kind == RESERVED:
             tally = self.tally(draft.dataset)
             tally.require(event, draft.body["request"], draft.limits)
@@ -186,10 +188,7 @@ class SqliteSession(Session[Looked]):
             self._set_aside(event.seq, draft.room)
         elif draft.kind == RECORDED:
             if self.one("kind = 'recorded' AND entry = ?", draft.entry) is not None:
-                raise AlreadyRecordedError(
-                    f"entry must not be recorded yet, got {draft.entry}. "
-                    "One charge pays for one release."
-                )
+                raise used(draft.entry)
             self.execute("DELETE FROM room WHERE charge = ?", (draft.entry,))
         self.execute(_INSERT, tuple(event))
         chain.take(event)

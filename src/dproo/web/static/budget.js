@@ -45,6 +45,7 @@ export function budgetOf(changed) {
       budget: meant(find("budget").value),
       neighbours: find("neighbours").value,
       records_per_person: meant(find("records-per-person").value),
+      unit: find("person").value ? "person" : "record",
     };
     try {
       const shown = await ask("budget", { body });
