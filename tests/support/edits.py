@@ -5,10 +5,16 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from dproo.ledger.chain import COLUMNS, events
+from dproo.ledger.events import COLUMNS, Event
 
 DICE = random.Random()  # noqa: S311 - it shuffles edits, it protects nothing
-PLACES = ", ".join("?" * len(COLUMNS.split(", ")))
+PLACES = ", ".join("?" * len(Event._fields))
+
+
+def events(connection: Any) -> list[Event]:
+    """Return the events of a ledger, by SQL."""
+    rows = connection.execute(f"SELECT {COLUMNS} FROM event ORDER BY seq")
+    return [Event._make(row) for row in rows]
 
 
 def randomly(connection: Any) -> None:
@@ -18,7 +24,8 @@ def randomly(connection: Any) -> None:
 
 
 def changed_value(connection: Any) -> None:
-    column = DICE.choice(["kind", "dataset", "entry", "nano", "body", "hash"])
+    names = ["kind", "dataset", "entry", "nano", "atto", "at", "role", "id", "body", "hash"]
+    column = DICE.choice(names)
     rows = list(events(connection))
     old = getattr(DICE.choice(rows), column)
     new = {
@@ -26,6 +33,10 @@ def changed_value(connection: Any) -> None:
         "dataset": DICE.choice(["patients", "visits", "others"]),
         "entry": DICE.randrange(20),
         "nano": DICE.choice([0, 1, -1, 10**8, DICE.randrange(10**10)]),
+        "atto": DICE.choice([0, 1, -1, 10**8]),
+        "at": str(old).replace(DICE.choice("0123456789"), DICE.choice("0123456789"), 1),
+        "role": DICE.choice(["", "eve", "bob"]),
+        "id": DICE.randbytes(16).hex(),
         "body": str(old).replace(DICE.choice('0123456789"aeu'), DICE.choice("0123456789x"), 1),
         "hash": DICE.choice([row.hash for row in rows] + [DICE.randbytes(32).hex()]),
     }[column]
@@ -44,7 +55,7 @@ def inserted(connection: Any) -> None:
     rows = list(events(connection))
     row = DICE.choice(rows)
     seq = DICE.choice([0, -1, len(rows) + 1, len(rows) + 9, 2**62])
-    values = (seq, row.kind, row.dataset, row.entry, row.nano, row.body, row.hash)
+    values = row._replace(seq=seq)
     connection.execute(f"INSERT INTO event ({COLUMNS}) VALUES ({PLACES})", values)
 
 

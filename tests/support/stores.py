@@ -11,8 +11,7 @@ from typing import Any
 
 from support.databases import role_of
 
-from dproo.ledger import Database, Ledger
-from dproo.ledger.installing import install
+from dproo.ledger import Database, Ledger, install
 
 DATABASE = "ledgers"
 PEOPLE = {
@@ -22,7 +21,7 @@ PEOPLE = {
     "kim": "dproo_auditor",
     "team": "dproo_owner, dproo_spender",
 }
-_TABLES = ("event", "head", "budget", "approval")
+_TABLES = ("event", "head")
 
 
 def installed(server: str) -> str:
@@ -52,8 +51,7 @@ def emptied(url: str) -> str:
     """Empty the ledger of a database; return its URL for a role that may declare and spend."""
     url = url.replace("user=team", "user=dproo")
     with unguarded(url) as connection:
-        connection.execute("DELETE FROM event; DELETE FROM budget; DELETE FROM approval")
-        connection.execute("UPDATE head SET seq = 0, at = '-infinity'")
+        connection.execute("DELETE FROM event; UPDATE head SET seq = 0")
     return role_of(url, "team")
 
 

@@ -256,7 +256,7 @@ class PostgresqlStore:
                 self._put_back(connection)
         if failure is not None:
             try:
-                raise failure
+                raise failure from None
             finally:
                 del failure  # its traceback holds this frame, which would hold the connection
 

@@ -115,7 +115,7 @@ BEGIN
         LEFT JOIN dproo.shape AS known
             ON known.part = check_object.part AND known.name = given.key COLLATE "C"
         WHERE CASE
-            WHEN known.name IS NULL THEN part = 'limits'
+            WHEN known.name IS NULL THEN check_object.part = 'limits'
             WHEN json_typeof(given.value) <> 'array'
                 THEN json_typeof(given.value) <> ALL (known.types)
             ELSE 'texts' <> ALL (known.types) OR EXISTS (
