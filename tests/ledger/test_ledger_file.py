@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dproo import exceptions
-from dproo.ledger import Ledger, default_path, in_epsilon, sqlite
+from dproo.ledger import Ledger, default_path, in_epsilon
+from dproo.ledger.stores import sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 

@@ -17,11 +17,10 @@ from dproo.ledger import (
     Ledger,
     Limits,
     accept_restore,
-    approve,
     copy,
-    deny,
-    requests,
 )
+from dproo.ledger.account import Tally
+from dproo.ledger.events import Event
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -68,13 +67,39 @@ def test_another_day_begins_anew(ledger: Ledger, monkeypatch: pytest.MonkeyPatch
     ledger.reserve("visits", epsilon="0.25", **REPLACE)
     refused(ledger)
     if isinstance(ledger.path, Path):
-        monkeypatch.setattr("dproo.ledger.chain.now", lambda: "2100-01-01T00:00:00+00:00")
-        monkeypatch.setattr("dproo.ledger.ledger.now", lambda: "2100-01-01T00:00:00+00:00")
+        monkeypatch.setattr("dproo.ledger.events.now", lambda: "2100-01-01T00:00:00+00:00")
     else:
-        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
-            connection.execute("UPDATE head SET at = '2100-01-01T00:00:00Z'")
+        future(ledger)
     ledger.reserve("visits", epsilon="0.25", **REPLACE)
     refused(ledger)
+
+
+def future(ledger: Ledger) -> None:
+    """Write a charge of another dataset to a database, dated in a year to come."""
+    (last,) = [Event(**{**ledger.export()[-1], "body": "{}"})]
+    body = '{"epsilon":"1/1000","request":{}}'
+    made = last._replace(seq=last.seq + 1, kind="reserved", dataset="patients", nano=10**6)
+    made = made._replace(at="2100-01-01T00:00:00+00:00", id="ab" * 16, body=body, atto=0, entry=0)
+    row = made._replace(hash=made.link(last.hash))
+    with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
+        places = ", ".join(["%s"] * len(row))
+        connection.execute(f"INSERT INTO event VALUES ({places})", row)
+        connection.execute("UPDATE head SET seq = seq + 1")
+
+
+@FILE
+def test_a_clock_that_is_set_back_renews_no_allowance(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared(ledger, per_day="0.3")
+    monkeypatch.setattr("dproo.ledger.events.now", lambda: "2100-01-02T00:00:00+00:00")
+    ledger.reserve("visits", epsilon="0.25", **REPLACE)
+    for clock in ("2100-01-01T23:59:59+00:00", "1970-01-01T00:00:00+00:00"):
+        monkeypatch.setattr("dproo.ledger.events.now", lambda clock=clock: clock)
+        refused(ledger)
+        ledger.reserve("visits", epsilon="0.01", **REPLACE)
+    assert [line.at[:10] for line in ledger.show()[1].lines] == ["2100-01-02"] * 3
+    ledger.verify()
 
 
 def test_nothing_is_released_from_a_day_on(ledger: Ledger) -> None:
@@ -113,16 +138,16 @@ def test_only_one_code_book_may_be_used(ledger: Ledger) -> None:
 
 def test_people_and_records_never_share_a_budget(ledger: Ledger) -> None:
     ledger.declare("records", budget=10, **REPLACE)
-    ledger.declare("people", budget=10, **REPLACE)
+    ledger.declare("people", budget=10, unit="person", **REPLACE)
     visits = [{"who": i // 2, "sex": "FM"[i % 2]} for i in range(40)]
     given: dict[str, Any] = {"alphabet": ["F", "M"], "column": "sex", "epsilon": 1}
     given |= {"ledger": ledger}
     sample(visits, dataset="records", **given)
     sample(visits, dataset="people", person="who", **given)
     before = copy_of(ledger)
-    with pytest.raises(exceptions.OtherRelationError, match="person must be left out as in the"):
+    with pytest.raises(exceptions.OtherRelationError, match="person must be left out: the budget"):
         sample(visits, dataset="records", person="who", **given)
-    with pytest.raises(exceptions.OtherRelationError, match="person must be given as in the first"):
+    with pytest.raises(exceptions.OtherRelationError, match="person must be given: the budget of"):
         sample(visits, dataset="people", **given)
     assert copy_of(ledger) == before
     sample(visits, dataset="people", person="who", **given)
@@ -217,20 +242,14 @@ def test_rules_go_with_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
     )
 
 
-def set_rule(ledger: Ledger, release_nano: str) -> None:
-    """Change what the functions of a database hold spenders to; a file has none."""
-    if isinstance(ledger.path, Database):
-        with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
-            change = f"UPDATE budget SET release_nano = {release_nano} WHERE dataset = 'visits'"
-            connection.execute(change)
-
-
+@FILE
 def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -> None:
     declared(ledger, per_release="0.5")
-    monkeypatch.setattr("dproo.ledger.charging.limits_of", lambda _: Limits())
-    set_rule(ledger, "NULL")
-    ledger.reserve("visits", epsilon=1, **REPLACE)
-    set_rule(ledger, "500000000")
+    with monkeypatch.context() as patch:
+        patch.setattr(Tally, "require", lambda *_: None)
+        ledger.reserve("visits", epsilon=1, **REPLACE)
+    (line,) = ledger.show()[1].lines
+    assert "the rule 'per_release' of 'visits'" in str(line.problem)
     with pytest.raises(exceptions.CorruptLedgerError, match="event 3 breaks the rules"):
         ledger.verify()
 
@@ -243,7 +262,8 @@ def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -
         ({"per_day": "0.1"}, "the rule per_day"),
         ({"per_spender": "0.1"}, "the rule per_spender"),
         ({"until": "2020-01-31"}, "the rule until"),
-        ({"approval_above": "0.1"}, "the rule approval_above"),
+        ({"columns": ["sex"]}, "the rule columns"),
+        ({"codebook": DIGEST}, "the rule codebook"),
     ],
 )
 def test_the_database_holds_spenders_to_the_rules_by_itself(
@@ -257,7 +277,7 @@ def test_the_database_holds_spenders_to_the_rules_by_itself(
         psycopg.connect(role_of(ledger_database, "bob")) as connection,
         pytest.raises(psycopg.Error, match=sentence),
     ):
-        connection.execute("SELECT dproo.reserve('visits', '1/4', NULL, repeat('ab', 16), '{}')")
+        connection.execute("SELECT dproo.reserve('visits', '1/4', NULL, '{}', NULL, repeat('ab', 16))")
     assert copy_of(ledger) == before
 
 
@@ -281,20 +301,20 @@ def test_a_larger_release_needs_a_second_person_once(two: tuple[Ledger, Ledger])
     bob.reserve("visits", epsilon="0.5", **REPLACE)  # not above
     number = asked(bob, k=9)
     assert asked(bob, k=9) == number  # asking again writes nothing
-    assert [(one.number, one.charge, one.request, one.state) for one in requests(ann)] == [
+    assert [(one.number, one.charge, one.request, one.state) for one in ann.requests()] == [
         (number, 10**9, {"k": 9}, "open")
     ]
-    approve(ann, number)
+    ann.approve(number)
     assert asked(bob, k=8) != number  # another release is another request
     entry = bob.reserve("visits", epsilon="1", request={"k": 9}, **REPLACE)
     bob.record(entry, {"values": ["flu"]})
-    assert requests(ann)[0].state == "used"
+    assert ann.requests()[0].state == "used"
     assert asked(bob, k=9) != number  # one word is good for one release
     with pytest.raises(exceptions.UnknownEntryError):
         bob.released(number)
-    for call in (approve, deny):
+    for call in (ann.approve, ann.deny):
         with pytest.raises(exceptions.UnknownEntryError) as found:
-            call(ann, number)
+            call(number)
         assert str(found.value) == f"request must be the number of an open one, got {number}."
     assert ann.verify().accounts[1].spent == 15 * 10**8
 
@@ -303,9 +323,9 @@ def test_a_larger_release_needs_a_second_person_once(two: tuple[Ledger, Ledger])
 def test_a_release_that_was_denied_stays_so(two: tuple[Ledger, Ledger]) -> None:
     bob, ann = two
     number = asked(bob)
-    deny(ann, number)
+    ann.deny(number)
     assert refused(bob, "1") == f"request {number} was denied."
-    assert [one.state for one in requests(bob)] == ["denied"]
+    assert [one.state for one in bob.requests()] == ["denied"]
 
 
 @DATABASE
@@ -317,7 +337,7 @@ def test_nobody_approves_what_they_have_asked_for(
     before = copy_of(ledger)
     for one in (ledger, bob):
         with pytest.raises(exceptions.RoleError):
-            approve(one, number)
+            one.approve(number)
     assert copy_of(ledger) == before
 
 
@@ -326,30 +346,28 @@ def test_requests_go_with_a_ledger(
     two: tuple[Ledger, Ledger], ledger: Ledger, tmp_path: Path, ledger_database: str
 ) -> None:
     bob, ann = two
-    approve(ann, asked(bob, k=1))
+    ann.approve(asked(bob, k=1))
     bob.reserve("visits", epsilon="1", request={"k": 1}, **REPLACE)
-    approve(ann, asked(bob, k=2))
-    deny(ann, asked(bob, k=3))
+    ann.approve(asked(bob, k=2))
+    ann.deny(asked(bob, k=3))
     asked(bob, k=4)
     states = ["used", "approved", "denied", "open"]
     file = copy(ledger, tmp_path / "copied.sqlite3")
-    assert [one.state for one in requests(file)] == states
+    assert [one.state for one in file.requests()] == states
     copy_back(ledger)
     back = copy(file, ledger_database)
-    assert [one.state for one in requests(back)] == states
+    assert [one.state for one in back.requests()] == states
     bob.reserve("visits", epsilon="1", request={"k": 2}, **REPLACE)
     assert asked(bob, k=1)
-    approve(ann, requests(ann)[3].number)
+    ann.approve(ann.requests()[3].number)
     bob.reserve("visits", epsilon="1", request={"k": 4}, **REPLACE)
     ledger.verify()
 
 
 def copy_back(ledger: Ledger) -> None:
     """Empty a ledger in a database, to be copied into."""
-    event, head, budget, approval = copy_of(ledger)
-    del event, budget, approval
-    fresh = (*head[0][:2], 0, *head[0][3:])
-    put_back(ledger, [[], [fresh], [], []])
+    _, head = copy_of(ledger)
+    put_back(ledger, [[], [(*head[0][:2], 0)]])
 
 
 @DATABASE

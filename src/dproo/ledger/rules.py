@@ -187,12 +187,11 @@ def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
     What is released, under ``values``, may be named by anything, such as a group called ``m``.
     """
     try:
-        text = json.dumps(value, allow_nan=False)
-        is_plain = fault_of(part, text) is None
+        text = json.dumps(value, allow_nan=False, sort_keys=True).replace("\x7f", "\\u007f")
     except (TypeError, ValueError, RecursionError):
-        is_plain = False
-    if not is_plain:
-        raise ValueError(f"{part} must be made of JSON values.")
+        raise ValueError(f"{part} must be made of JSON values.") from None
+    if fault := fault_of(part, text):
+        raise ValueError(f"{part} must be one that can be read back: {fault}.")
     if found := _private_field(value, neighbours):
         raise ValueError(f"{part} must be public, got a field {found!r}.")
 
