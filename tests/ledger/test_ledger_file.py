@@ -70,7 +70,7 @@ def test_the_default_path_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_writes_are_synced_to_the_last_step(ledger: Ledger) -> None:
-    def look(connection: Any, **_: bool) -> None:
+    def look(connection: Any) -> None:
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
@@ -124,20 +124,31 @@ def test_a_link_or_a_folder_is_no_ledger(ledger: Ledger, tmp_path: Path) -> None
 
 def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
     with closing(sqlite3.connect(ledger.path)) as connection:
-        connection.execute("PRAGMA user_version = 5")
+        connection.execute("PRAGMA user_version = 6")
     with pytest.raises(exceptions.NewerFormatError) as refused:
         Ledger(ledger.path)
     assert str(refused.value) == (
-        f"the ledger {ledger.path} must have format 1 to 4, got 5. "
-        "A later version of dproo can read it."
+        f"the ledger {ledger.path} must have format 5, got 6. A later version of dproo can read it."
+    )
+
+
+@pytest.mark.parametrize("version", [0, 1, 4])
+def test_an_earlier_format_is_refused_with_the_remedy(ledger: Ledger, version: int) -> None:
+    with closing(sqlite3.connect(ledger.path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(exceptions.UnusableLedgerError) as refused:
+        Ledger(ledger.path)
+    assert str(refused.value) == (
+        f"the ledger {ledger.path} must have format 5, got {version}. A development version of "
+        "dproo made it: 'dproo ledger show' of that version shows what is left of each budget. "
+        "Declare that in a new ledger."
     )
 
 
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (lambda data: data + b"\0", "its bytes do not match its seal."),
-        (lambda data: data[:8192], "SQLite cannot read it."),
+        (lambda data: data[:12288], "SQLite cannot read it."),
         (
             lambda data: data.replace(b"_stays", b"\xe6stays").replace(b"DELETE", b"delXte"),
             "SQLite cannot read it.",
@@ -239,7 +250,7 @@ def test_a_failing_system_is_one_sentence(
         error.sqlite_errorcode = code
         raise error
 
-    monkeypatch.setattr(sqlite, "seal", fail)
+    monkeypatch.setattr(sqlite, "_commit", fail)
     with pytest.raises(exceptions.UnusableLedgerError) as refused:
         ledger.reserve("patients", epsilon=1, **REPLACE)
     assert str(refused.value) == f"the ledger {ledger.path} {sentence}"

@@ -19,7 +19,8 @@ from support.commands import dproo
 from support.stores import copy_of, put_back, url_of
 
 from dproo import exceptions
-from dproo.ledger import Ledger, accept_restore, in_epsilon, memory, sqlite, witness
+from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
+from dproo.ledger.stores import sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
@@ -88,15 +89,15 @@ def test_a_release_from_an_old_copy_is_refused_on_the_command_line(ledger: Ledge
 def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_path: Path) -> None:
     """As in a container: the journal of a killed process is elsewhere, and comes back later."""
     code = (
-        "import os, signal, sys; from dproo.ledger import Ledger, sqlite; seal = sqlite.seal\n"
-        "def die(connection):\n"
+        "import os, signal, sys; from dproo.ledger import Ledger\n"
+        "from dproo.ledger.stores import sqlite\n"
+        "def die(connection, path):\n"
         "    connection.execute('PRAGMA cache_spill = 1')\n"
         "    connection.execute('PRAGMA cache_size = 1')\n"
-        "    seal(connection)\n"
         "    connection.execute('CREATE TABLE more (x)')\n"
         "    connection.execute('INSERT INTO more VALUES (zeroblob(300000))')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "sqlite.seal = die\n"
+        "sqlite._commit = die\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace',"
         " request={'filler': 'x' * 200_000})"
     )
@@ -145,8 +146,8 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
 
 def test_a_death_between_commit_and_note_locks_nobody_out(ledger: Ledger, state: Path) -> None:
     code = (
-        "import os, signal, sys; from dproo.ledger import Ledger, opening\n"
-        "opening.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, sys; from dproo.ledger import Ledger, ledger\n"
+        "ledger.tell = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         "Ledger(sys.argv[1]).reserve('patients', epsilon='0.1', neighbours='replace')"
     )
     done = subprocess.run([sys.executable, "-c", code, url_of(ledger)], check=False)
@@ -202,7 +203,7 @@ def test_a_restore_that_a_crash_cut_off_is_charged_once(
     charge(ledger, "0.25")
     put_back(ledger, old)
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.restoring.tell", lambda *_, **__: None)
+        patch.setattr("dproo.ledger.restore.tell", lambda *_, **__: None)
         accept_restore(ledger.path)
     with pytest.raises(exceptions.RolledBackError):
         ledger.show()
@@ -316,9 +317,8 @@ def test_a_forged_identity_leads_nowhere(ledger: Ledger, tmp_path: Path) -> None
         connection.execute("DROP TRIGGER event_is_final")
         connection.execute("UPDATE event SET hash = '../../../outside'")
         connection.execute("DROP TRIGGER event_stays")
-        for trigger in sqlite.SCHEMA[3:]:
+        for trigger in sqlite.SCHEMA[4:]:
             connection.execute(trigger)
-        sqlite.seal(connection)
         connection.execute("COMMIT")
     with pytest.raises(exceptions.CorruptLedgerError, match="hashes breaks at event 1"):
         charge(ledger)
@@ -346,12 +346,12 @@ def test_notes_stand_in_the_order_of_the_events_whoever_writes_first(
     """One process is overtaken by another between its commit and its note."""
     late: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr("dproo.ledger.opening.tell", lambda news, **_: late.append(news))
+        patch.setattr("dproo.ledger.ledger.tell", lambda news, **_: late.append(news))
         charge(ledger)
         charge(ledger)
     charge(ledger)
     for news in reversed(late):
-        memory.tell(news, timeout=1)
+        witness.tell(news, timeout=1)
     (notes,) = state.iterdir()
     lines = notes.read_text().splitlines()
     assert [f'"seq": {seq},' in line for seq, line in enumerate(lines, start=1)] == [True] * 4

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dproo import exceptions
-from dproo.ledger import Ledger, place
+from dproo.ledger import Ledger, location
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away.")
 SOMEBODY = 65533
@@ -96,21 +96,21 @@ def test_a_group_may_write_only_where_it_is_the_owners_own(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger.path.chmod(0o660)
-    monkeypatch.setattr(place, "_is_alone", lambda user, group: (user, group) == (0, 0))
+    monkeypatch.setattr(location, "_is_alone", lambda user, group: (user, group) == (0, 0))
     Ledger(ledger.path)
     os.chown(ledger.path, 0, SOMEBODY)
     assert "can be changed by others" in refused(ledger.path)
 
 
 def test_a_private_group_has_its_owners_name_and_no_other_member() -> None:
-    assert not place._is_alone(0, SOMEBODY)
-    assert not place._is_alone(SOMEBODY, 0)
+    assert not location._is_alone(0, SOMEBODY)
+    assert not location._is_alone(SOMEBODY, 0)
 
 
 def test_a_list_of_rights_counts_even_if_the_group_is_the_owners_own(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "_is_alone", lambda *_: True)
+    monkeypatch.setattr(location, "_is_alone", lambda *_: True)
     entries = [(0x01, 6, -1), (0x02, 6, SOMEBODY), (0x04, 0, -1), (0x10, 6, -1), (0x20, 0, -1)]
     content = struct.pack("<I", 2) + b"".join(
         struct.pack("<HHI", tag, rights, who & 0xFFFFFFFF) for tag, rights, who in entries

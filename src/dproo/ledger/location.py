@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,14 @@ from dproo.exceptions import (
 )
 
 VARIABLE = "DPROO_LEDGER"
+
+GATE = threading.RLock()
+"""Held with a lock on a file, and by a fork: a child inherits locks that nobody gives back."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=GATE.acquire, after_in_parent=GATE.release, after_in_child=GATE.release
+    )
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FACTS = 1 << 12  # more bytes than Linux ever says about a handle

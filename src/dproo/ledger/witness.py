@@ -15,6 +15,7 @@ ledger is the last one in the file.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -33,7 +34,7 @@ from dproo.exceptions import (
     UnusableWitnessError,
 )
 from dproo.ledger.events import CHARGES, Event
-from dproo.ledger.location import make_folder, sync_folder
+from dproo.ledger.location import GATE, make_folder, sync_folder
 
 _HASH = re.compile("[0-9a-f]{64}")
 _TAIL = 1 << 16  # the notes that are looked for are nearly always in here
@@ -174,24 +175,29 @@ class Witness:
     def _locked(self, timeout: float) -> Iterator[int]:
         import fcntl  # noqa: PLC0415 - POSIX; without it one can still release without a ledger
 
-        is_new = self.is_made and not self.path.exists()
-        flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_NOFOLLOW if self.is_made else 0)
-        file = os.open(self.path, flags, 0o600)
+        if not GATE.acquire(timeout=timeout):
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         try:
-            if is_new:
-                sync_folder(self.path.parent)
-            end = time.monotonic() + timeout
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > end:
-                        raise
-                    time.sleep(_PAUSE)
-            yield file
+            is_new = self.is_made and not self.path.exists()
+            flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_NOFOLLOW if self.is_made else 0)
+            file = os.open(self.path, flags, 0o600)
+            try:
+                if is_new:
+                    sync_folder(self.path.parent)
+                end = time.monotonic() + timeout
+                while True:
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
+                    except BlockingIOError:
+                        if time.monotonic() > end:
+                            raise
+                        time.sleep(_PAUSE)
+                yield file
+            finally:
+                os.close(file)
         finally:
-            os.close(file)
+            GATE.release()
 
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:

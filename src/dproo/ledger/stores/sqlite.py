@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -42,6 +41,7 @@ from dproo.ledger.events import (
     Event,
 )
 from dproo.ledger.location import (
+    GATE,
     make_folder,
     require_folder,
     require_path,
@@ -85,14 +85,6 @@ _PRAGMAS = (
 _INSERT = f"INSERT INTO event ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fields))})"  # noqa: S608 - no outside text
 _ROOMS = 16  # charges that wait for their record at the same time
 _FREE = 1 << 20  # bytes of the disk that a charge leaves, for the journal of its record
-
-_GATE = threading.RLock()
-"""Held during a transaction, and by a fork: a child would inherit SQLite's idea of the locks."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_GATE.acquire, after_in_parent=_GATE.release, after_in_child=_GATE.release
-    )
 
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
@@ -311,7 +303,7 @@ class SqliteStore:
         Without a commit, or after an error, all is rolled back.
         """
         path = self.address
-        if not _GATE.acquire(timeout=max(0, self.timeout)):
+        if not GATE.acquire(timeout=max(0, self.timeout)):
             _fail(path, sqlite3.SQLITE_BUSY)
         try:
             with system_errors(path):
@@ -326,7 +318,7 @@ class SqliteStore:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             _fail(path, code)
         finally:
-            _GATE.release()
+            GATE.release()
 
 
 def _fail(path: Path, code: int) -> NoReturn:
