@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.databases import role_of
-from support.stores import copy_of, put_back, unguarded, url_of
+from support.stores import copy_of, future, put_back
 
 from dproo import exceptions, sample
 from dproo.cli.commands import run
@@ -20,7 +20,6 @@ from dproo.ledger import (
     copy,
 )
 from dproo.ledger.account import Tally
-from dproo.ledger.events import Event
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -72,19 +71,6 @@ def test_another_day_begins_anew(ledger: Ledger, monkeypatch: pytest.MonkeyPatch
         future(ledger)
     ledger.reserve("visits", epsilon="0.25", **REPLACE)
     refused(ledger)
-
-
-def future(ledger: Ledger) -> None:
-    """Write a charge of another dataset to a database, dated in a year to come."""
-    (last,) = [Event(**{**ledger.export()[-1], "body": "{}"})]
-    body = '{"epsilon":"1/1000","request":{}}'
-    made = last._replace(seq=last.seq + 1, kind="reserved", dataset="patients", nano=10**6)
-    made = made._replace(at="2100-01-01T00:00:00+00:00", id="ab" * 16, body=body, atto=0, entry=0)
-    row = made._replace(hash=made.link(last.hash))
-    with unguarded(url_of(ledger).replace("user=team", "user=dproo")) as connection:
-        places = ", ".join(["%s"] * len(row))
-        connection.execute(f"INSERT INTO event VALUES ({places})", row)
-        connection.execute("UPDATE head SET seq = seq + 1")
 
 
 @FILE
@@ -277,7 +263,9 @@ def test_the_database_holds_spenders_to_the_rules_by_itself(
         psycopg.connect(role_of(ledger_database, "bob")) as connection,
         pytest.raises(psycopg.Error, match=sentence),
     ):
-        connection.execute("SELECT dproo.reserve('visits', '1/4', NULL, '{}', NULL, repeat('ab', 16))")
+        connection.execute(
+            "SELECT dproo.reserve('visits', '1/4', NULL, '{}', NULL, repeat('ab', 16))"
+        )
     assert copy_of(ledger) == before
 
 

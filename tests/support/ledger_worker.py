@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.amounts import charge_of
-from dproo.exceptions import DatasetTakenError, ReleaseError
+from dproo.exceptions import (
+    BusyLedgerError,
+    ChargedError,
+    DatasetTakenError,
+    ReleaseError,
+    UnreachableLedgerError,
+)
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError
 from dproo.ledger.account import Tally
 from dproo.ledger.stores import sqlite
@@ -292,9 +298,75 @@ def client(url: str) -> None:
             os.write(1, b"failed\n")
 
 
+def member(ledger: Ledger, log: int) -> None:
+    """Be one of a team: charge and record, look and verify, and write down every step."""
+    dice = random.Random()  # noqa: S311 - it chooses what to do
+    ledger = Ledger(ledger.path)
+    while True:
+        step = dice.random()
+        try:
+            if step < 0.2:
+                dice.choice([ledger.head, lambda: ledger.budget("tight")])()
+            elif step < 0.23:
+                dice.choice([ledger.show, ledger.verify])()
+            else:
+                name = "many" if step < 0.9 else "tight"
+                os.write(log, f"try {name}\n".encode())
+                entry = ledger.reserve(name, epsilon=EPSILON, **RELATION)
+                os.write(log, f"charged {name} {entry.number}\n".encode())
+                ledger.record(entry, {"values": [str(entry.number)]})
+                os.write(log, f"shown {name} {entry.number}\n".encode())
+        except BudgetRefused:
+            os.write(log, b"refused\n")
+        except (UnreachableLedgerError, ChargedError, BusyLedgerError):
+            os.write(log, b"failed\n")
+        except BaseException as error:
+            os.write(log, f"alarm {type(error).__name__}: {error}\n".encode())
+
+
+def soak(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
+    """Let many members work on a ledger for so many seconds, and kill and replace one at a time."""
+    dice = random.Random()  # noqa: S311 - it chooses whom
+    ledger = twin(fresh(folder, "soak"))
+    ledger.declare("many", budget="100000", **RELATION)
+    ledger.declare("tight", budget="0.339", **RELATION)
+    log = os.open(folder / "log", os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+    kills, end = int(os.environ["KILLS"]), time.monotonic() + rounds
+    team = [fork(lambda: member(ledger, log)) for _ in range(RACERS)]
+    try:
+        for i in range(kills):
+            time.sleep(max(0.0, end - time.monotonic()) / (kills - i))
+            whom = dice.randrange(len(team))
+            os.kill(team[whom], signal.SIGKILL)
+            os.waitpid(team[whom], 0)
+            team[whom] = fork(lambda: member(ledger, log))
+    finally:
+        for one in team:
+            os.kill(one, signal.SIGKILL)
+            os.waitpid(one, 0)
+    steps = [line.split() for line in (folder / "log").read_text().splitlines()]
+    found = {account.dataset: account for account in Ledger(ledger.path).verify().accounts}
+    lines = {line.entry: line for account in found.values() for line in account.lines}
+    charged = [int(step[2]) for step in steps if step[0] == "charged"]
+    shown = {int(step[2]) for step in steps if step[0] == "shown"}
+    return {
+        "kills": kills,
+        "charges": len(lines),
+        "tries": sum(step[0] == "try" for step in steps),
+        "failed": sum(step[0] == "failed" for step in steps),
+        "alarms": [" ".join(step) for step in steps if step[0] == "alarm"],
+        "lost": [one for one in charged if one not in lines]
+        + [one for one in shown if not lines[one].is_recorded],
+        "twice": len(charged) - len(set(charged)),
+        "unseen": len(lines) - len(charged),
+        "tight": found["tight"].spent,
+    }
+
+
 if __name__ == "__main__":
     job, folder, twin, rounds = sys.argv[1:]
     if job == "client":
         client(folder)
     jobs = {"kill": kill, "torn": torn, "unfinished": unfinished, "race": race, "birth": birth}
+    jobs["soak"] = soak
     sys.stdout.write(json.dumps(jobs[job](Path(folder), LEDGERS[twin], int(rounds))))

@@ -12,6 +12,7 @@ from typing import Any
 from support.databases import role_of
 
 from dproo.ledger import Database, Ledger, install
+from dproo.ledger.events import Event
 
 DATABASE = "ledgers"
 PEOPLE = {
@@ -101,3 +102,16 @@ def fresh(folder: Path, name: str) -> Path | str:
     """Return where a worker makes its next ledger: in the folder, or in ``LEDGER_DATABASE``."""
     url = os.environ.get("LEDGER_DATABASE")
     return emptied(url) if url else folder / f"{name}.sqlite3"
+
+
+def future(ledger: Ledger) -> None:
+    """Write a charge of another dataset to a database, dated in a year to come."""
+    last = Event(**{**ledger.export()[-1], "body": "{}"})
+    body = '{"epsilon":"1/1000","request":{}}'
+    made = last._replace(seq=last.seq + 1, kind="reserved", dataset="patients", nano=10**6)
+    made = made._replace(at="2100-01-01T00:00:00+00:00", id="ab" * 16, body=body, atto=0, entry=0)
+    row = made._replace(hash=made.link(last.hash))
+    with unguarded(_superuser(ledger)) as connection:
+        places = ", ".join(["%s"] * len(row))
+        connection.execute(f"INSERT INTO event VALUES ({places})", row)
+        connection.execute("UPDATE head SET seq = seq + 1")

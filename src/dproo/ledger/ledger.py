@@ -293,7 +293,7 @@ class Ledger:
     def show(self) -> tuple[Account, ...]:
         """Return every budget with its charges; what is wrong with one is noted beside it."""
         with self._reading(is_checked=False) as session:
-            return Replay.of(session.events()).accounts(session.now()[:10])
+            return Replay.of(session.events()).accounts()
 
     def requests(self) -> tuple[Asked, ...]:
         """Return every request for a second person's approval, oldest first."""
@@ -348,14 +348,13 @@ class Ledger:
         with self._reading() as session:
             session.require_intact()
             replay = Replay.of(session.events())
-            today = session.now()[:10]
         replay.require_intact(self.path)
         if expect_head not in {None, NO_EVENT} and expect_head not in replay.hashes:
             raise CorruptLedgerError(
                 f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
                 "It was truncated, replaced or rewritten."
             )
-        return Verification(events=replay.count, head=replay.head, accounts=replay.accounts(today))
+        return Verification(events=replay.count, head=replay.head, accounts=replay.accounts())
 
     @cached_property
     def _store(self) -> Store:

@@ -32,9 +32,7 @@ CREATE INDEX event_requests ON dproo.event (role, dataset) WHERE kind = 'request
 
 -- One row: the format, the number of the last event, and the lock of every writer.
 CREATE TABLE dproo.head (
-    one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    format integer NOT NULL,
-    seq bigint NOT NULL
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), format integer NOT NULL, seq bigint NOT NULL
 );
 INSERT INTO dproo.head (format, seq) VALUES (@format@, 0);
 
@@ -57,9 +55,8 @@ CREATE TRIGGER event_stays BEFORE TRUNCATE ON dproo.event
 CREATE FUNCTION dproo.make_durable() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    IF current_setting('synchronous_commit') = 'off' THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off';
     RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER event_is_durable AFTER INSERT ON dproo.event
@@ -97,18 +94,15 @@ DECLARE
     bare text := regexp_replace(value, '"([^"\\]|\\.)*"', '', 'g');
     found json;
 BEGIN
-    IF (octet_length(value) <= longest AND value ~ ('^[ -~]+$' COLLATE "C")) IS NOT TRUE THEN
-        PERFORM dproo.refuse('DP000', part || ' must be printable ASCII, and not too long');
-    END IF;
+    PERFORM dproo.refuse('DP000', part || ' must be printable ASCII, and not too long')
+    WHERE (octet_length(value) <= longest AND value ~ ('^[ -~]+$' COLLATE "C")) IS NOT TRUE;
     PERFORM number[1]::float8  -- raises where Python would read no number
     FROM regexp_matches(bare, '-?[0-9]+(?:[.][0-9]+)?(?:[eE][-+]?[0-9]+)?', 'g') AS number;
     bare := regexp_replace(bare, '[^][{}]', '', 'g');
     FOR depth IN 1 .. @depth_max@ LOOP
         bare := regexp_replace(bare, '\[\]|\{\}', '', 'g');
     END LOOP;
-    IF bare <> '' THEN
-        PERFORM dproo.refuse('DP000', part || ' must not be nested so deeply');
-    END IF;
+    PERFORM dproo.refuse('DP000', part || ' must not be nested so deeply') WHERE bare <> '';
     found := replace(value, '\u0000', '\u0001')::json;
     IF json_typeof(found) <> 'object' OR found::jsonb IS NULL OR EXISTS (
         SELECT FROM json_each(found) AS given
@@ -131,7 +125,7 @@ END $$;
 -- Wait for the lock that every writer holds until the end of its transaction. Whoever hangs in one
 -- gives it back after a minute.
 CREATE FUNCTION dproo.lock() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 BEGIN
     PERFORM set_config('idle_in_transaction_session_timeout', '60s', true);
     UPDATE dproo.head AS known SET seq = known.seq WHERE known.one;
@@ -157,10 +151,8 @@ DECLARE
     made dproo.event;
     previous text;
 BEGIN
-    PERFORM dproo.refuse('DP000', 'id must be 32 hexadecimal digits')
-    WHERE (append.id ~ '^[0-9a-f]{32}$') IS NOT TRUE;
-    PERFORM dproo.refuse('DP000', 'the name of the role must have no control characters')
-    WHERE session_user::text ~ '[[:cntrl:]]';
+    PERFORM dproo.refuse('DP000', 'id must be 32 hexadecimal digits, and the role a name')
+    WHERE (append.id ~ '^[0-9a-f]{32}$' AND session_user::text !~ '[[:cntrl:]]') IS NOT TRUE;
     UPDATE dproo.head AS known SET seq = known.seq + 1 WHERE known.one
     RETURNING known.seq INTO STRICT made.seq;
     SELECT known.hash INTO previous FROM dproo.event AS known WHERE known.seq = made.seq - 1;
@@ -178,7 +170,7 @@ CREATE FUNCTION dproo.declare_budget(
     dataset text, budget text, delta text, neighbours text, records_per_person integer, unit text,
     limits text, id text
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     most CONSTANT numeric := dproo.amount('budget', declare_budget.budget, @nano@, false);
     most_delta CONSTANT numeric
@@ -194,8 +186,7 @@ BEGIN
             THEN 'dataset must be a name'
         WHEN (most BETWEEN 1 AND @budget_max@) IS NOT TRUE
             THEN 'budget must be between 1e-9 and 1000000'
-        WHEN (declare_budget.delta IS NULL
-                OR most_delta BETWEEN 1 AND @atto@ - 1) IS NOT TRUE
+        WHEN declare_budget.delta IS NOT NULL AND NOT most_delta BETWEEN 1 AND @atto@ - 1
             THEN 'delta must be at least 1e-18 and below 1'
         WHEN (declare_budget.neighbours IN ('replace', 'add-remove')) IS NOT TRUE
             THEN 'neighbours must be replace or add-remove'
@@ -206,9 +197,7 @@ BEGIN
         WHEN (rules -> 'columns' IS NULL OR json_array_length(rules -> 'columns') > 0
                 AND NOT '' IN (SELECT json_array_elements_text(rules -> 'columns'))) IS NOT TRUE
             THEN 'columns must be names'
-        WHEN (rules ->> 'codebook' IS NULL
-                OR rules ->> 'codebook' ~ '^[0-9a-f]{64}$') IS NOT TRUE
-            THEN 'codebook must be a SHA-256'
+        WHEN rules ->> 'codebook' !~ '^[0-9a-f]{64}$' THEN 'codebook must be a SHA-256'
         WHEN (rules ->> 'until' IS NULL
                 OR rules ->> 'until' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
                 AND to_char((rules ->> 'until')::date, 'YYYY-MM-DD') = rules ->> 'until'
@@ -272,14 +261,14 @@ END $$;
 CREATE FUNCTION dproo.reserve(
     dataset text, epsilon text, delta text, request text, limits text, id text
 ) RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     charge CONSTANT numeric := dproo.amount('epsilon', reserve.epsilon, @nano@, true);
     small CONSTANT numeric := coalesce(dproo.amount('delta', reserve.delta, @atto@, true), 0);
     asked CONSTANT json := dproo.check_object('request', reserve.request, @request_max@);
     besides CONSTANT json := CASE WHEN reserve.limits IS NOT NULL
         THEN dproo.check_object('limits', reserve.limits, @request_max@) END;
-    text_asked CONSTANT text := '{' || coalesce('"delta":"' || reserve.delta || '",', '')
+    asked_text CONSTANT text := '{' || coalesce('"delta":"' || reserve.delta || '",', '')
         || '"epsilon":"' || reserve.epsilon || '","request":' || reserve.request || '}';
     declared dproo.event;
     rules json;
@@ -296,9 +285,7 @@ BEGIN
     time := dproo.now();
     SELECT * INTO declared FROM dproo.event AS known
     WHERE known.kind = 'declared' AND known.dataset = reserve.dataset;
-    IF NOT FOUND THEN
-        PERFORM dproo.refuse('DP004', 'dataset must have a declared budget');
-    END IF;
+    PERFORM dproo.refuse('DP004', 'dataset must have a declared budget') WHERE declared.seq IS NULL;
     SELECT coalesce(sum(known.nano), 0) AS nano, coalesce(sum(known.atto), 0) AS atto,
         coalesce(sum(known.nano) FILTER (WHERE left(known.at, 10) = left(time, 10)), 0) AS today,
         coalesce(sum(known.nano) FILTER (
@@ -317,43 +304,42 @@ BEGIN
     PERFORM dproo.check_rules(each.limits, asked, time, charge, sums.today + charge,
         sums.theirs + charge) FROM (VALUES (rules), (besides)) AS each (limits)
     WHERE each.limits IS NOT NULL;
-    IF coalesce(charge <= dproo.amount('approval_above', rules ->> 'approval_above', @nano@, false),
-        true)
+    IF (charge > dproo.amount('approval_above', rules ->> 'approval_above', @nano@, false))
+        IS NOT TRUE
     THEN
-        RETURN dproo.append(
-            'reserved', reserve.dataset, 0, charge, small, time, reserve.id, text_asked);
+        RETURN dproo.append('reserved', reserve.dataset, 0, charge, small, time, reserve.id,
+            asked_text);
     END IF;
     -- The newest request of the very same release that is not used up yet.
     SELECT known.* INTO approval FROM dproo.event AS known
     WHERE known.kind = 'requested' AND known.role = session_user
-        AND known.dataset = reserve.dataset AND known.body = text_asked
+        AND known.dataset = reserve.dataset AND known.body = asked_text
         AND NOT EXISTS (SELECT FROM dproo.event AS used
             WHERE used.kind = 'reserved' AND used.entry = known.seq)
     ORDER BY known.seq DESC LIMIT 1;
     IF NOT FOUND THEN
         PERFORM dproo.refuse('DP003', 'too many requests wait', 'open')
         WHERE @open_max@ <= (SELECT count(*) FROM dproo.event AS known
-            WHERE known.kind = 'requested' AND known.role = session_user
-                AND NOT EXISTS (SELECT FROM dproo.event AS answer
-                    WHERE answer.entry = known.seq AND answer.kind IN ('approved', 'denied')));
+            WHERE known.kind = 'requested' AND known.role = session_user AND NOT EXISTS (
+                SELECT FROM dproo.event AS answer WHERE answer.entry = known.seq));
         RETURN dproo.append(
-            'requested', reserve.dataset, 0, charge, small, time, reserve.id, text_asked);
+            'requested', reserve.dataset, 0, charge, small, time, reserve.id, asked_text);
     END IF;
     PERFORM dproo.refuse('DP003', 'the request was denied', 'denied ' || approval.seq)
     FROM dproo.event AS known WHERE known.entry = approval.seq AND known.kind = 'denied';
     PERFORM FROM dproo.event AS known WHERE known.entry = approval.seq AND known.kind = 'approved';
-    IF NOT FOUND THEN
-        RETURN approval;
+    IF FOUND THEN
+        RETURN dproo.append(
+            'reserved', reserve.dataset, approval.seq, charge, small, time, reserve.id, asked_text);
     END IF;
-    RETURN dproo.append(
-        'reserved', reserve.dataset, approval.seq, charge, small, time, reserve.id, text_asked);
+    RETURN approval;
 END $$;
 
 -- For spenders: keep a release of one's own, before any of it is shown. It has no time, which would
 -- show how long the data took.
 CREATE FUNCTION dproo.record(entry bigint, receipt text, id text)
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     found CONSTANT json := dproo.check_object('receipt', record.receipt, @receipt_max@);
     charged dproo.event;
@@ -372,7 +358,7 @@ END $$;
 -- For owners: let a release be charged once, or never.
 CREATE FUNCTION dproo.decide(entry bigint, decision text, id text)
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     asked dproo.event;
 BEGIN
@@ -381,11 +367,8 @@ BEGIN
     PERFORM dproo.lock();
     SELECT * INTO asked FROM dproo.event AS known
     WHERE known.seq = decide.entry AND known.kind = 'requested' AND NOT EXISTS (
-        SELECT FROM dproo.event AS answer
-        WHERE answer.entry = known.seq AND answer.kind IN ('approved', 'denied'));
-    IF NOT FOUND THEN
-        PERFORM dproo.refuse('DP009', 'the request must be open');
-    END IF;
+        SELECT FROM dproo.event AS answer WHERE answer.entry = known.seq);
+    PERFORM dproo.refuse('DP009', 'the request must be open') WHERE asked.seq IS NULL;
     IF asked.role = session_user THEN
         RAISE EXCEPTION 'whoever asks does not decide' USING ERRCODE = 'insufficient_privilege';
     END IF;
@@ -396,17 +379,15 @@ END $$;
 -- For owners: charge what was lost with an older copy, whether or not it fits.
 CREATE FUNCTION dproo.restore(dataset text, nano bigint, atto bigint, head text, id text)
 RETURNS dproo.event LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 BEGIN
     PERFORM dproo.refuse('DP000', 'what was lost must be charges, and its head a hash')
     WHERE (restore.nano >= 0 AND restore.atto BETWEEN 0 AND @atto@
         AND restore.head ~ '^[0-9a-f]{64}$') IS NOT TRUE;
     PERFORM dproo.lock();
-    PERFORM FROM dproo.event AS known
-    WHERE known.kind = 'declared' AND known.dataset = restore.dataset;
-    IF NOT FOUND THEN
-        PERFORM dproo.refuse('DP004', 'dataset must have a declared budget');
-    END IF;
+    PERFORM dproo.refuse('DP004', 'dataset must have a declared budget') WHERE NOT EXISTS (
+        SELECT FROM dproo.event AS known
+        WHERE known.kind = 'declared' AND known.dataset = restore.dataset);
     RETURN dproo.append('restored', restore.dataset, 0, restore.nano, restore.atto, dproo.now(),
         restore.id, '{"head":"' || restore.head || '"}');
 END $$;
