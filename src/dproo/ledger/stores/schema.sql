@@ -37,9 +37,7 @@ CREATE TABLE dproo.head (
 INSERT INTO dproo.head (format, seq) VALUES (@format@, 0);
 
 -- The types that parts of a request, a receipt or limits must have.
-CREATE TABLE dproo.shape (
-    part text COLLATE "C", name text COLLATE "C", types text[] NOT NULL, PRIMARY KEY (part, name)
-);
+CREATE TABLE dproo.shape (part text, name text, types text[] NOT NULL, PRIMARY KEY (part, name));
 
 CREATE FUNCTION dproo.refuse_change() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp AS $$
@@ -273,6 +271,7 @@ DECLARE
     declared dproo.event;
     rules json;
     sums record;
+    most numeric;
     time text;
     approval dproo.event;
 BEGIN
@@ -304,11 +303,10 @@ BEGIN
     PERFORM dproo.check_rules(each.limits, asked, time, charge, sums.today + charge,
         sums.theirs + charge) FROM (VALUES (rules), (besides)) AS each (limits)
     WHERE each.limits IS NOT NULL;
-    IF (charge > dproo.amount('approval_above', rules ->> 'approval_above', @nano@, false))
-        IS NOT TRUE
-    THEN
-        RETURN dproo.append('reserved', reserve.dataset, 0, charge, small, time, reserve.id,
-            asked_text);
+    most := dproo.amount('approval_above', rules ->> 'approval_above', @nano@, false);
+    IF (charge > most) IS NOT TRUE THEN
+        RETURN dproo.append(
+            'reserved', reserve.dataset, 0, charge, small, time, reserve.id, asked_text);
     END IF;
     -- The newest request of the very same release that is not used up yet.
     SELECT known.* INTO approval FROM dproo.event AS known
