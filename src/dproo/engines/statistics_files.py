@@ -17,6 +17,7 @@ from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column
 
 SPSS, STATA = (".sav", ".zsav"), (".dta",)
+"""How the names of such files end."""
 
 BYTES = 1 << 27
 """Memory that the rows of one part take, or so."""

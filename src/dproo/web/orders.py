@@ -160,13 +160,12 @@ class Order:
         source, request = self.source, self.request
         source.require_unchanged(folder)
         book = request.codebook if isinstance(request, RowRequest) else None
-        said = source.layout
         return execute(
             request,
             source.data,
             column=self.texts["column"] or None if book is None else None,
             table=source.table,
-            layout=layout_of(book, delimiter=said.delimiter, encoding=said.encoding),
+            layout=layout_of(book, source.layout),
             ledger=self.ledger,
             dataset=self.account.dataset,
             purpose=self.texts["purpose"] or None,
