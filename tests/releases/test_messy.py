@@ -122,7 +122,7 @@ def semicolons(folder, table):
 
 @form
 def tabs_in_a_csv_file_unsaid(folder, table):
-    return written(folder, "a.csv", text(table, "\t")), CARRIER, "add --delimiter 'tab'"
+    return written(folder, "a.csv", text(table, "\t")), CARRIER, "add --encoding, --delimiter"
 
 
 @form

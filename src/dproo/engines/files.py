@@ -153,7 +153,7 @@ def _format(suffix: str, layout: Layout) -> str:
     try:
         one_of("the end of the file's name", suffix, FORMATS)
     except ValueError as error:
-        raise ValueError(f"{error} For other names add --format; for text, --delimiter.") from None
+        raise ValueError(f"{error} For other text files add --delimiter, for others --format.") from None
     if FORMATS[suffix] in ROWS:
         raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
     return FORMATS[suffix]
