@@ -51,7 +51,9 @@ def test_every_item_of_an_array_is_one_record(tmp_path, content, records):
     assert list(counts) == [min(records, 1), max(records - 1, 0)]
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"])
+@pytest.mark.parametrize(
+    "encoding", ["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"]
+)
 @pytest.mark.parametrize("order", ["le", "be"])
 @pytest.mark.parametrize(
     ("packed", "ending"), [(bytes, ""), (gzip.compress, ".gz"), (zstandard.compress, ".zst")]
@@ -197,7 +199,7 @@ def test_a_column_that_can_hold_no_letter_is_refused(tmp_path):
         with pytest.raises(ValueError, match="holds integers, which can never be"):
             engines.prepare(tmp_path / "a.parquet", column="a", alphabet=letters)
     scan = engines.prepare(tmp_path / "a.parquet", column="a", alphabet=["7", "seven"])
-    assert "letters such as 'seven' can never occur" in scan.warnings[0]
+    assert "some of the letters can never occur" in scan.warnings[0]
 
 
 @pytest.mark.parametrize("packed", [bytes, gzip.compress])

@@ -91,7 +91,11 @@ def test_a_poison_format_of_numbers_is_one_of_plain_numbers(
 ) -> None:
     path = raw_sheet(tmp_path, '<c r="B9" s="1"><v>2</v></c>')
     parts = parts_of(path)
-    forms = "" if code is None else f"<numFmts><numFmt numFmtId='{number}' formatCode='{code}'/></numFmts>"
+    forms = (
+        ""
+        if code is None
+        else f"<numFmts><numFmt numFmtId='{number}' formatCode='{code}'/></numFmts>"
+    )
     name = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     parts["xl/styles.xml"] = (
         f"<styleSheet xmlns='{name}'>{forms}<cellXfs><xf numFmtId='0'/><xf numFmtId='{number}'/>"
@@ -114,9 +118,7 @@ TEXTS = ["a", "é", "€", "\U0001f600", "x" * 3000, "", "b"]
 
 def stata(path: Path, texts: list[str], version: int = 118, order: str = "<") -> Path:
     frame = pd.DataFrame({"n": [1.0] * len(texts), "code": texts, "s": ["a"] * len(texts)})
-    frame.to_stata(
-        path, version=version, convert_strl=["code"], write_index=False, byteorder=order
-    )
+    frame.to_stata(path, version=version, convert_strl=["code"], write_index=False, byteorder=order)
     return path
 
 
@@ -132,7 +134,9 @@ def test_long_text_of_stata_has_any_character(order: str, version: int, tmp_path
 
 
 @pytest.mark.parametrize("bad", [b"\xff\xfe\xfd", b"\0\0\0", b"\xe2\x82\0", b"\xed\xa0\x80"])
-def test_long_text_of_stata_that_is_in_no_encoding_is_one_record(bad: bytes, tmp_path: Path) -> None:
+def test_long_text_of_stata_that_is_in_no_encoding_is_one_record(
+    bad: bytes, tmp_path: Path
+) -> None:
     path = stata(tmp_path / "a.dta", ["a", "€", "b"])
     path.write_bytes(path.read_bytes().replace("€".encode(), bad))
     assert list(engines.count(path, column="code", alphabet=["a", "b"])) == [1, 1, 1]
@@ -194,7 +198,9 @@ def test_rows_of_random_bytes_are_all_counted(name: str, tmp_path: Path) -> None
     width = whole.index(b"\1\2\3\4\5\6\7\x40", start + 1) - start
     letters = {"n": [1], "code": ["abcdefgh"], "day": "2024-01..2024-02"}
     for _ in range(20):
-        path.write_bytes(whole[:start] + rng.randbytes(rows * width) + whole[start + rows * width :])
+        path.write_bytes(
+            whole[:start] + rng.randbytes(rows * width) + whole[start + rows * width :]
+        )
         for column, alphabet in letters.items():
             for encoding in (None, "latin-1", "shift_jis"):
                 layout = Layout(encoding=encoding)

@@ -222,7 +222,11 @@ def text_called_gzip(folder, table):
 def archive_called_csv(folder, table):
     frame = io.BytesIO()
     table.to_csv(frame, index=False, compression={"method": "zip", "archive_name": "a.csv"})
-    return written(folder, "a.csv", frame.getvalue()), CARRIER, "add --encoding, --delimiter or --format"
+    return (
+        written(folder, "a.csv", frame.getvalue()),
+        CARRIER,
+        "add --encoding, --delimiter or --format",
+    )
 
 
 @form

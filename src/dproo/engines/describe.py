@@ -31,15 +31,13 @@ def describe(
     return columns
 
 
-def _columns(
-    data: Any, table: str | tuple[str, ...] | None, layout: Layout
-) -> tuple[Column, ...]:
+def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> tuple[Column, ...]:
     if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
         return postgresql.describe_table(data, table)
     if sqlalchemy.is_sqlalchemy(data):
         return sqlalchemy.describe_table(data, table)
     if row_files.is_row_file(data, layout):
-        return row_files.open_rows(data, table=table, layout=layout)[0].columns
+        return row_files.open_rows(find_files(data), table=table, layout=layout)[0].columns
     if isinstance(data, str | os.PathLike):
         found = open_files(find_files(data), columns=None, table=table, layout=layout)
         for held, _ in found.started:

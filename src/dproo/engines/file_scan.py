@@ -21,7 +21,7 @@ from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
-from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files
+from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
 from dproo.engines.files import LONGEST_LINE, Files, open_files
 from dproo.engines.fit import check_fit
@@ -50,7 +50,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
-    found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
+    refuse_own_letters(opened, found.header, asked.axes)
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],

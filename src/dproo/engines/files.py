@@ -57,6 +57,7 @@ class Files:
             and ``<longest line>`` in place of the longest line that surely is read.
         cells: the expression of each column to count.
         columns: those columns, as the header or the schema tells of them.
+        header: all columns, where header or schema name them.
         texts: the files, where they are text.
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line that is put before the records of a CSV file, for the reader to skip:
@@ -70,6 +71,7 @@ class Files:
     relation: str
     cells: tuple[str, ...]
     columns: tuple[Column, ...]
+    header: tuple[str, ...] = ()
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
@@ -153,7 +155,9 @@ def _format(suffix: str, layout: Layout) -> str:
     try:
         one_of("the end of the file's name", suffix, FORMATS)
     except ValueError as error:
-        raise ValueError(f"{error} For other text files add --delimiter, for others --format.") from None
+        raise ValueError(
+            f"{error} For other text files add --delimiter, for others --format."
+        ) from None
     if FORMATS[suffix] in ROWS:
         raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
     return FORMATS[suffix]
@@ -193,6 +197,7 @@ def _open_csv(
         relation=relation,
         cells=tuple(f"c{header.index(column)}" for column in columns),
         columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
+        header=headers[0] if headers else (),
         texts=texts,
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
         first_line=b"c" + delimiter.encode() * (len(header) - 1) + line_break,
@@ -291,6 +296,7 @@ def _open_typed(
             by_bytes(cell) if is_listed and kind == "VARCHAR" else cell for _, kind, cell in found
         ),
         columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
+        header=tuple(header),
         started=started,
     )
 

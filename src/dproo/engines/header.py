@@ -208,5 +208,7 @@ def _keeps(decoder: codecs.IncrementalDecoder, first: bytes) -> bool:
     text = decoder.decode(b"".join(first + rest + _BREAKS.encode() for rest in _BEHIND))
     parts = text.split(_BREAKS)
     return len(parts) == len(_BEHIND) + 1 and all(
-        part.endswith(rest.decode()) for part, rest in zip(parts, _BEHIND, strict=False) if rest < b"0"
+        part.endswith(rest.decode())
+        for part, rest in zip(parts, _BEHIND, strict=False)
+        if rest < b"0"
     )

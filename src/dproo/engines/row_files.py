@@ -11,7 +11,7 @@ from dproo.core.arguments import refusal
 from dproo.engines import excel, statistics_files
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
-from dproo.engines.descriptors import Incoming, Opened, find_files
+from dproo.engines.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.engines.fit import Column, check_fit
 from dproo.engines.layout import EXCEL, FORMATS, PLAIN, ROWS, Layout
 from dproo.engines.scan import Scan
@@ -53,8 +53,11 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         raise ValueError(
             "column must be given for a file. List the columns: dproo codebook draft DATA."
         )
-    files = open_rows(data, table=asked.table, layout=asked.layout)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    files = open_rows(opened, table=asked.table, layout=asked.layout)
     header = [column.name for column in files[0].columns]
+    refuse_own_letters(opened, header, asked.axes)
     for name in asked.read:
         refuse_column(name, header, delimiter="")
     places = [header.index(name) for name in asked.read]
@@ -77,7 +80,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def open_rows(
-    data: str | os.PathLike[str],
+    opened: Sequence[Opened | Incoming],
     *,
     table: str | tuple[str, ...] | None = None,
     layout: Layout = PLAIN,
@@ -85,7 +88,7 @@ def open_rows(
     """Look up the columns of files; their rows are not looked at.
 
     Args:
-        data: a path, or a pattern.
+        opened: the files.
         table: the sheet of an Excel file, which may be left out where there is only one.
         layout: with the encoding of text in an SPSS or Stata file, by default its own.
 
@@ -96,7 +99,7 @@ def open_rows(
         raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
     if not layout.has_header:
         raise ValueError("--no-header must be used with a CSV file: other files have a header.")
-    files = [_opened(file, table, layout) for file in find_files(data)]
+    files = [_opened(file, table, layout) for file in opened]
     if any(file.columns != files[0].columns for file in files):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     return files

@@ -132,7 +132,9 @@ def rows_of(
     if short:
         widths = [header.variable_storage_width.get(name) or 0 for name in short]
         asked_for = [name.encode(stored).decode(_LATIN_1) for name in short]
-        parts.append(_short_cells(file, suffix, asked_for, sum(width + _OBJECT for width in widths)))
+        parts.append(
+            _short_cells(file, suffix, asked_for, sum(width + _OBJECT for width in widths))
+        )
     # Cells come as long texts first; here they get back to their places.
     order = sorted(range(len(names)), key=lambda place: not is_long[place])
     back = [order.index(place) for place in range(len(names))]

@@ -27,7 +27,7 @@ from dproo.engines.layout import PLAIN, Layout
 from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
-from dproo.releases.budget_name import published
+from dproo.releases.budget_name import published, refuse_data_as_letters
 from dproo.releases.request import Drawn, Request, Stopped
 from dproo.releases.statement import Statement
 
@@ -142,6 +142,7 @@ def execute(
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan, stated)
+    refuse_data_as_letters(alphabets, book)
     unit = {} if request.person is None else _COUNTS_PEOPLE
     with _naming_text(asked):
         entry = guarded(

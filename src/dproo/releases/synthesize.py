@@ -108,9 +108,7 @@ def synthesize(
         table=table,
         engine=engine,
         master=master,
-        layout=Layout(
-            delimiter=delimiter, encoding=encoding, format=format, has_header=has_header
-        ),
+        layout=Layout(delimiter=delimiter, encoding=encoding, format=format, has_header=has_header),
         ledger=ledger,
         dataset=dataset,
         purpose=purpose,
