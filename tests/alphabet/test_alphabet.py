@@ -80,9 +80,9 @@ def test_a_number_in_text_is_written_plainly() -> None:
     ("letters", "sentence"),
     [
         ([], "alphabet must have at least one letter, got none."),
-        (["a", "a"], "letters must all differ as text, got 'a' 2 times."),
-        ([1, "1"], "letters must all differ as text, got '1' and 1 2 times."),
-        ([True, "true"], "letters must all differ as text, got 'true' and True 2 times."),
+        (["a", "a"], "letters must all differ as text, got two that do not."),
+        ([1, "1"], "letters must all differ as text, got two that do not."),
+        ([True, "true"], "letters must all differ as text, got two that do not."),
         ([1, True], "letters must all differ, got a boolean and an equal integer."),
         ([dt.date(2026, 1, 2), "2026-01-02"], "letters must all differ as text"),
         (["a", ""], "letter must not be empty: an empty cell counts as missing."),
@@ -304,5 +304,7 @@ def test_a_file_of_letters_has_its_limits(tmp_path: Path, monkeypatch: pytest.Mo
         Alphabet.read(path)
     monkeypatch.setattr("dproo.alphabet.alphabet.LINES_MAX", 3)
     path.write_text("a\nb\nc\nd\ne")
-    with pytest.raises(ValueError, match=r"alphabet must have at most 3 lines, .* by their ends"):
+    with pytest.raises(
+        ValueError, match="alphabet must be a file that lists every possible value once"
+    ):
         Alphabet.read(path)

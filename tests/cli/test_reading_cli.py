@@ -80,7 +80,7 @@ def test_a_check_prints_the_columns_or_every_refusal(capsys, export, tmp_path):
     assert (code, out, err) == (0, "id  text\nA release would begin.\n", "")
     code, out, err = ran(capsys, "check", export, *good)
     assert (code, out) == (2, "")
-    assert "For other text files add --delimiter." in err
+    assert "For other text files add --delimiter, for others --format." in err
     field = {"type": "string", "categories": ["é"]}
     names = ["Sex", "sex", "ward"]
     book = {"schema": {"fields": [{"name": name, **field} for name in names]}}

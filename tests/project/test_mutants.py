@@ -643,7 +643,7 @@ MUTANTS = {
         "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
     ),
     "a blank row of a sheet is a record": (
-        "engines/excel.py", "if any(cell is not EMPTY for cell in chain(found, others)):", "if found is not None:", SHEET,
+        "engines/excel.py", "        if held:\n", "        if held is not None:\n", SHEET,
     ),
     "an error value stops the count of a sheet": (
         "engines/excel_cells.py", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,

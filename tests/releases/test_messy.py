@@ -122,7 +122,7 @@ def semicolons(folder, table):
 
 @form
 def tabs_in_a_csv_file_unsaid(folder, table):
-    return written(folder, "a.csv", text(table, "\t")), CARRIER, "add --delimiter 'tab'"
+    return written(folder, "a.csv", text(table, "\t")), CARRIER, "add --encoding, --delimiter"
 
 
 @form
@@ -161,7 +161,7 @@ def byte_order_mark(folder, table):
 @form
 def latin_1_header_unsaid(folder, table):
     data = written(folder, "a.csv", text(table.rename(columns={"city": "Städte"})), "latin-1")
-    return data, CARRIER, "Add --encoding latin-1"
+    return data, CARRIER, "add --encoding"
 
 
 @form
@@ -179,7 +179,7 @@ def latin_1(folder, table):
 
 @form
 def utf_16_unsaid(folder, table):
-    return written(folder, "a.csv", text(table), "utf-16"), CARRIER, "Add --encoding utf-16"
+    return written(folder, "a.csv", text(table), "utf-16"), CARRIER, "add --encoding"
 
 
 @form
@@ -191,7 +191,7 @@ def utf_16(folder, table):
 
 @form
 def utf_16_without_a_mark_unsaid(folder, table):
-    return written(folder, "a.csv", text(table), "utf-16-le"), CARRIER, "Add --encoding utf-16-le"
+    return written(folder, "a.csv", text(table), "utf-16-le"), CARRIER, "add --encoding"
 
 
 @form
@@ -204,7 +204,7 @@ def gzip_file(folder, table):
 def gzip_of_several_parts_with_another_name(folder, table):
     whole = text(table).encode()
     parts = gzip.compress(whole[:1000]) + gzip.compress(whole[1000:])
-    return written(folder, "a.csv", parts), CARRIER, carriers(table)
+    return written(folder, "a.dat", parts), {**CARRIER, "format": "csv.gz"}, carriers(table)
 
 
 @form
@@ -222,13 +222,17 @@ def text_called_gzip(folder, table):
 def archive_called_csv(folder, table):
     frame = io.BytesIO()
     table.to_csv(frame, index=False, compression={"method": "zip", "archive_name": "a.csv"})
-    return written(folder, "a.csv", frame.getvalue()), CARRIER, "Give it the ending of its format"
+    return (
+        written(folder, "a.csv", frame.getvalue()),
+        CARRIER,
+        "add --encoding, --delimiter or --format",
+    )
 
 
 @form
 def parquet_called_csv(folder, table):
     table.to_parquet(folder / "a.csv")
-    return folder / "a.csv", CARRIER, "Give it the ending of its format"
+    return folder / "a.csv", CARRIER, "add --encoding, --delimiter or --format"
 
 
 @form
@@ -437,7 +441,7 @@ def json_array_with_a_byte_order_mark(folder, table):
 def json_lines_with_a_byte_order_mark(folder, table):
     content = table.to_json(orient="records", lines=True, date_format="iso")
     data = written(folder, "a.jsonl", content, "utf-8-sig")
-    return data, {**CARRIER, "warns": True}, carriers(table)
+    return data, {**CARRIER, "encoding": "utf-8-sig", "warns": True}, carriers(table)
 
 
 @form
@@ -486,8 +490,8 @@ def counts_of(data: Any, options: dict[str, Any]) -> tuple[list[int], tuple[str,
     """Count as a release does: by its layout, its alphabet or its code book."""
     options = dict(options)
     book = CodeBook.of(options.pop("codebook")) if "codebook" in options else None
-    signs = {name: options.pop(name, None) for name in ("delimiter", "encoding")}
-    layout: Layout = layout_of(book, **signs)
+    signs = {name: options.pop(name, None) for name in ("delimiter", "encoding", "format")}
+    layout: Layout = layout_of(book, Layout(**signs))
     options.pop("warns", None)
     if book is not None:
         names = options.pop("letters", book.columns)
@@ -522,8 +526,9 @@ def test_a_messy_form_of_a_table(name, flights, tmp_path):
 
 def test_standard_input(flights, tmp_path):
     data = written(tmp_path, "a.csv.gz", gzip.compress(text(flights).encode()))
-    code = "from dproo import engines; import sys\n"
-    code += f"print(list(engines.count('-', column='carrier', alphabet={CARRIERS})))"
+    code = "from dproo import engines; from dproo.engines.layout import Layout\n"
+    code += "packed = Layout(format='csv.gz')\n"
+    code += f"print(list(engines.count('-', column='carrier', alphabet={CARRIERS}, layout=packed)))"
     with data.open("rb") as stdin:
         done = subprocess.run(
             [sys.executable, "-c", code], stdin=stdin, capture_output=True, text=True, check=True

@@ -309,9 +309,9 @@ def test_a_wrong_order_is_refused_in_one_sentence(page, changes, sentence):
     assert answer.json["error"].startswith(sentence)
 
 
-def test_an_alphabet_may_be_spelled_out_or_a_column_of_another_file(page):
-    (page.folder / "code book.csv").write_text("code,name\nI50,heart\nJ18,lung\n")
-    for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("code book.csv:code", 3)):
+def test_an_alphabet_may_be_spelled_out_or_a_text_file(page):
+    (page.folder / "codes of wards.txt").write_text("A\nB\n")
+    for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("codes of wards.txt", 3)):
         assert f"out of {k} possible values" in order(page, alphabet=text).json["summary"]
 
 

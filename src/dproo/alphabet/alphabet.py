@@ -20,7 +20,7 @@ from dproo.alphabet.open_text import OPEN
 from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import DATE, MONTH, Reading
 from dproo.core.arguments import one_of, refusal
-from dproo.core.public_file import read_public
+from dproo.core.public_file import Origin, read_public
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 
@@ -35,6 +35,11 @@ _NEVER_INFERRED = (
     "alphabet must be given. It is never inferred: which letters occur in the data is private."
     " List every letter that could occur, from a code book."
 )
+_LISTED = (
+    "be a file that lists every possible value once, none of them 'other', in at most 5,000,000"
+    " lines"
+)
+_WITHHELD = " What is wrong with it is withheld, for it may be data: look into the file."
 _PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
@@ -110,19 +115,32 @@ class Alphabet:
         """Return the alphabet in a text file, one letter per line, or in a column of a CSV file.
 
         Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
+
+        Raises:
+            ValueError: it cannot be read, or is no such list. Nothing of the file is quoted or
+                counted: it may be data.
         """
         text = read_public("alphabet", path)
+        header: list[str] = []
+        unlisted = ValueError(refusal("alphabet", _LISTED, str(path)) + _WITHHELD)
         if text.count("\n") > LINES_MAX:
-            raise ValueError(
-                refusal("alphabet", f"have at most {LINES_MAX:,} lines", str(path))
-                + " Give integers or bins by their ends."
-            )
+            raise unlisted
         if column is None:
             _refuse_table(text, path)
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
-            lines = _column(text, column, path)
-        return cls(axes=(Letters.of(line for line in lines if line),), policy=policy)
+            try:
+                # newline="" keeps every line break inside a letter as it is written.
+                rows = list(csv.reader(StringIO(text, newline=""), strict=True))
+            except csv.Error:
+                raise unlisted from None
+            header = rows[0] if rows else []
+            lines = _column(rows, column)
+        try:
+            axis = replace(Letters.of(filter(None, lines)), origin=Origin.of(path, header))
+            return cls(axes=(axis,), policy=policy)
+        except (OSError, TypeError, ValueError):
+            raise unlisted from None
 
     @classmethod
     def integers(cls, start: int, stop: int, *, policy: Policy = OTHER) -> Alphabet:
@@ -273,23 +291,19 @@ class Alphabet:
 def _refuse_table(text: str, path: str | Path) -> None:
     """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
     sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
-    if sign and sign in text:
+    if sign and sign in text.partition("\n")[0]:
         raise ValueError(
             refusal("alphabet", "name a column of a CSV file", str(path))
             + f" Write its name behind a colon: --alphabet {path}:COLUMN."
         )
 
 
-def _column(text: str, column: str, path: str | Path) -> list[str]:
-    """Return the cells of one column of CSV text."""
-    try:
-        # newline="" keeps every line break inside a letter as it is written.
-        header, *rows = list(csv.reader(StringIO(text, newline=""), strict=True)) or [[]]
-    except csv.Error:
-        raise ValueError(refusal("alphabet", "be a readable CSV file", str(path))) from None
+def _column(rows: Sequence[Sequence[str]], column: str) -> list[str]:
+    """Return the cells of one column, its header first among the rows."""
+    header, *cells = rows or [[]]
     if header.count(column) != 1:
         raise ValueError(
             refusal("column", "be exactly one column of the alphabet's header", column)
         )
     place = header.index(column)
-    return [row[place] if place < len(row) else "" for row in rows]
+    return [row[place] if place < len(row) else "" for row in cells]

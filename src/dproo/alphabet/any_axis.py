@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from dproo.alphabet.reading import EXACT, Reading, loose_integer
+from dproo.core.public_file import Origin
 
 Letter = str | int | bool
 
@@ -23,10 +24,12 @@ class Axis(ABC):
     Attributes:
         is_open: whether every cell outside is one more letter, the last one, ``other``.
         reading: how a cell is read before it is compared.
+        origin: the file that the letters were read from, if they were.
     """
 
     is_open: bool = field(default=False, kw_only=True)
     reading: Reading = field(default=Reading(), kw_only=True)
+    origin: Origin | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     @abstractmethod

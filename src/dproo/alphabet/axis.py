@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -57,11 +56,10 @@ class Letters(Axis):
         cleaned = tuple(_letter(letter) for letter in letters)
         if not cleaned:
             raise ValueError("alphabet must have at least one letter, got none.")
-        repeated, times = Counter(map(text_of, cleaned)).most_common(1)[0]
-        if times > 1:
-            equal = sorted({repr(letter) for letter in cleaned if text_of(letter) == repeated})
+        if len(set(map(text_of, cleaned))) < len(cleaned):
             raise ValueError(
-                f"letters must all differ as text, got {' and '.join(equal)} {times} times."
+                "letters must all differ as text, got two that do not. The number 1 and the"
+                " text '1' are one letter."
             )
         # 1 and True differ as text, but are one key wherever Python keeps them.
         if len(set(cleaned)) < len(cleaned):
@@ -108,7 +106,7 @@ class Letters(Axis):
         for text in self.places:
             if reading.text(text) != text:
                 shown = _SHOWN[reading.kind]
-                raise ValueError(refusal("letters", f"be {shown} to be read so", text))
+                raise ValueError(f"letters must be {shown} to be read so. Write them so.")
 
 
 def _letter(letter: object) -> Letter:

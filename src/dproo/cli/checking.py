@@ -33,6 +33,8 @@ def check_command(
     table: str | None,
     delimiter: str | None,
     encoding: str | None,
+    format: str | None,  # noqa: A002 - the option's name
+    has_header: bool,
     as_json: bool,
     **reading: Any,
 ) -> None:
@@ -53,7 +55,9 @@ def check_command(
         raise ValueError(
             "--codebook cannot be used with --column or --alphabet: it names the columns."
         )
-    found = check(data, table=table, delimiter=delimiter, encoding=encoding, **given)
+    given |= {"delimiter": delimiter, "encoding": encoding}
+    given |= {"format": format, "has_header": has_header}
+    found = check(data, table=table, **given)
     if as_json:
         print_json(_object(found))
     elif found.holds:

@@ -37,15 +37,13 @@ def codebook_command() -> None:
 @click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
 @with_options(LAYOUT_OPTIONS)
 @_OUT
-def draft_command(
-    data: str, *, table: str | None, delimiter: str | None, encoding: str | None, out: str | None
-) -> None:
+def draft_command(data: str, *, table: str | None, out: str | None, **layout: Any) -> None:
     """Draft a code book of DATA from its header and schema.
 
     No record is read: the draft holds names, types, and the values of a database's enumerations.
     Fill in what is marked TODO; no release takes the draft before its key 'draft' is removed.
     """
-    _write(draft_codebook(data, table=table, delimiter=delimiter, encoding=encoding), out)
+    _write(draft_codebook(data, table=table, **layout), out)
 
 
 @codebook_command.command("import")

@@ -14,6 +14,10 @@ from dproo.alphabet.axis import Bins
 from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, READINGS
 
 LAYOUT_OPTIONS = (
+    click.option(
+        "--format",
+        help="What a file is, such as csv, jsonl or csv.gz. [default: how its name ends]",
+    ),
     click.option("--delimiter", help="What separates the cells of a CSV file, such as ';' or tab."),
     click.option(
         "--encoding", help="The encoding of a text file, such as latin-1. [default: utf-8]"
@@ -22,6 +26,14 @@ LAYOUT_OPTIONS = (
 _READINGS = ", ".join(reading for reading in READINGS if reading != EXACT)
 READING_OPTIONS = (
     *LAYOUT_OPTIONS,
+    click.option(
+        "--no-header",
+        "has_header",
+        flag_value=False,
+        type=bool,
+        default=True,
+        help="A CSV file has no header line: columns are called by number, --column 3.",
+    ),
     click.option(
         "--as",
         "readings",

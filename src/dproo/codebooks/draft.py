@@ -48,6 +48,7 @@ def draft_codebook(
     table: str | tuple[str, ...] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that everybody uses
 ) -> dict[str, Any]:
     """Draft a code book of a file, a table or a frame, from header and schema alone.
 
@@ -59,6 +60,7 @@ def draft_codebook(
         table: the table of a database.
         delimiter: what separates the cells of a CSV file, by default by the file's name.
         encoding: of a text file, by default UTF-8.
+        format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
 
     >>> import polars
     >>> field, = draft_codebook(polars.DataFrame({"age": [37]}))["schema"]["fields"]
@@ -69,7 +71,7 @@ def draft_codebook(
         TypeError: the data have neither header nor schema.
         ValueError: they cannot be read, or their first line is no header.
     """
-    layout = Layout(delimiter=delimiter, encoding=encoding)
+    layout = Layout(delimiter=delimiter, encoding=encoding, format=format)
     columns = describe(data, table=table, layout=layout)
     is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
     if is_text:
@@ -129,9 +131,8 @@ def _check_header(columns: Sequence[Column]) -> None:
             "data must have a header line with a name for each column, once; its first line looks"
             " like a record. Add a header line."
         )
-    if len(names) == 1 and (sign := next((c for c in ";\t|" if c in names[0]), None)):
-        shown = "tab" if sign == "\t" else sign
+    if len(names) == 1 and (sign := next((c for c in ";|" if c in names[0]), None)):
         raise ValueError(
             refusal("delimiter", "separate the columns of the header", ",")
-            + f" Add --delimiter {shown!r}."
+            + f" Add --delimiter {sign!r}."
         )

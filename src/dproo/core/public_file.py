@@ -4,12 +4,42 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from dproo.core.arguments import refusal
 
 BYTES_MAX = 64 << 20
+"""How many bytes of a public file are read."""
+
 _BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that letters come from, so that it can be told from protected data.
+
+    Attributes:
+        identity: its device and number there, which a link to it has too.
+        header: the columns of a CSV file, which a copy of it has too.
+    """
+
+    identity: tuple[int, int]
+    header: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
+        """Return the origin of letters in a file that was read."""
+        found = Path(path).stat()
+        return cls((found.st_dev, found.st_ino), tuple(header))
+
+    def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
+        """Return whether it is a file of data, or looks like a copy of one.
+
+        A single column says nothing: a list of codes may be called like the column that has them.
+        """
+        return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
 
 
 def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str:

@@ -1,4 +1,4 @@
-"""Compressed files, told by their first bytes and read a part at a time."""
+"""Compressed files, told by their names and read a part at a time."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dproo.core.arguments import refusal
-
 GZIP, ZSTD = "gz", "zst"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD}
 
-_MAGIC = {b"\x1f\x8b": GZIP, b"\x28\xb5\x2f\xfd": ZSTD}
+_MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd"}
 _ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header
 _LONGEST = 1 << 20
 
 
-def compression_of(start: bytes) -> str | None:
-    """Return how a file that starts with these bytes is compressed.
+def is_packed(start: bytes, compression: str) -> bool:
+    """Return whether a file that starts with these bytes can be compressed so.
 
-    >>> compression_of(bytes([31, 139, 8])), compression_of(b"a,b")
-    ('gz', None)
+    >>> is_packed(bytes([31, 139, 8]), "gz"), is_packed(b"a,b", "gz")
+    (True, False)
     """
-    return next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
+    return start.startswith(_MAGIC[compression])
 
 
 def require(compression: str | None) -> None:
@@ -82,12 +80,3 @@ def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
                 rest, unpacking = unpacking.unused_data, None
     if unpacking is not None:
         raise ValueError("the file ends too early")
-
-
-def refuse_disguised(start: bytes, path: str) -> None:
-    """Refuse a file that by its first bytes is no text at all."""
-    kinds = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or an Excel file"}
-    for magic, kind in kinds.items():
-        if start.startswith(magic):
-            sentence = refusal("data", f"be a text file: its content is {kind}", path)
-            raise ValueError(f"{sentence} Give it the ending of its format, or unpack it.")

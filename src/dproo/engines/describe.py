@@ -10,6 +10,7 @@ from dproo.engines import duckdb_table, frames, postgresql, postgresql_url, row_
 from dproo.engines.descriptors import find_files
 from dproo.engines.files import open_files
 from dproo.engines.fit import Column
+from dproo.engines.header import require_names
 from dproo.engines.layout import PLAIN, Layout
 
 
@@ -18,16 +19,25 @@ def describe(
 ) -> tuple[Column, ...]:
     """Return the columns of a file, a table or a frame; no record is read.
 
+    Whoever shows the columns of a source takes them from here: names that may be something else
+    are refused, whatever the source.
+
     Raises:
         TypeError: the data have neither header nor schema.
         ValueError: they cannot be read, or a table is not there.
     """
+    columns = _columns(data, table, layout)
+    require_names([column.name for column in columns])
+    return columns
+
+
+def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> tuple[Column, ...]:
     if postgresql_url.is_url(data) or (table is not None and postgresql.is_connection(data)):
         return postgresql.describe_table(data, table)
     if sqlalchemy.is_sqlalchemy(data):
         return sqlalchemy.describe_table(data, table)
-    if row_files.is_row_file(data):
-        return row_files.open_rows(data, table=table, layout=layout)[0].columns
+    if row_files.is_row_file(data, layout):
+        return row_files.open_rows(find_files(data), table=table, layout=layout)[0].columns
     if isinstance(data, str | os.PathLike):
         found = open_files(find_files(data), columns=None, table=table, layout=layout)
         for held, _ in found.started:

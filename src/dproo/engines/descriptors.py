@@ -10,11 +10,12 @@ import glob
 import os
 import stat
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
+from dproo.alphabet.axis import Axis
 from dproo.core.arguments import refusal
 
 BLOCK = 1 << 16
@@ -27,6 +28,7 @@ class Opened:
     Attributes:
         path: the name it was opened by, for messages.
         name: a name that means this file, whatever becomes of its path.
+        identity: its device and its number there, whatever it is called.
 
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. Nothing waits.
@@ -43,8 +45,10 @@ class Opened:
                 ) from None
             raise ValueError(refusal("data", "be a readable file", path)) from None
         weakref.finalize(self, os.close, self._descriptor)
-        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+        found = os.fstat(self._descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise ValueError(refusal("data", "be a regular file", path))
+        self.identity = (found.st_dev, found.st_ino)
         self.path = path
         self.name = named(self._descriptor)
         self._place = os.path.realpath(self.name)
@@ -80,6 +84,7 @@ class Incoming:
 
     path = "-"
     is_moved = False
+    identity = (-1, -1)
 
     def __init__(self) -> None:
         try:
@@ -135,6 +140,27 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", path))
     return [Opened(str(Path(match).absolute())) for match in matches]
+
+
+def refuse_own_letters(
+    opened: Sequence[Opened | Incoming], header: Sequence[str], axes: Sequence[Axis]
+) -> None:
+    """Refuse letters that were read from the data itself, or from what looks like its copy.
+
+    Args:
+        opened: the files of the data.
+        header: their columns.
+        axes: the letters.
+
+    Raises:
+        ValueError: a file of letters is one of the files, or has all of their columns.
+    """
+    origins = [axis.origin for axis in axes if axis.origin is not None]
+    if any(origin.is_data(file.identity, header) for origin in origins for file in opened):
+        raise ValueError(
+            "alphabet must be public and a file of its own, got the data or a copy of it. List"
+            " the possible values from a code book."
+        )
 
 
 def named(descriptor: int) -> str:

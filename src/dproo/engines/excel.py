@@ -13,23 +13,22 @@ import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from dproo.core.arguments import refusal
 from dproo.engines import query as sql
-from dproo.engines.excel_cells import EMPTY, Cells, local, string_of
+from dproo.engines.excel_cells import EMPTY, Cells, kind_of, local, string_of
 from dproo.engines.fit import Column
-
-SUFFIXES = (".xlsx", ".xlsm")
-"""How the names of files end that hold sheets."""
 
 OTHERS = (".xls", ".xlsb", ".ods")
 """How the names of files end whose sheets cannot be read a row at a time."""
 
-HEADER_MAX = 1 << 24
+HEADER_MAX = 1 << 22
+"""How many bytes of XML a sheet may have up to the end of its first row."""
 
+_ROW = ("worksheet", "sheetData", "row")
+_STRING = ("sst", "si")
 _PLACE = re.compile("([A-Z]{1,3})[0-9]*")
 _BLOCK = 1 << 16
 
@@ -175,28 +174,31 @@ def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     rows = _rows(sheet)
     next(rows, None)
     for row in rows:
-        placed = dict(_placed(row))
-        found = [cells.value(placed[at]) if at in placed else EMPTY for at in places]
-        others = (cells.value(cell) for cell in placed.values())
-        if any(cell is not EMPTY for cell in chain(found, others)):
-            yield [None if cell is EMPTY else cell for cell in found]
+        held: dict[int, Any] = {}
+        for at, cell in _placed(row):
+            if (value := cells.value(cell)) is not EMPTY:
+                held.setdefault(at, value)  # of two cells at one place, the first counts
+        if held:
+            yield [held.get(at) for at in places]
 
 
 def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
-    return _elements(sheet.archive, sheet.part, "row", at_most=at_most)
+    return _elements(sheet.archive, sheet.part, _ROW, at_most=at_most)
 
 
 def _elements(
-    archive: zipfile.ZipFile, part: str, name: str, *, at_most: int | None = None
+    archive: zipfile.ZipFile, part: str, path: tuple[str, ...], *, at_most: int | None = None
 ) -> Iterator[ET.Element]:
-    """Yield the elements of a name one by one; those that are over are forgotten.
+    """Yield the elements at a path one by one; those that are over are forgotten.
+
+    An element of the same name within another one, such as a row in a cell, is part of it.
 
     Raises:
         ValueError: none is over after so many bytes.
     """
     parser: Any = ET.XMLPullParser(events=("start", "end"))
     above: list[ET.Element] = []
-    size = 0
+    size, depth = 0, len(path) - 1
     with archive.open(part) as content:
         while block := content.read(_BLOCK):
             parser.feed(block)
@@ -205,8 +207,9 @@ def _elements(
                     above.append(element)
                     continue
                 above.pop()
-                if local(element) == name:
-                    yield element
+                if len(above) == depth and local(element) == path[-1]:
+                    if tuple(map(local, above)) == path[:-1]:
+                        yield element
                     above[-1].clear()
             size += len(block)
             if at_most is not None and size > at_most:
@@ -236,7 +239,7 @@ def _strings(sheet: Sheet) -> Iterator[str]:
     """Yield the strings that sheets share, in order."""
     part = sheet.related.get("sharedStrings")
     if part is not None:
-        yield from map(string_of, _elements(sheet.archive, part, "si"))
+        yield from map(string_of, _elements(sheet.archive, part, _STRING))
 
 
 def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
@@ -247,7 +250,7 @@ def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
 
 
 def _styles(sheet: Sheet) -> Iterator[str]:
-    """Yield the format of numbers of each style: its code, or its number where it has none."""
+    """Yield what a number of each style is."""
     part = sheet.related.get("styles")
     if part is None:
         return
@@ -260,4 +263,4 @@ def _styles(sheet: Sheet) -> Iterator[str]:
     for group in styles:
         for style in group if local(group) == "cellXfs" else ():
             number = style.get("numFmtId", "0")
-            yield codes.get(number, number)
+            yield kind_of(number, codes.get(number))

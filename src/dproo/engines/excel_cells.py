@@ -12,6 +12,8 @@ from xml.etree.ElementTree import Element
 EMPTY: Final = object()
 """A cell without anything in it."""
 
+NUMBER, MOMENT, SPAN = "number", "moment", "span"
+
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 # Formats without a code of their own.
@@ -19,6 +21,7 @@ _MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
 _SPANS = {46}
 # What a code shows as it is, and colours, conditions and locales.
 _SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|General', re.IGNORECASE)
+_LONGEST_CODE = 255
 _LEAP_DAY = 60  # the 29th of February of 1900, which Excel has and the calendar has not
 _DAY = timedelta(1)
 
@@ -60,7 +63,7 @@ class Cells:
 
     Attributes:
         strings: the strings that sheets share, by their number.
-        styles: the format of numbers of each style.
+        styles: what a number of each style is.
         is_1904: whether days are counted from 1904.
     """
 
@@ -81,10 +84,10 @@ class Cells:
 
     def _number(self, text: str, style: str) -> Any:
         number = float(text) if _NUMBER.fullmatch(text.strip()) else None
-        form = self.styles[int(style)] if _is_index(style, len(self.styles)) else ""
-        if number is None or is_span(form):
+        kind = self.styles[int(style)] if _is_index(style, len(self.styles)) else NUMBER
+        if number is None or kind == SPAN:
             return None
-        return self._moment(number) if is_moment(form) else number
+        return self._moment(number) if kind == MOMENT else number
 
     def _moment(self, number: float) -> date | None:
         """Return the day that a number counts, or a moment of it; nothing for a time of no day."""
@@ -129,19 +132,24 @@ def _is_index(text: str, size: int) -> bool:
     return bool(re.fullmatch("[0-9]{1,9}", text)) and int(text) < size
 
 
-def is_span(form: str) -> bool:
-    """Tell whether a format, its code or its number, shows how long something takes."""
-    if form.isdecimal():
-        return int(form) in _SPANS
-    return bool(re.search(r"\[(h+|m+|s+)\]", form, re.IGNORECASE))
+def kind_of(number: str, code: str | None) -> str:
+    """Return what a format makes of a number: itself, a moment, or a span of time.
 
+    Args:
+        number: the format's own, which says what it is where there is no code.
+        code: what it is written as; Excel takes no longer one than 255 characters.
 
-def is_moment(form: str) -> bool:
-    """Tell whether a format, its code or its number, shows a number as a day or a time.
-
-    >>> [is_moment(form) for form in ("14", "dd/mm/yyyy", "0.00E+00", '"day" 0', "General")]
-    [True, True, False, False, False]
+    >>> [kind_of("164", code) for code in ("dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14")]
+    ['moment', 'span', 'number', 'number', 'number']
+    >>> kind_of("14", None)
+    'moment'
     """
-    if form.isdecimal():
-        return int(form) in _MOMENTS
-    return bool(re.search("[dmyhs]", _SHOWN.sub("", form), re.IGNORECASE))
+    if code is None:
+        found = int(number) if re.fullmatch("[0-9]{1,4}", number) else 0
+        return SPAN if found in _SPANS else MOMENT if found in _MOMENTS else NUMBER
+    if len(code) > _LONGEST_CODE:
+        return NUMBER
+    if re.search(r"\[(h+|m+|s+)\]", code, re.IGNORECASE):
+        return SPAN
+    is_moment = re.search("[dmyhs]", _SHOWN.sub("", code), re.IGNORECASE)
+    return MOMENT if is_moment else NUMBER

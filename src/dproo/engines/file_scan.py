@@ -21,22 +21,15 @@ from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
-from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files
+from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
-from dproo.engines.files import (
-    ARRAY,
-    CSV,
-    DUCKDB,
-    JSON,
-    LONGEST_LINE,
-    Files,
-    open_files,
-)
+from dproo.engines.files import LONGEST_LINE, Files, open_files
 from dproo.engines.fit import check_fit
+from dproo.engines.layout import ARRAY, CSV, DUCKDB, JSON
 from dproo.engines.scan import Scan
 from dproo.engines.schemas import FILES
 from dproo.engines.tally import Tally
-from dproo.engines.text_files import TextFile
+from dproo.engines.text_files import TextFile, unmarked
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,7 +50,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
-    found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
+    refuse_own_letters(opened, found.header, asked.axes)
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],
@@ -81,7 +77,8 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
-    is_said = asked.layout.encoding is not None or all(file.is_marked for file in files.texts)
+    is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
+    is_said = asked.layout.encoding is not None or is_marked
     letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
     if files.format == CSV and not is_said and not "".join(letters).isascii():
         yield (
@@ -114,6 +111,7 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
 
     is_grouped = not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
+    is_piped = is_piped or files.is_once
     while True:
         try:
             return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
@@ -262,7 +260,7 @@ def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
     if files.format in {JSON, ARRAY}:
-        blocks = file.blocks() if files.format == JSON else array_lines(file.blocks())
+        blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
         # A last line break, for the reader takes a single byte for no line.
         return chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])
     letters = [
@@ -272,7 +270,8 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
         for letter in axis.places
     ]
     kept = max(map(len, letters), default=0) + _SHORT
-    return valid_text(short_runs(_parts(file.blocks()), marks=files.marks, kept=kept))
+    records = valid_text(short_runs(_parts(file.blocks()), marks=files.marks, kept=kept))
+    return chain([files.first_line], records)
 
 
 def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:

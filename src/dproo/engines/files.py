@@ -11,39 +11,39 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
-from dproo.engines import excel, statistics_files
 from dproo.engines import query as sql
 from dproo.engines.descriptors import Incoming, Opened
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
+from dproo.engines.excel import OTHERS
 from dproo.engines.fit import Column, MissingColumnError
-from dproo.engines.layout import PLAIN, Layout
+from dproo.engines.header import UTF_16
+from dproo.engines.layout import (
+    ARRAY,
+    CSV,
+    DELIMITERS,
+    DUCKDB,
+    FORMATS,
+    JSON,
+    PARQUET,
+    PLAIN,
+    ROWS,
+    TEXT,
+    Layout,
+)
 from dproo.engines.schemas import FILES, schemas_of
-from dproo.engines.text_files import TextFile, refuse_column, suffix_of
+from dproo.engines.text_files import TextFile, refuse_column
 
 if TYPE_CHECKING:
     from dproo.engines.schemas import Started
 
-CSV, JSON, ARRAY, PARQUET, DUCKDB = "csv", "json", "array", "parquet", "duckdb"
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_FORMATS = {
-    **dict.fromkeys(_DELIMITERS, CSV),
-    ".parquet": PARQUET,
-    ".pq": PARQUET,
-    ".jsonl": JSON,
-    ".ndjson": JSON,
-    ".json": ARRAY,
-    ".duckdb": DUCKDB,
-    ".ddb": DUCKDB,
-}
-ROWS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
-"""How the names of files end that are read row by row."""
-
-SUFFIXES = (*_FORMATS, *ROWS)
+SUFFIXES = tuple(FORMATS)
 """How the names of files that can be read end."""
 
-
 LONGEST_LINE = "<longest line>"
+COLUMNS_MAX = 10_000
+"""The last column of a file without a header that can be named, by its number."""
+
+_LINE_BREAK = b"\r\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,11 @@ class Files:
             and ``<longest line>`` in place of the longest line that surely is read.
         cells: the expression of each column to count.
         columns: those columns, as the header or the schema tells of them.
+        header: all columns, where header or schema name them.
         texts: the files, where they are text.
         marks: the bytes that separate records and cells of a CSV file.
+        first_line: a line that is put before the records of a CSV file, for the reader to skip:
+            what it does with the first line of a file, it never does with a record.
         started: the engine that looked the columns up, for the first scan to use and close:
             to start another takes as long as to count some 10^7 records.
     """
@@ -68,8 +71,10 @@ class Files:
     relation: str
     cells: tuple[str, ...]
     columns: tuple[Column, ...]
+    header: tuple[str, ...] = ()
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
+    first_line: bytes = b""
     started: list[Started] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -102,9 +107,9 @@ def open_files(
         ValueError: a format is not known, a file is not readable, files differ in their
             columns, or a column is not there.
     """
-    suffixes = {".csv" if isinstance(file, Incoming) else suffix_of(file.path) for file in opened}
+    suffixes = {_ending(file, layout) for file in opened}
     formats = {_format(suffix, layout) for suffix in suffixes}
-    if len(formats) > 1 or len(suffixes & set(_DELIMITERS)) > 1:
+    if len(formats) > 1 or len(suffixes & set(DELIMITERS)) > 1:
         raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
     if columns is not None and not columns:
         raise ValueError(
@@ -116,8 +121,10 @@ def open_files(
     (file_format,) = formats
     if (table is None) == (file_format == DUCKDB):
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
+    if any(isinstance(file, Incoming) for file in opened) and file_format not in TEXT:
+        raise ValueError(refusal("data", "be text if it is standard input", suffixes.pop()))
     if file_format == CSV:
-        delimiter = layout.delimiter or _DELIMITERS.get(suffixes.pop(), ",")
+        delimiter = layout.delimiter or DELIMITERS.get(suffixes.pop(), ",")
         return _open_csv(opened, columns, delimiter, layout)
     if layout.delimiter is not None:
         raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
@@ -126,22 +133,34 @@ def open_files(
     return _open_typed(opened, columns, table)
 
 
+def _ending(file: Opened | Incoming, layout: Layout) -> str:
+    """Return how a file's name ends, or would; standard input is CSV if nothing else is said."""
+    suffix, compression = layout.ending_of(file.path)
+    if isinstance(file, Incoming) and layout.format is None:
+        return ".csv"
+    if compression is not None and FORMATS.get(suffix, CSV) not in TEXT:
+        raise ValueError(refusal("data", "be a text file if it is compressed", file.path))
+    return suffix
+
+
 def _format(suffix: str, layout: Layout) -> str:
     """Return the format of files whose names end so; of any other text by its delimiter."""
-    if suffix in excel.OTHERS:
+    if suffix in OTHERS:
         raise ValueError(
             refusal("data", "be a sheet that is read row by row, as of .xlsx", suffix)
             + " Save it as an Excel workbook (.xlsx) or as CSV."
         )
-    if suffix not in _FORMATS and layout.delimiter is not None:
+    if suffix not in FORMATS and layout.delimiter is not None:
         return CSV
     try:
-        one_of("the end of the file's name", suffix, (*_FORMATS, *ROWS))
+        one_of("the end of the file's name", suffix, FORMATS)
     except ValueError as error:
-        raise ValueError(f"{error} For other text files add --delimiter.") from None
-    if suffix in ROWS:
+        raise ValueError(
+            f"{error} For other text files add --delimiter, for others --format."
+        ) from None
+    if FORMATS[suffix] in ROWS:
         raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
-    return _FORMATS[suffix]
+    return FORMATS[suffix]
 
 
 def _open_csv(
@@ -150,31 +169,59 @@ def _open_csv(
     delimiter: str,
     layout: Layout,
 ) -> Files:
-    texts = tuple(TextFile.of(file, layout) for file in opened)
-    headers = [list(layout.names) or file.header(delimiter, layout.quote) for file in texts]
-    header = headers[0]
-    if any(other != header for other in headers):
+    is_named = layout.has_header
+    texts = tuple(
+        TextFile.of(file, layout, delimiter=delimiter if is_named else None) for file in opened
+    )
+    headers = [file.header.names for file in texts if file.header is not None]
+    if any(other != headers[0] for other in headers):
         raise ValueError("data must be files with the same header, got different ones.")
+    header = list(headers[0]) if headers else list(layout.names) or _numbers(columns)
     for column in columns or ():
         refuse_column(column, header, delimiter=delimiter)
     columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
         f"read_csv([{FILES}], columns={{{names}}}, auto_detect=false,"
-        f" header={'false' if layout.names else 'true'}, delim={literal(delimiter)},"
+        f" header=true, compression='none', delim={literal(delimiter)},"
         f" quote={literal(layout.quote)}, escape={literal(layout.quote)}, null_padding=true,"
         f" strict_mode=false, parallel=false, max_line_size={LONGEST_LINE},"
         " store_rejects=true, rejects_limit=0)"
     )
+    # Behind CR LF, the reader takes LF and CR LF alike for the end of a record.
+    ends = {file.header.line_break for file in texts if file.header is not None}
+    line_break = b"\r" if ends == {b"\r"} else _LINE_BREAK
     return Files(
         format=CSV,
         opened=tuple(opened),
         relation=relation,
         cells=tuple(f"c{header.index(column)}" for column in columns),
         columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
+        header=headers[0] if headers else (),
         texts=texts,
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
+        first_line=b"c" + delimiter.encode() * (len(header) - 1) + line_break,
     )
+
+
+def _numbers(columns: Sequence[str] | None) -> list[str]:
+    """Return the numbers of columns, as far as the last one that is asked for.
+
+    How many there are, only a record could tell.
+    """
+    if columns is None:
+        raise ValueError(
+            "data must have a header to take names from, got a file without one. Its columns are"
+            " called by their numbers: --column 3."
+        )
+    for column in columns:
+        is_number = column.isascii() and column.isdecimal() and len(column) < len(str(COLUMNS_MAX))
+        if not is_number or str(int(column)) != column or column == "0":
+            raise MissingColumnError(
+                column,
+                condition=f"be a number from 1 to {COLUMNS_MAX - 1}, as the file has no header",
+            )
+    return [str(number + 1) for number in range(max(map(int, columns)))]
 
 
 def _open_json(
@@ -188,6 +235,8 @@ def _open_json(
             "data must have a header or a schema, got JSON."
             " Import a code book: dproo codebook import FILE."
         )
+    if layout.encoding == UTF_16:
+        raise ValueError("encoding must not be utf-16 for JSON, which is UTF-8. Convert the file.")
     texts = tuple(TextFile.of(file, layout) for file in opened)
     for file in texts if file_format == ARRAY else ():
         if not file.begins_with(b"["):
@@ -196,7 +245,8 @@ def _open_json(
                 + " Give a file with an object on each line the ending .jsonl."
             )
     relation = (
-        f"read_ndjson_objects([{FILES}], ignore_errors=true, maximum_object_size={LONGEST_LINE})"
+        f"read_ndjson_objects([{FILES}], ignore_errors=true, compression='none',"
+        f" maximum_object_size={LONGEST_LINE})"
     )
     pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in columns)
     cells = tuple(
@@ -246,6 +296,7 @@ def _open_typed(
             by_bytes(cell) if is_listed and kind == "VARCHAR" else cell for _, kind, cell in found
         ),
         columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
+        header=tuple(header),
         started=started,
     )
 

@@ -1,23 +1,50 @@
-"""How text files are laid out: what separates cells, how characters are encoded."""
+"""What a file is and how it is laid out: format, compression, separators, encoding, header.
+
+All of it is told by the file's name or by its owner, never by its content: where a file has no
+header, its first bytes are a record, which must not decide about anything.
+"""
 
 from __future__ import annotations
 
-import codecs
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from dproo.core.arguments import one_of, refusal
+from dproo.engines.compression import SUFFIXES as COMPRESSED
+from dproo.engines.header import UTF_16, text_encoding
+
+CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA = (
+    *("csv", "json", "array", "parquet", "duckdb", "excel", "spss", "stata"),
+)
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+FORMATS = {
+    **dict.fromkeys(DELIMITERS, CSV),
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".jsonl": JSON,
+    ".ndjson": JSON,
+    ".json": ARRAY,
+    ".duckdb": DUCKDB,
+    ".ddb": DUCKDB,
+    ".xlsx": EXCEL,
+    ".xlsm": EXCEL,
+    ".sav": SPSS,
+    ".zsav": SPSS,
+    ".dta": STATA,
+}
+"""The format of a file by how its name ends."""
+
+TEXT = {CSV, JSON, ARRAY}
+"""The formats that may be compressed, and may come from standard input."""
+
+ROWS = {EXCEL, SPSS, STATA}
+"""The formats that are read row by row."""
 
 UTF_8 = "utf-8"
 
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-# Encodings in which no character changes what those behind it mean.
-_ENCODINGS = re.compile(
-    "ascii|utf-(8|8-sig|16|16-le|16-be|32|32-le|32-be)|iso8859-[0-9]+|cp[0-9]+|mac-[a-z]+|koi8-[rtu]"
-    "|shift_jis|euc_jp|euc_kr|gb2312|gbk|gb18030|big5"
-)
 _FIXED: dict[str, tuple[Any, ...]] = {
     "doubleQuote": (True,),
     "escapeChar": (None, ""),
@@ -32,18 +59,25 @@ _FIXED: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How text files are laid out, as far as their owner says so.
+    """What a file is and how it is laid out, as far as its owner says so.
 
     Attributes:
         delimiter: what separates cells; by default a comma, or a tab by the file's name.
         encoding: of characters; by default UTF-8.
+        format: how the file's name would end if it told what the file is: ``csv``, ``jsonl.gz``.
         quote: what encloses cells with separators in them.
-        names: the columns in their order, where the file has no header line.
+        has_header: whether the first line of a CSV file names the columns.
+        names: the columns in their order where it does not; by default they are numbers, from 1.
+
+    >>> Layout(format="csv.gz").ending_of("export"), Layout().ending_of("visits.TSV")
+    (('.csv', 'gz'), ('.tsv', None))
     """
 
     delimiter: str | None = None
     encoding: str | None = None
+    format: str | None = None
     quote: str = '"'
+    has_header: bool = True
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -57,6 +91,21 @@ class Layout:
             object.__setattr__(self, "delimiter", delimiter)
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.format is not None:
+            _check_format(self.format)
+        if self.encoding == UTF_16 and not self.has_header:
+            raise ValueError(
+                "encoding must not be utf-16 for a file without a header line: the first record"
+                " would decide how all are read. Convert the file to UTF-8."
+            )
+
+    def ending_of(self, path: str) -> tuple[str, str | None]:
+        """Return how a file's name ends, or would, and by which compression it is packed."""
+        name = PurePath(path if self.format is None else f"data.{self.format}")
+        compression = COMPRESSED.get(name.suffix.lower())
+        if compression is not None:
+            name = name.with_suffix("")
+        return name.suffix.lower(), compression
 
     @property
     def is_utf_8(self) -> bool:
@@ -97,6 +146,7 @@ class Layout:
             delimiter=dialect.get("delimiter"),
             encoding=descriptor.get("encoding"),
             quote=quote,
+            has_header=has_header,
             names=names,
         )
 
@@ -105,20 +155,31 @@ class Layout:
         return Layout(
             delimiter=self.delimiter or declared.delimiter,
             encoding=self.encoding or declared.encoding,
+            format=self.format,
             quote=declared.quote,
+            has_header=self.has_header and declared.has_header,
             names=declared.names,
         )
 
 
 PLAIN = Layout()
-"""Nothing is said: UTF-8, and a separator by the file's name."""
+"""Nothing is said: UTF-8 with a header line, a format and a separator by the file's name."""
 
 
 def _encoding(name: object) -> str:
-    try:
-        found = codecs.lookup(name if isinstance(name, str) else "").name
-    except LookupError:
-        found = ""
-    if not _ENCODINGS.fullmatch(found):
-        raise ValueError(refusal("encoding", "be one such as utf-8, latin-1 or cp1252", name))
+    found = text_encoding(name) if isinstance(name, str) else None
+    if found is None:
+        raise ValueError(
+            refusal("encoding", "be utf-8, utf-16 or one that extends ASCII", name)
+            + " Such are latin-1, cp1252 and shift_jis."
+        )
     return found
+
+
+def _check_format(name: object) -> None:
+    """Refuse a format that is not read, or that is not compressed so."""
+    known = [ending.removeprefix(".") for ending in FORMATS]
+    text = [ending.removeprefix(".") for ending, kind in FORMATS.items() if kind in TEXT]
+    packed = [name + ending for name in text for ending in COMPRESSED]
+    if name not in packed:
+        one_of("format", name, known)

@@ -11,12 +11,11 @@ from dproo.core.arguments import refusal
 from dproo.engines import excel, statistics_files
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
-from dproo.engines.descriptors import Incoming, Opened, find_files
-from dproo.engines.files import ROWS
+from dproo.engines.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.engines.fit import Column, check_fit
-from dproo.engines.layout import PLAIN, Layout
+from dproo.engines.layout import EXCEL, FORMATS, PLAIN, ROWS, Layout
 from dproo.engines.scan import Scan
-from dproo.engines.text_files import refuse_column, suffix_of
+from dproo.engines.text_files import refuse_column
 
 Rows = Iterator[Sequence[Any]]
 
@@ -34,9 +33,12 @@ class RowFile:
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
 
 
-def is_row_file(data: object) -> bool:
-    """Tell whether the data are the path of such a file, or a pattern of several."""
-    return isinstance(data, str | os.PathLike) and suffix_of(str(os.fspath(data))) in ROWS
+def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
+    """Return whether the data is the path of such a file, or a pattern of several."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    suffix, compression = layout.ending_of(str(os.fspath(data)))
+    return compression is None and FORMATS.get(suffix) in ROWS
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -45,14 +47,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: they cannot be read, or a column is not there or holds no letters.
     """
-    if asked.engine is not None or not is_row_file(data):
+    if asked.engine is not None or not is_row_file(data, asked.layout):
         return None
     if not asked.columns:
         raise ValueError(
             "column must be given for a file. List the columns: dproo codebook draft DATA."
         )
-    files = open_rows(data, table=asked.table, layout=asked.layout)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    files = open_rows(opened, table=asked.table, layout=asked.layout)
     header = [column.name for column in files[0].columns]
+    refuse_own_letters(opened, header, asked.axes)
     for name in asked.read:
         refuse_column(name, header, delimiter="")
     places = [header.index(name) for name in asked.read]
@@ -75,7 +80,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def open_rows(
-    data: str | os.PathLike[str],
+    opened: Sequence[Opened | Incoming],
     *,
     table: str | tuple[str, ...] | None = None,
     layout: Layout = PLAIN,
@@ -83,7 +88,7 @@ def open_rows(
     """Look up the columns of files; their rows are not looked at.
 
     Args:
-        data: a path, or a pattern.
+        opened: the files.
         table: the sheet of an Excel file, which may be left out where there is only one.
         layout: with the encoding of text in an SPSS or Stata file, by default its own.
 
@@ -92,7 +97,9 @@ def open_rows(
     """
     if layout.delimiter is not None:
         raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
-    files = [_opened(file, table, layout) for file in find_files(data)]
+    if not layout.has_header:
+        raise ValueError("--no-header must be used with a CSV file: other files have a header.")
+    files = [_opened(file, table, layout) for file in opened]
     if any(file.columns != files[0].columns for file in files):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     return files
@@ -101,8 +108,10 @@ def open_rows(
 def _opened(
     file: Opened | Incoming, table: str | tuple[str, ...] | None, layout: Layout
 ) -> RowFile:
-    suffix = suffix_of(file.path)
-    if suffix in excel.SUFFIXES:
+    if isinstance(file, Incoming):
+        raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - of a name
+    suffix, _ = layout.ending_of(file.path)
+    if FORMATS[suffix] == EXCEL:
         if layout.encoding is not None:
             raise ValueError(
                 refusal("encoding", "be left out: an Excel file has its own", layout.encoding)

@@ -1,25 +1,34 @@
 """SPSS and Stata files, by pyreadstat: their header by itself, their rows a part at a time.
 
 Text is asked for as Latin-1, which every byte is, and decoded here: bytes that are not of the
-file's encoding make one cell outside, and stop nothing.
+file's encoding make one cell outside, and stop nothing. The long text of Stata files is read by
+:mod:`dproo.engines.stata_text` for the same reason.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from dproo.core.arguments import refusal
 from dproo.engines import query as sql
 from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column
+from dproo.engines.stata_text import LongText
 
 SPSS, STATA = (".sav", ".zsav"), (".dta",)
+"""How the names of such files end."""
 
 BYTES = 1 << 27
 """Memory that the rows of one part take, or so."""
+
+LONGEST = 1 << 20
+"""Bytes of a long text that are read: what is longer is longer than any letter."""
 
 _OBJECT = 64  # bytes of a cell in memory, besides its text
 _LATIN_1 = "ISO-8859-1"
@@ -46,13 +55,26 @@ def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
         ValueError: the library is not installed, or the file is not readable.
     """
     try:
-        return _reader(suffix)(file, metadataonly=True, user_missing=True)[1]
+        header = _reader(suffix)(file, metadataonly=True, user_missing=True)[1]
+        if suffix in STATA and any(_is_long(header, column) for column in header.column_names):
+            with _opened(file) as descriptor:
+                LongText.of(descriptor)
     except ImportError:
         raise ValueError(
             "pyreadstat must be installed for this: pip install 'dproo[spss]'."
         ) from None
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
+    return header
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[int]:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
@@ -101,15 +123,48 @@ def rows_of(
     names = [header.column_names[place] for place in places]
     stored = header.file_encoding or "utf-8"
     readings = [_reading(header, name, suffix, encoding or stored) for name in names]
-    asked_for = [name.encode(stored).decode(_LATIN_1) for name in names]
-    widths = (header.variable_storage_width.get(name) or 0 for name in names)
-    size = max(BYTES // sum(width + _OBJECT for width in widths), 1)
+    is_long = [suffix in STATA and _is_long(header, name) for name in names]
+    long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
+    short = [name for name, is_text in zip(names, is_long, strict=True) if not is_text]
+    parts: list[Iterator[Sequence[Any]]] = []
+    if long:
+        parts.append(_long_texts(file, long))
+    if short:
+        widths = [header.variable_storage_width.get(name) or 0 for name in short]
+        asked_for = [name.encode(stored).decode(_LATIN_1) for name in short]
+        parts.append(
+            _short_cells(file, suffix, asked_for, sum(width + _OBJECT for width in widths))
+        )
+    # Cells come as long texts first; here they get back to their places.
+    order = sorted(range(len(names)), key=lambda place: not is_long[place])
+    back = [order.index(place) for place in range(len(names))]
+    for row in zip(*parts, strict=True):
+        cells = list(chain.from_iterable(row))
+        yield [reading(cells[at]) for reading, at in zip(readings, back, strict=True)]
+
+
+def _is_long(header: Any, name: str) -> bool:
+    """Return whether a variable of a Stata file is long text, whose width no header tells."""
+    is_text = header.readstat_variable_types.get(name) == "string"
+    return is_text and not header.variable_storage_width.get(name)
+
+
+def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    with _opened(file) as descriptor:
+        for texts in LongText.of(descriptor).texts(places, LONGEST):
+            yield [None if text is None else text.decode(_LATIN_1) for text in texts]
+
+
+def _short_cells(
+    file: str, suffix: str, names: Sequence[str], width: int
+) -> Iterator[Sequence[Any]]:
+    size = max(BYTES // width, 1)
     read, start = _reader(suffix), 0
     options: dict[str, Any] = {"user_missing": True} if suffix in SPSS else {}
     while True:
         cells, _ = read(
             file,
-            usecols=asked_for,
+            usecols=list(names),
             row_offset=start,
             row_limit=size,
             encoding=_LATIN_1,
@@ -117,9 +172,8 @@ def rows_of(
             disable_datetime_conversion=True,
             **options,
         )
-        columns = [cells[name] for name in asked_for]
-        for row in zip(*columns, strict=True):
-            yield [reading(cell) for reading, cell in zip(readings, row, strict=True)]
+        columns = [cells[name] for name in names]
+        yield from zip(*columns, strict=True)
         if len(columns[0]) < size:
             return
         start += size

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dproo.alphabet import Alphabet
 from dproo.core.arguments import may_hold_secret, refusal
+from dproo.core.public_file import Origin
 from dproo.engines import postgresql_url
+from dproo.engines.describe import describe
 from dproo.engines.descriptors import STDIN
-from dproo.ledger import Address, default_path
+from dproo.ledger import Address, Ledger, default_path
 
 
 def dataset_name(data: str) -> str:
@@ -37,6 +42,35 @@ def dataset_name(data: str) -> str:
     if may_hold_secret(data):
         raise ValueError(refusal("dataset", "be a public name", data))
     return data
+
+
+def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> None:
+    """Refuse letters that were read from a file with a budget, or from what looks like its copy.
+
+    Raises:
+        ValueError: such a file is protected data, and no source of public letters.
+    """
+    found = (axis.origin for alphabet in alphabets for axis in alphabet.axes)
+    origins = {origin for origin in found if origin is not None}
+    if not origins:
+        return
+    for account in ledger.show():
+        if any(_is_of(origin, account.dataset) for origin in origins):
+            raise ValueError(
+                "alphabet must be public, got a file that has a budget in the ledger, or a copy of"
+                " one. List the possible values from a code book."
+            )
+
+
+def _is_of(origin: Origin, dataset: str) -> bool:
+    """Return whether letters come from the file that a budget is named by, if it is a file."""
+    found = None
+    header: list[str] = []
+    with suppress(OSError, TypeError, ValueError):  # another machine's, or without a header
+        found = Path(dataset).stat() if Path(dataset).is_absolute() else None
+        if found is not None and len(origin.header) > 1:
+            header = [column.name for column in describe(dataset)]
+    return found is not None and origin.is_data((found.st_dev, found.st_ino), header)
 
 
 def published(receipt: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,8 @@ def check(
     table: str | tuple[str, ...] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that everybody uses
+    has_header: bool = True,
     engine: str | None = None,
     master: str | None = None,
     person: str | None = None,
@@ -55,6 +57,9 @@ def check(
         table: the table of a database.
         delimiter: what separates the cells of a CSV file, by default by the file's name.
         encoding: of a text file, by default UTF-8.
+        format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
+        has_header: whether a CSV file begins with the names of its columns; without them, they
+            are called by their numbers: ``"3"``.
         engine: ``"spark"`` to have Spark read ``data``.
         master: the cluster that Spark runs on.
         person: the column that names whom a record is about.
@@ -71,7 +76,8 @@ def check(
         raise ValueError("alphabet or codebook must be given, and not both.")
     book = None if codebook is None else CodeBook.of(codebook)
     letters = Alphabet.of(alphabet) if book is None else book.alphabet
-    layout = layout_of(book, delimiter=delimiter, encoding=encoding)
+    said = Layout(delimiter=delimiter, encoding=encoding, format=format, has_header=has_header)
+    layout = layout_of(book, said)
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master}
     where |= {"layout": layout, "person": person}
     try:
@@ -82,9 +88,8 @@ def check(
     return Check(columns=scan.columns, warnings=scan.warnings)
 
 
-def layout_of(book: CodeBook | None, *, delimiter: str | None, encoding: str | None) -> Layout:
-    """Return how text files are laid out: as is said, else as the code book declares."""
-    said = Layout(delimiter=delimiter, encoding=encoding)
+def layout_of(book: CodeBook | None, said: Layout) -> Layout:
+    """Return how files are laid out: as is said, else as the code book declares."""
     return said if book is None else said.over(Layout.of(book.descriptor))
 
 

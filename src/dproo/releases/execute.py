@@ -27,7 +27,7 @@ from dproo.engines.layout import PLAIN, Layout
 from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
-from dproo.releases.budget_name import published
+from dproo.releases.budget_name import published, refuse_data_as_letters
 from dproo.releases.request import Drawn, Request, Stopped
 from dproo.releases.statement import Statement
 
@@ -139,6 +139,7 @@ def execute(
     book = _open(ledger, dataset)
     if book is None:
         return release(request, scan, stated)
+    refuse_data_as_letters(alphabets, book)
     with _naming_text(asked):
         entry = guarded(
             lambda: book.reserve(

@@ -15,6 +15,7 @@ from dproo.core.exact import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
+from dproo.engines.layout import Layout
 from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
@@ -53,6 +54,8 @@ def sample(
     master: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that everybody uses
+    has_header: bool = True,
 ) -> Release:
     """Release one representative record of ``data``, a few, or whole rows, under epsilon-DP.
 
@@ -103,6 +106,9 @@ def sample(
         master: the cluster that Spark runs on, by default this machine.
         delimiter: what separates the cells of a CSV file, by default by the file's name.
         encoding: of a text file, by default UTF-8.
+        format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
+        has_header: whether a CSV file begins with the names of its columns; without them, they
+            are called by their numbers: ``"3"``.
 
     >>> release = sample(["a"] * 60 + ["b"] * 40, alphabet=["a", "b"], epsilon=1)
     >>> release.value in {"a", "b", "other"}, release.receipt["n"]
@@ -175,7 +181,10 @@ def sample(
         table=table,
         engine=engine,
         master=master,
-        layout=layout_of(book, delimiter=delimiter, encoding=encoding),
+        layout=layout_of(
+            book,
+            Layout(delimiter=delimiter, encoding=encoding, format=format, has_header=has_header),
+        ),
         ledger=ledger,
         dataset=dataset,
         purpose=purpose,

@@ -39,6 +39,8 @@ def synthesize(
     master: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word that everybody uses
+    has_header: bool = True,
 ) -> Release:
     """Release ``rows`` synthetic records of ``data`` under (epsilon, delta)-DP for all together.
 
@@ -71,6 +73,9 @@ def synthesize(
         master: the cluster that Spark runs on, by default this machine.
         delimiter: what separates the cells of a CSV file, by default by the file's name.
         encoding: of a text file, by default UTF-8.
+        format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
+        has_header: whether a CSV file begins with the names of its columns; without them, they
+            are called by their numbers: ``"3"``.
 
     >>> rows = synthesize(["a"] * 600 + ["b"] * 400, alphabet=["a", "b"], rows=50, epsilon=1,
     ...     delta="1e-6")
@@ -103,7 +108,7 @@ def synthesize(
         table=table,
         engine=engine,
         master=master,
-        layout=Layout(delimiter=delimiter, encoding=encoding),
+        layout=Layout(delimiter=delimiter, encoding=encoding, format=format, has_header=has_header),
         ledger=ledger,
         dataset=dataset,
         purpose=purpose,

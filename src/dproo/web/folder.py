@@ -47,9 +47,9 @@ class Folder:
         except (OSError, RuntimeError, ValueError):  # a loop of links, a name too long
             return None
 
-    def list(self, *suffixes: str) -> list[str]:
+    def list(self, *suffixes: str, most: int | None = _MOST_FILES) -> list[str]:
         """Return the names of the files that end so, hidden ones left out."""
-        return sorted(self._files(tuple(suffixes)))[:_MOST_FILES]
+        return sorted(self._files(tuple(suffixes)))[:most]
 
     def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
         for folder, inner, files in os.walk(self.root):

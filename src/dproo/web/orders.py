@@ -12,11 +12,12 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.core.amounts import charge_of
 from dproo.core.arguments import refusal
 from dproo.core.exact import parse_epsilon
+from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.releases.assurance import epsilon_warnings
-from dproo.releases.budget_name import remedy
+from dproo.releases.budget_name import refuse_data_as_letters, remedy
 from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.row_request import RowRequest
@@ -89,6 +90,7 @@ class Order:
             account=account,
             ledger=book,
         )
+        refuse_data_as_letters(order.request.counted_alphabets, book)
         if order.charge > account.left:
             raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
         return order
@@ -160,13 +162,12 @@ class Order:
         source, request = self.source, self.request
         source.require_unchanged(folder)
         book = request.codebook if isinstance(request, RowRequest) else None
-        said = source.layout
         return execute(
             request,
             source.data,
             column=self.texts["column"] or None if book is None else None,
             table=source.table,
-            layout=layout_of(book, delimiter=said.delimiter, encoding=said.encoding),
+            layout=layout_of(book, source.layout),
             ledger=self.ledger,
             dataset=self.account.dataset,
             purpose=self.texts["purpose"] or None,
@@ -225,8 +226,13 @@ def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
         if not colon:
             raise
         path = folder.find("alphabet", name)
-    if isinstance(data, Path) and path.samefile(data):
-        raise ValueError("alphabet must be public and a file of its own, got the data.")
+    protected = [folder.find("data", listed) for listed in folder.list(*SUFFIXES, most=None)]
+    protected += [data] if isinstance(data, Path) else []
+    if any(path.samefile(file) for file in protected):
+        raise ValueError(
+            "alphabet must be public and a file of its own, got one that is listed as data. Use a"
+            " text file (.txt) with one possible value per line."
+        )
     if path.stat().st_size > ALPHABET_MAX:
         raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
     return Alphabet.read(path, column=column or None)
