@@ -33,6 +33,8 @@ class Asked:
         person: the column that names whom a record is about, where few of a person's records
             are to be counted.
         kept: how many.
+        is_each_missing: whether every record without an identifier is somebody else's; by
+            default all of them are together one person.
         salt: what chance decides by which.
 
     Raises:
@@ -48,6 +50,7 @@ class Asked:
     layout: Layout = PLAIN
     person: str | None = None
     kept: int = 1
+    is_each_missing: bool = False
     salt: str = field(default_factory=fresh_salt, repr=False)
 
     def __post_init__(self) -> None:

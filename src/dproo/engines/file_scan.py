@@ -76,8 +76,8 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
         )
         if asked.person is not None:
             yield (
-                "JSON has no header: if no record has the column of the person, every record is"
-                " a person of its own. Compare its name with the file."
+                "JSON has no header: if no record has the column of the person, all records"
+                " together are one person. Compare its name with the file."
             )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
@@ -151,7 +151,7 @@ def _scan(
                 engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
             )
         _write_letters(engine, asked)
-        relation = _relation(files, names, is_piped=is_piped)
+        relation = _relation(files, names, asked, is_piped=is_piped)
         if asked.person is None:
             # In one file of several a letter may be rarer than in all.
             is_part = pipe is not None and len(files.opened) > 1
@@ -159,15 +159,19 @@ def _scan(
             rows = _read(engine, query, files, asked, pipe)
         else:
             rows = _read_people(engine, relation, files, asked, pipe)
-        if files.format == CSV:
-            # Records that are too long, of the same scan.
-            unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
-            ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+        if files.format == CSV and asked.person is None:
             nothing = [None] * len(asked.axes)
-            rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+            rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
     if asked.open_axis is not None:
         return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
+
+
+def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
+    """Return how many records of the same scan were too long for the reader of CSV."""
+    unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
+    ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+    return int(records)
 
 
 def _read(
@@ -196,6 +200,9 @@ def _read_people(
         kept = people.kept_by_group(ranked, asked)
         engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
         _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        if files.format == CSV:
+            unread = people.nobody(min(_rejected(engine), asked.kept), asked)
+            engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
         ranked = "people"
     query = people.statement(people.kept_by_group(ranked, asked), asked)
     return engine.execute(query).fetchall()
@@ -241,8 +248,13 @@ def _query(
     return f"{query} ORDER BY 1"
 
 
-def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
-    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
+def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
+    read = list(files.cells)
+    if asked.person is not None and files.format in {JSON, ARRAY}:
+        # An identifier that is not in a record is not one of a line that cannot be read.
+        nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
+        read[-1] = f"coalesce({read[-1]}, {nothing})"
+    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
     longest = _LONGEST_CSV
     if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2

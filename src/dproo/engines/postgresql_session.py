@@ -26,6 +26,8 @@ _PINNED = (
     "SET LOCAL search_path = pg_catalog, pg_temp",
     "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL datestyle = 'ISO, YMD'",
+    "SET LOCAL extra_float_digits = 3",  # a float is shown with all its digits
     _LOCK_TIMEOUT_SET,
 )
 # A server that checks ends the query of a process that was killed (PostgreSQL 14 or later).

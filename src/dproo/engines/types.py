@@ -180,7 +180,7 @@ def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
     if duckdb_kind(str(type_name)) == sql.TIMESTAMP:
         return f"TRY_CAST({cell} AS DATE)"
     if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
-        return f"CAST({cell} AS DOUBLE)"
+        return f"TRY_CAST(CAST({cell} AS VARCHAR) AS DOUBLE)"
     is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
     return cell if is_plain else by_bytes(cell)
 
