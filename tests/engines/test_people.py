@@ -14,7 +14,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq

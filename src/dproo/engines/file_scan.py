@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
 _DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
-_SHORT = 1 << 12  # bytes of a cell that are always kept
+_SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -284,7 +284,8 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
         for letter in axis.places
     ]
     kept = max(map(len, letters), default=0) + _SHORT
-    return valid_text(short_runs(_parts(file.blocks()), marks=files.marks, kept=kept))
+    # First as text: what a long run is shortened to depends on the text alone.
+    return short_runs(_parts(valid_text(file.blocks())), marks=files.marks, kept=kept)
 
 
 def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -113,9 +113,7 @@ def _told(frame: Frame, person: str, asked: Asked) -> Frame:
     place = native.columns.index(person)
     kind = str(duckdb_kind(str(native.types[place])))
     key = people.person_sql(quoted(person), kind, asked, DIALECT)
-    return cast(
-        "Frame", nw.from_native(native.project(f"* REPLACE ({key} AS {quoted(person)})"))
-    )
+    return cast("Frame", nw.from_native(native.project(f"* REPLACE ({key} AS {quoted(person)})")))
 
 
 def _by_duckdb(native: Any, asked: Asked) -> Frame:
