@@ -6,6 +6,7 @@ different ones to keep in memory, it maps every record to its letter one by one.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import reprlib
@@ -19,7 +20,7 @@ from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
 from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
-from dproo.engines.asked import Asked
+from dproo.engines.asked import Asked, Batch
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
+_COLUMNS_AT_ONCE = 16  # their 120 pairs are one batch
 _DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _SHORT = 1 << 14  # bytes of a cell that are always kept
 
@@ -58,6 +60,11 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     if not isinstance(data, str | os.PathLike):
         return None
     found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
+    if found.is_once and asked.person is None and len(asked.batches) > 1:
+        raise ValueError(
+            "standard input is read once, and so many columns need several passes. Save it as a"
+            f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
+        )
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],
@@ -109,7 +116,27 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
 
 
 def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of files by the letters of each alphabet, within DuckDB."""
+    """Count the records of files by the letters of each alphabet, within DuckDB.
+
+    People are kept once and then counted by one batch of alphabets after the other. Without
+    them the files are read for each batch.
+    """
+    if asked.person is not None or len(asked.batches) == 1:
+        return _count(files, asked)
+    before = _state(files)
+    found = asked.in_batches(lambda batch: _count(files.reduced(batch.columns), batch.asked))
+    if _state(files) != before:
+        raise OSError(errno.EBUSY, "a file has changed between two passes")
+    return found
+
+
+def _state(files: Files) -> list[tuple[int, int, int]]:
+    """Return what changes when a file is written to."""
+    found = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
+    return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
+
+
+def _count(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     import duckdb
 
     is_grouped = not files.is_once
@@ -158,7 +185,7 @@ def _scan(
             query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
             rows = _read(engine, query, files, asked, pipe)
         else:
-            rows = _read_people(engine, relation, files, asked, pipe)
+            return _count_people(engine, relation, files, asked, pipe)
         if files.format == CSV and asked.person is None:
             nothing = [None] * len(asked.axes)
             rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
@@ -189,10 +216,10 @@ def _read(
     return rows
 
 
-def _read_people(
+def _count_people(
     engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
-) -> list[tuple[Any, ...]]:
-    """Return the counts of the records that are kept of each person."""
+) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of each person."""
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
     ranked = people.ranked(named, asked)
     if pipe is not None:
@@ -204,8 +231,18 @@ def _read_people(
             unread = people.nobody(min(_rejected(engine), asked.kept), asked)
             engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
         ranked = "people"
-    query = people.statement(people.kept_by_group(ranked, asked), asked)
-    return engine.execute(query).fetchall()
+    kept = people.kept_by_group(ranked, asked)
+    if len(asked.batches) > 1:
+        engine.execute(f"CREATE TEMP TABLE kept AS FROM {kept}")
+        kept = "kept"
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        rows = engine.execute(people.statement(kept, asked, batch)).fetchall()
+        if asked.open_axis is not None:
+            return open_letters.named_counts(rows, asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
+    return asked.in_batches(count)
 
 
 def _query(

@@ -34,7 +34,7 @@ from dproo.alphabet.cell import FINE, plain, text_of
 from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.engines import open_letters
 from dproo.engines import query as sql
-from dproo.engines.asked import Asked
+from dproo.engines.asked import Asked, Batch
 
 NOBODY = ""
 """The key of all records that name nobody."""
@@ -199,34 +199,41 @@ def _content(cell: Any, *, depth: int) -> str:
     cell = _plain(cell)
     if depth > _DEEPEST:
         raise TypeError
-    if _is_missing(cell):
-        return "-"
-    text = None if isinstance(cell, datetime) else _identifier(cell)
-    if text is not None:
-        return f"t{len(text)}:{text}"
-    if isinstance(cell, int):
-        return f"i{cell:x}"
-    if isinstance(cell, Decimal):
-        sign, digits, exponent = cell.as_tuple()
-        bare = "".join(map(str, digits)).lstrip("0").rstrip("0")
-        last = int(exponent) + len(digits) - len("".join(map(str, digits)).rstrip("0"))
-        return f"d{sign}{bare}e{last}"
-    if isinstance(cell, datetime):
-        return f"m{(cell if cell.tzinfo is None else cell.astimezone(UTC)).isoformat()}"
-    if isinstance(cell, bytes | bytearray | memoryview):
-        return f"b{bytes(cell).hex()}"
     if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
         cell = cell.tolist()
-    within = [(item,) for item in cell] if isinstance(cell, list | tuple | AbstractSet) else None
+    within: list[tuple[Any, ...]] = []
     if isinstance(cell, Mapping):
         within = list(cell.items())
-    if within is None:
-        raise TypeError
+    elif isinstance(cell, list | tuple | AbstractSet):
+        within = [(item,) for item in cell]
+    else:
+        return _single(cell)
     parts = ["".join(_content(part, depth=depth + 1) for part in item) for item in within]
     if isinstance(cell, AbstractSet | Mapping):
         parts.sort()
     kind = "l" if isinstance(cell, list | tuple) else "s" if isinstance(cell, AbstractSet) else "o"
     return f"{kind}{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
+
+
+def _single(cell: Any) -> str:
+    """Return the same of a cell that has no parts."""
+    text = "" if _is_missing(cell) else _identifier(cell)
+    match cell:
+        case _ if text is not None:
+            content = f"t{text}"
+        case int():
+            content = f"i{cell:x}"
+        case Decimal():
+            sign, digits, exponent = cell.as_tuple()
+            shown = "".join(map(str, digits)).rstrip("0")
+            content = f"d{sign}{shown.lstrip('0')}e{int(exponent) + len(digits) - len(shown)}"
+        case datetime():
+            content = f"m{(cell if cell.tzinfo is None else cell.astimezone(UTC)).isoformat()}"
+        case bytes() | bytearray() | memoryview():
+            content = f"b{bytes(cell).hex()}"
+        case _:
+            raise TypeError
+    return f"{len(content)}:{content}"
 
 
 def _key(axis: Axis, cell: object) -> str:
@@ -285,7 +292,7 @@ def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
 def nobody(number: int, asked: Asked) -> str:
     """Return a relation as :func:`named` does, of so many records that name nobody."""
     keys = ", ".join(f"'' AS {name}" for name in key_names(asked))
-    return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"
+    return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"  # noqa: S608
 
 
 def ranked(relation: str, asked: Asked) -> str:
@@ -310,9 +317,18 @@ def _key_sql(column: int, axis: Axis) -> str:
     return f"coalesce({key}, '')"
 
 
-def letters_sql(asked: Asked, *, name: str = "k") -> list[str]:
-    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed."""
-    return [f"{_letter_sql(i, axis)} AS {name}{i}" for i, axis in enumerate(asked.axes)]
+def letters_sql(
+    asked: Asked, columns: Iterable[int] | None = None, *, name: str = "k"
+) -> list[str]:
+    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed.
+
+    Args:
+        asked: the letters.
+        columns: the places of the columns to return, by default all.
+        name: what the keys are called.
+    """
+    places = range(len(asked.axes)) if columns is None else columns
+    return [f"{_letter_sql(at, asked.axes[at])} AS {name}{i}" for i, at in enumerate(places)]
 
 
 def _letter_sql(column: int, axis: Axis) -> str:
@@ -323,15 +339,15 @@ def _letter_sql(column: int, axis: Axis) -> str:
     return f"CASE k{column} {whens} END"
 
 
-def statement(relation: str, asked: Asked) -> str:
-    """Return the query that counts the records of a relation that are kept."""
-    letters = ", ".join(letters_sql(asked))
+def statement(relation: str, asked: Asked, batch: Batch) -> str:
+    """Return the query that counts the records of a relation that are kept, by one batch."""
+    letters = ", ".join(letters_sql(asked, batch.columns))
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
     if asked.open_axis is not None:
         return open_letters.counted(kept, minimum=asked.open_axis.minimum)
-    if len(asked.alphabets) == 1:
-        return sql.counted(kept, axes=asked.axes)
-    return sql.counted_by_sets(kept, grouped_by=asked.sets, axes=asked.axes)
+    if len(batch.asked.alphabets) == 1:
+        return sql.counted(kept, axes=batch.asked.axes)
+    return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:
