@@ -16,17 +16,16 @@ from dproo.core.arguments import refusal
 from dproo.engines import sets
 from dproo.engines.layout import PLAIN, Layout
 
-
-SETS_MAX = 128
+SETS_MAX = 64
 """Sets of columns that an engine groups by at once; each takes up to two MB in DuckDB."""
 
-COLUMNS_MAX = 44
+COLUMNS_MAX = 31
 """Columns of these sets; one mark of a row is for at most 31, and Spark has 63 in all."""
 
 CELLS_MAX = 1 << 22
 """Cells of these sets together, unless a single set has more."""
 
-_BLOCK = 11  # columns: the pairs between two blocks are 121
+_BLOCK = 8  # columns: the pairs between two blocks are 64
 
 Found = TypeVar("Found")
 

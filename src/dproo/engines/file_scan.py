@@ -124,7 +124,9 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
     if asked.person is not None or len(asked.batches) == 1:
         return _count(files, asked)
     before = _state(files)
-    found = asked.in_batches(lambda batch: _count(files.reduced(batch.columns), batch.asked))
+    found = asked.in_batches(
+        lambda batch: _count(files.reduced(batch.columns), batch.asked, is_grouped=False)
+    )
     if _state(files) != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
     return found
@@ -136,10 +138,10 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
     return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
 
 
-def _count(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
+def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tally | Counts, ...]:
     import duckdb
 
-    is_grouped = not files.is_once
+    is_grouped = is_grouped and not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     while True:
         try:

@@ -76,13 +76,13 @@ def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any
         asked: the letters, and how many records of a person are kept.
     """
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
-    for place, (*cells, cell) in enumerate(rows):
+    nothing = [None] * len(asked.axes)
+    for place, (*read, cell) in enumerate(rows):
         person = person_of(cell)
         if person is None and asked.is_each_missing:
-            yield (*cells, 1)
+            yield (*read, 1)
             continue
-        if not person:
-            person, cells = NOBODY, [None] * len(cells)
+        person, cells = (person, read) if person else (NOBODY, nothing)
         keys = tuple(map(_key, asked.axes, cells))
         rank = rank_of(asked.salt, person, keys)
         kept = people.setdefault(person, [])

@@ -132,7 +132,9 @@ def pandas_kind(dtype: Any) -> str | None:
     if name == "ArrowDtype":
         return arrow.kind_of(dtype.pyarrow_dtype)
     if name == "CategoricalDtype":
-        return sql.ANY if dtype.categories is None else pandas_kind(dtype.categories.dtype)
+        # Without a value its categories have a type that says nothing of the column.
+        is_empty = dtype.categories is None or not len(dtype.categories)
+        return sql.ANY if is_empty else pandas_kind(dtype.categories.dtype)
     if name == "DatetimeTZDtype":
         return sql.INSTANT
     if type(dtype).__module__.partition(".")[0] == "numpy":
