@@ -122,12 +122,12 @@ OBJECTS = [
     *together(frozenset({1, 2}), {2, 1}),
     *together(b"x", bytearray(b"x"), memoryview(b"x"), np.bytes_(b"x")),
     *together(date(2020, 1, 1), "2020-01-01", datetime(2020, 1, 1), pd.Timestamp(2020, 1, 1)),  # noqa: DTZ001
-    *together(True, "true", np.True_),
+    *together(True, "true", np.True_),  # noqa: FBT003
     *together(UUID(int=7), str(UUID(int=7))),
     *together(10**5000, 10**5000),
     *together(datetime(2020, 1, 1, 5, tzinfo=UTC), pd.Timestamp("2020-01-01 06:00+01:00")),
     *together(math.inf, np.inf, Decimal("Infinity")),
-    *apart(8.5, -7.5, 1, False, (1,), (1, 2), ((1,), 2), (1, (2,)), [], [None], {}, "[]", "(1,)"),
+    *apart(8.5, -7.5, 1, False, (1,), (1, 2), ((1,), 2), (1, (2,)), [], [None], {}, "[]", "(1,)"),  # noqa: FBT003
     *apart(b"", b"y", datetime(2020, 1, 1, 5), 10**5000 + 1, Decimal("1e5001"), -(10**5000)),  # noqa: DTZ001
     *apart(Decimal("7.51"), 2**60 + 1, 1e301, 5e-324, "2", "x", b"1", (b"1",), ("2",)),
     *apart(pd.Timestamp(1), pd.Timestamp(2), np.datetime64(3, "ns"), "##", "t1:x", "\ud800"),
@@ -214,7 +214,7 @@ def test_pandas_tells_objects_apart() -> None:
     def hold(rows: list[Record]) -> tuple[Any, dict[str, Any]]:
         who = pd.Series([None] * len(rows), dtype=object)
         for place, (cell, *_) in enumerate(rows):
-            who.iat[place] = cell
+            who.iat[place] = cell  # noqa: PD009 - a list is one cell
         return pd.DataFrame({"who": who, "cell": [cell for *_, cell in rows]}), {}
 
     assert_a_person_is_one_record(records, hold)

@@ -149,4 +149,4 @@ def test_an_encoding_that_python_lacks_is_refused_for_an_open_alphabet(postgresq
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("CREATE TABLE cells (a text)")
             with pytest.raises(ValueError, match="alphabet must be listed"):
-                list(known(url, asked) for known in ENGINES)
+                [known(url, asked) for known in ENGINES]

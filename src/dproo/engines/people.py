@@ -10,7 +10,8 @@ ones count as one. Which are kept depends on nobody else's records: privacy need
 | number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
 | bytes, list, tuple, set or mapping in Python | the person with equal content |
 | null, NaN, empty text | nobody's, unless each is declared to be somebody else's |
-| in a line that cannot be read, or not told apart from others: U+FFFD in it, an object of an unknown type, a list or object in JSON | nobody's |
+| in a line that cannot be read; with U+FFFD in it; a list or object in JSON | nobody's |
+| an object in Python whose equality is not known | nobody's |
 
 All records that are nobody's are together one person, and what they hold is not looked at: they
 count as one record outside the alphabet.

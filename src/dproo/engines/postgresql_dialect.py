@@ -91,7 +91,10 @@ POSTGRESQL = sql.Dialect(
         sql.FLOAT: f"coalesce({_WHOLE}, CAST({_AS_DOUBLE} AS TEXT))",
     },
     # By comparisons of bytes: to ask for a first character is an error where it is not whole.
-    is_short="(octet_length({}) <= 64 AND NOT ({} COLLATE \"C\" >= '#' AND {} COLLATE \"C\" < '$'))",
+    is_short=(
+        "(octet_length({}) <= 64"
+        """ AND NOT ({} COLLATE "C" >= '#' AND {} COLLATE "C" < '$'))"""
+    ),
     digest=f"encode(sha256({_STORED}), 'hex')",
     is_replaced=f"position('\\xefbfbd'::bytea IN {_STORED}) > 0",
 )
