@@ -154,7 +154,7 @@ UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charg
 PEOPLE = "releases/test_people_release.py::test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon[ls-roo-1]"
 PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_person_is_protected_and_tells_nobody"
 MERGED = (
-    "engines/test_people.py::test_a_person_named_by_what_is_no_text_is_one_with_all_of_that_kind"
+    "engines/test_identifiers.py::test_a_person_of_a_typed_column_is_one_record[parquet-text]"
 )
 NAMES_NOBODY = "engines/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
 FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
@@ -993,11 +993,14 @@ MUTANTS = {
     "a release forgets the people": (
         "releases/execute.py", "if request.person is not None:", "if request.person == 0:", PEOPLE_SAID,
     ),
-    "an identifier that is no text is missing": (
-        "engines/people.py", "THEN coalesce(left({text}, {LONGEST_PERSON}), '') END", "THEN left({text}, {LONGEST_PERSON}) END", MERGED,
+    "long identifiers are cut": (
+        "engines/people.py", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
+    ),
+    "what records hold that name nobody is looked at": (
+        "engines/people.py", "CASE WHEN p = '' THEN '' ELSE {k} END", "{k}", MERGED,
     ),
     "a person is one in each file": (
-        "engines/file_scan.py", "people.statement(people.kept_by_group(ranked, asked), asked)", "people.statement(ranked, asked)", FILES_OF_ONE,
+        "engines/file_scan.py", "kept = people.kept_by_group(ranked, asked)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
     ),
     "of two parents one is looked at": (
         "mechanisms/row_search.py", "for i in family.parents)", "for i in family.parents[:1])", ROW,

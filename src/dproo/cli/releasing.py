@@ -72,6 +72,14 @@ _SOURCE_OPTIONS = (
         help="The column that names whom a record is about: count one record of each person.",
         shell_complete=completing.columns,
     ),
+    click.option(
+        "--missing-person",
+        type=click.Choice(["one", "each"]),
+        default="one",
+        show_default=True,
+        help="Whose records without an identifier are: together one person's, or each somebody"
+        " else's.",
+    ),
     ledger_option,
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),

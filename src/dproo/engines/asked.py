@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
+from typing import TypeVar
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
@@ -12,6 +15,19 @@ from dproo.alphabet.open_text import OpenText
 from dproo.core.arguments import refusal
 from dproo.engines import sets
 from dproo.engines.layout import PLAIN, Layout
+
+SETS_MAX = 64
+"""Sets of columns that an engine groups by at once; each takes up to two MB in DuckDB."""
+
+COLUMNS_MAX = 31
+"""Columns of these sets; one mark of a row is for at most 31, and Spark has 63 in all."""
+
+CELLS_MAX = 1 << 22
+"""Cells of these sets together, unless a single set has more."""
+
+_BLOCK = 8  # columns: the pairs between two blocks are 64
+
+Found = TypeVar("Found")
 
 
 def fresh_salt() -> str:
@@ -33,6 +49,8 @@ class Asked:
         person: the column that names whom a record is about, where few of a person's records
             are to be counted.
         kept: how many.
+        is_each_missing: whether every record without an identifier is somebody else's; by
+            default all of them are together one person.
         salt: what chance decides by which.
 
     Raises:
@@ -48,6 +66,7 @@ class Asked:
     layout: Layout = PLAIN
     person: str | None = None
     kept: int = 1
+    is_each_missing: bool = False
     salt: str = field(default_factory=fresh_salt, repr=False)
 
     def __post_init__(self) -> None:
@@ -111,3 +130,59 @@ class Asked:
         if len(self.alphabets) == 1:
             return ((),)
         return tuple(sets.marked(places, len(self.axes)) for places in self.places)
+
+    @cached_property
+    def batches(self) -> tuple[Batch, ...]:
+        """The alphabets in parts, so that counting by one part takes bounded memory.
+
+        Sets that share columns stand together: an engine reads the columns of a part only.
+        """
+        in_blocks = sorted(
+            range(len(self.alphabets)), key=lambda i: [at // _BLOCK for at in self.places[i]]
+        )
+        parts: list[list[int]] = [[]]
+        columns: set[int] = set()
+        cells = 0
+        for i in in_blocks:
+            size = prod(self.axes[place].size for place in self.places[i])
+            columns |= {*self.places[i]}
+            cells += size
+            is_full = len(parts[-1]) == SETS_MAX or len(columns) > COLUMNS_MAX or cells > CELLS_MAX
+            if parts[-1] and is_full:
+                parts.append([])
+                columns, cells = {*self.places[i]}, size
+            parts[-1].append(i)
+        if len(parts) == 1:
+            return (Batch(tuple(range(len(self.alphabets))), tuple(range(len(self.axes))), self),)
+        return tuple(map(self._batch, parts))
+
+    def _batch(self, part: Sequence[int]) -> Batch:
+        columns = tuple(sorted({place for i in part for place in self.places[i]}))
+        reduced = replace(
+            self,
+            alphabets=tuple(self.alphabets[i] for i in part),
+            columns=tuple(self.columns[place] for place in columns),
+        )
+        return Batch(tuple(part), columns, reduced)
+
+    def in_batches(self, count: Callable[[Batch], Sequence[Found]]) -> tuple[Found, ...]:
+        """Count by each batch, and return what was found for each alphabet in their order."""
+        found: dict[int, Found] = {}
+        for batch in self.batches:
+            found |= dict(zip(batch.alphabets, count(batch), strict=True))
+        return tuple(found[i] for i in range(len(self.alphabets)))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some alphabets of a count, which are counted by together.
+
+    Attributes:
+        alphabets: their places among all alphabets.
+        columns: the places of their columns among all columns.
+        asked: the count by these alphabets and columns alone.
+    """
+
+    alphabets: tuple[int, ...]
+    columns: tuple[int, ...]
+    asked: Asked

@@ -73,7 +73,8 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
 
 def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
     """Return the cells of a record, nothing in place of those that cannot be had."""
-    nothing = [None] * len(columns)
+    # An object at the place of the person: a record that cannot be read has no identifier.
+    nothing = [*([None] * (len(columns) - 1)), object()]
     try:
         if isinstance(record, Mapping):
             return [record.get(column) for column in columns]

@@ -1,13 +1,14 @@
 """Bytes of text files as every reader can take them; no record is lost, none is merged.
 
 What one record holds must not decide whether the others are read: bytes that are not UTF-8
-become ``?``, and what is longer than any letter is cut.
+become U+FFFD, and of what is longer than any letter a hash takes the place of the end.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 
 _ESCAPED = re.compile("[\ud800-\udfff]")
 _LONGEST_SEQUENCE = 4
@@ -18,10 +19,10 @@ _NEVER_JSON = b"\x01"  # neither within a string nor outside one
 
 
 def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes, each that is not of valid UTF-8 as ``?``.
+    """Yield the same bytes, each that is not of valid UTF-8 as U+FFFD.
 
-    >>> b"".join(valid_text([b"caf\\xc3", b"\\xa9 \\xff"])).decode()
-    'café ?'
+    >>> b"".join(valid_text([b"caf\\xc3", b"\\xa9 \\xff"])).decode() == "caf\u00e9 \ufffd"
+    True
     """
     rest = b""
     for block in blocks:
@@ -52,26 +53,70 @@ def _valid(text: bytes) -> bytes:
 
 
 def repaired(text: bytes) -> str:
-    """Return bytes as text, each that is not of valid UTF-8 as ``?``."""
-    return _ESCAPED.sub("?", text.decode(errors="surrogateescape"))
+    """Return bytes as text, each that is not of valid UTF-8 as U+FFFD."""
+    return _ESCAPED.sub("\ufffd", text.decode(errors="surrogateescape"))
 
 
 def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:
-    """Yield the same bytes, long runs without a mark shortened to ``kept`` bytes or more.
+    """Yield the same bytes, of each longer run without a mark ``kept`` bytes and a hash of it.
 
-    The marks are what gives a file its structure, which stays as it is.
+    The marks are what gives a file its structure, which stays as it is. A run that is shortened
+    becomes one that is longer than ``kept``, so that no other run becomes the same.
 
-    >>> b"".join(short_runs([b"1,x", b"xxxx", b"xxxx", b"x,y"], marks=[b","], kept=6))
-    b'1,xxxxxxxx,y'
+    Guarantee: what a run becomes depends on nothing but its bytes; different runs stay different.
+
+    >>> runs = b"".join(short_runs([b"1,x", b"xxxx", b"xxxx", b"x,y"], marks=[b","], kept=6))
+    >>> runs[:8], len(runs), runs[-2:]
+    (b'1,xxxxxx', 74, b',y')
     """
-    room = kept
+    sign = re.compile(b"|".join(map(re.escape, marks)))
+    run = _Run(kept)
     for block in blocks:
-        if any(mark in block for mark in marks):
-            room = kept
+        if run.is_short(block, sign):
             yield block
-        else:
-            yield block[:room]
-            room = max(room - len(block), 0)
+            continue
+        start, shown = 0, bytearray()
+        for mark in sign.finditer(block):
+            shown += run.added(block[start : mark.start()]) + run.ended() + mark[0]
+            start = mark.end()
+        yield bytes(shown + run.added(block[start:]))
+    yield run.ended()
+
+
+class _Run:
+    """Bytes without a mark, a part at a time."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept, self._length, self._dropped = kept, 0, sha256()
+
+    def is_short(self, block: bytes, sign: re.Pattern[bytes]) -> bool:
+        """Return whether no run in a block is too long, and if so pass over the block."""
+        half = self._kept // 2
+        first = sign.search(block)
+        if first is None or self._length + first.start() > self._kept:
+            return False
+        # A run that is too long leaves no mark in one of these parts.
+        starts = range(0, len(block) - half + 1, half)
+        if not all(sign.search(block, start, start + half) for start in starts):
+            return False
+        last = len(block) - 1
+        while not sign.match(block, last):
+            last -= 1
+        self._length = len(block) - sign.match(block, last).end()  # type: ignore[union-attr]
+        return True
+
+    def added(self, part: bytes) -> bytes:
+        """Return what is shown of more bytes of the run."""
+        room = max(self._kept - self._length, 0)
+        self._dropped.update(part[room:])
+        self._length += len(part)
+        return part[:room]
+
+    def ended(self) -> bytes:
+        """Return what stands for the bytes that were not shown, and begin another run."""
+        digest = self._dropped.hexdigest().encode() if self._length > self._kept else b""
+        self._length, self._dropped = 0, sha256()
+        return digest
 
 
 def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:

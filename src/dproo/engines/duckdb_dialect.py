@@ -53,6 +53,12 @@ _DAY = (
     "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
     " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
 )
+# A whole number as the integer that it is, whatever its type; any other as it is shown, which
+# tells all doubles apart.
+_DOUBLE_NAME = (
+    "CASE WHEN abs({}) < 1e38 AND floor({}) = {}"
+    " THEN CAST(TRY_CAST({} AS HUGEINT) AS VARCHAR) ELSE CAST({} AS VARCHAR) END"
+)
 DIALECT = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
@@ -76,7 +82,7 @@ DIALECT = sql.Dialect(
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
         # By their text, which is rounded once; by its own cast one of 128 bits is rounded twice.
-        **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"CAST({_AS_TEXT} AS DOUBLE)"),
+        **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"TRY_CAST({_AS_TEXT} AS DOUBLE)"),
         sql.FLOAT: _FLOAT,
         sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
         sql.DATE: "CAST(NULL AS DOUBLE)",
@@ -101,8 +107,26 @@ DIALECT = sql.Dialect(
     missing={
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
-        sql.JSON: f"(coalesce(json_type({{}}), 'NULL') = 'NULL' OR {_JSON_TEXT} = '')",
+        # A line that cannot be read is null, an identifier that is not in it is null in JSON.
+        sql.JSON: f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''))",
     },
+    identifiers={
+        **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
+        sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
+        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
+        sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN CASE"
+            f" WHEN regexp_full_match({_JSON_TEXT}, '-?[0-9]+') THEN {_JSON_TEXT}"
+            f" WHEN isinf(TRY_CAST({_JSON_TEXT} AS DOUBLE)) THEN NULL"
+            f" ELSE {_DOUBLE_NAME.replace('{}', f'TRY_CAST({_JSON_TEXT} AS DOUBLE)')} END END"
+        ),
+    },
+    is_short="(strlen({}) <= 64 AND NOT starts_with({}, '#'))",
+    digest="sha256({})",
+    is_replaced="contains({}, '\ufffd')",
 )
 
 

@@ -6,6 +6,7 @@ different ones to keep in memory, it maps every record to its letter one by one.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import reprlib
@@ -19,7 +20,7 @@ from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
 from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
-from dproo.engines.asked import Asked
+from dproo.engines.asked import Asked, Batch
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
+_COLUMNS_AT_ONCE = 16  # their 120 pairs are one batch
 _DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
-_SHORT = 1 << 12  # bytes of a cell that are always kept
+_SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -54,6 +56,11 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     refuse_own_letters(opened, (), asked.axes)
     found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
     refuse_own_letters(opened, found.header, asked.axes)
+    if found.is_once and asked.person is None and len(asked.batches) > 1:
+        raise ValueError(
+            "standard input is read once, and so many columns need several passes. Save it as a"
+            f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
+        )
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],
@@ -72,8 +79,8 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
         )
         if asked.person is not None:
             yield (
-                "JSON has no header: if no record has the column of the person, every record is"
-                " a person of its own. Compare its name with the file."
+                "JSON has no header: if no record has the column of the person, all records"
+                " together are one person. Compare its name with the file."
             )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
@@ -106,10 +113,32 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
 
 
 def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of files by the letters of each alphabet, within DuckDB."""
+    """Count the records of files by the letters of each alphabet, within DuckDB.
+
+    People are kept once and then counted by one batch of alphabets after the other. Without
+    them the files are read for each batch.
+    """
+    if asked.person is not None or len(asked.batches) == 1:
+        return _count(files, asked)
+    before = _state(files)
+    found = asked.in_batches(
+        lambda batch: _count(files.reduced(batch.columns), batch.asked, is_grouped=False)
+    )
+    if _state(files) != before:
+        raise OSError(errno.EBUSY, "a file has changed between two passes")
+    return found
+
+
+def _state(files: Files) -> list[tuple[int, int, int]]:
+    """Return what changes when a file is written to."""
+    found = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
+    return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
+
+
+def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tally | Counts, ...]:
     import duckdb
 
-    is_grouped = not files.is_once
+    is_grouped = is_grouped and not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     is_piped = is_piped or files.is_once
     while True:
@@ -149,23 +178,27 @@ def _scan(
                 engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
             )
         _write_letters(engine, asked)
-        relation = _relation(files, names, is_piped=is_piped)
+        relation = _relation(files, names, asked, is_piped=is_piped)
         if asked.person is None:
             # In one file of several a letter may be rarer than in all.
             is_part = pipe is not None and len(files.opened) > 1
             query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
             rows = _read(engine, query, files, asked, pipe)
         else:
-            rows = _read_people(engine, relation, files, asked, pipe)
-        if files.format == CSV:
-            # Records that are too long, of the same scan.
-            unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
-            ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+            return _count_people(engine, relation, files, asked, pipe)
+        if files.format == CSV and asked.person is None:
             nothing = [None] * len(asked.axes)
-            rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+            rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
     if asked.open_axis is not None:
         return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
+
+
+def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
+    """Return how many records of the same scan were too long for the reader of CSV."""
+    unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
+    ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+    return int(records)
 
 
 def _read(
@@ -183,10 +216,10 @@ def _read(
     return rows
 
 
-def _read_people(
+def _count_people(
     engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
-) -> list[tuple[Any, ...]]:
-    """Return the counts of the records that are kept of each person."""
+) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of each person."""
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
     ranked = people.ranked(named, asked)
     if pipe is not None:
@@ -194,9 +227,22 @@ def _read_people(
         kept = people.kept_by_group(ranked, asked)
         engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
         _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        if files.format == CSV:
+            unread = people.nobody(min(_rejected(engine), asked.kept), asked)
+            engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
         ranked = "people"
-    query = people.statement(people.kept_by_group(ranked, asked), asked)
-    return engine.execute(query).fetchall()
+    kept = people.kept_by_group(ranked, asked)
+    if len(asked.batches) > 1:
+        engine.execute(f"CREATE TEMP TABLE kept AS FROM {kept}")
+        kept = "kept"
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        rows = engine.execute(people.statement(kept, asked, batch)).fetchall()
+        if asked.open_axis is not None:
+            return open_letters.named_counts(rows, asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
+    return asked.in_batches(count)
 
 
 def _query(
@@ -239,8 +285,13 @@ def _query(
     return f"{query} ORDER BY 1"
 
 
-def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
-    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(files.cells))
+def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
+    read = list(files.cells)
+    if asked.person is not None and files.format in {JSON, ARRAY}:
+        # An identifier that is not in a record is not one of a line that cannot be read.
+        nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
+        read[-1] = f"coalesce({read[-1]}, {nothing})"
+    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
     longest = _LONGEST_CSV
     if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
@@ -270,7 +321,8 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
         for letter in axis.places
     ]
     kept = max(map(len, letters), default=0) + _SHORT
-    records = valid_text(short_runs(_parts(file.blocks()), marks=files.marks, kept=kept))
+    # First as text: what a long run is shortened to depends on the text alone.
+    records = short_runs(_parts(valid_text(file.blocks())), marks=files.marks, kept=kept)
     return chain([files.first_line], records)
 
 

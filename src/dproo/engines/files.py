@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
@@ -81,6 +81,14 @@ class Files:
     def kinds(self) -> tuple[str, ...]:
         """The kind of each column to count."""
         return tuple(column.kind or sql.NOTHING for column in self.columns)
+
+    def reduced(self, places: Sequence[int]) -> Files:
+        """Return the same files with some of the columns to count."""
+        return replace(
+            self,
+            cells=tuple(self.cells[place] for place in places),
+            columns=tuple(self.columns[place] for place in places),
+        )
 
     @property
     def is_once(self) -> bool:

@@ -146,7 +146,9 @@ def count_frame(
             frame, columns = kept_frame(frame, columns, asked)
         if asked.open_axis is not None:
             return named_counts(_texts(frame, columns, asked.open_axis), asked.open_axis)
-        return _listed(frame, columns, asked)
+        return asked.in_batches(
+            lambda batch: _listed(frame, [columns[at] for at in batch.columns], batch.asked)
+        )
 
 
 def _texts(frame: Frame, columns: Sequence[str], axis: OpenText) -> Iterable[Sequence[Any]]:

@@ -1,32 +1,53 @@
 """One record of each person: which of a person's records are kept, alike in every engine.
 
-A record's *rank* is a hash of a fresh salt, the person and the record's letters. Of each person
-the records of least rank are kept, so that all different ones have the same chance and equal
-ones are one. Which are kept depends on nobody else's records: that is all that privacy needs.
+A record's *rank* is a hash of a random salt, the person and the record's letters. The records
+of least rank are kept, so that all different records of a person are equally likely and equal
+ones count as one. Which are kept depends on nobody else's records: privacy needs nothing more.
 
-A missing identifier (null, NaN, empty) is a person of its own. One that is there and has no
-canonical text, such as 7.5 or a list, is the same person as all others of that kind, and long
-ones are cut: people may be taken for one, but never one person for two.
+| identifier | whose record it is |
+|---|---|
+| text, integer, boolean, date | the person with this canonical text, to the last character |
+| number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
+| bytes, list, tuple, set or mapping in Python | the person with equal content |
+| null, NaN, empty text | nobody's, unless each is declared to be somebody else's |
+| in a line that cannot be read; with U+FFFD in it; a list or object in JSON | nobody's |
+| an object in Python whose equality is not known | nobody's |
+
+All records that are nobody's are together one person, and what they hold is not looked at: they
+count as one record outside the alphabet.
 
 Proof: docs/proofs/people.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import md5
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import md5, sha256
 from heapq import heappush, heappushpop
 from typing import Any
+from uuid import UUID
 
 from dproo.alphabet.axis import Axis, Bins
-from dproo.alphabet.cell import plain, text_of
+from dproo.alphabet.cell import FINE, plain, text_of
 from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.engines import open_letters
 from dproo.engines import query as sql
-from dproo.engines.asked import Asked
+from dproo.engines.asked import Asked, Batch
 
-LONGEST_PERSON = 1000
-"""Characters of an identifier; what follows them is not looked at."""
+NOBODY = ""
+"""The key of all records that name nobody."""
+
+LONGEST_KEY = 64
+"""Bytes of an identifier that is its own key; a longer one has a hash."""
+
+HASHED = "#"
+"""What the key begins with where it is a hash."""
+
+REPLACED = "\ufffd"
+"""The character that stands for bytes that are not text, whatever they were."""
 
 RANK = 12
 """Digits of a rank, in hexadecimal; as many as DuckDB keeps in place."""
@@ -56,11 +77,13 @@ def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any
         asked: the letters, and how many records of a person are kept.
     """
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
-    for place, (*cells, cell) in enumerate(rows):
+    nothing = [None] * len(asked.axes)
+    for place, (*read, cell) in enumerate(rows):
         person = person_of(cell)
-        if person is None:
-            yield (*cells, 1)
+        if person is None and asked.is_each_missing:
+            yield (*read, 1)
             continue
+        person, cells = (person, read) if person else (NOBODY, nothing)
         keys = tuple(map(_key, asked.axes, cells))
         rank = rank_of(asked.salt, person, keys)
         kept = people.setdefault(person, [])
@@ -74,20 +97,144 @@ def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any
 
 
 def person_of(cell: object) -> str | None:
-    """Return whom a cell names, or nothing if it is missing.
+    """Return the key of the person that a cell names; None if it is missing.
 
     >>> person_of(7.0), person_of("007"), person_of(""), person_of(float("nan")), person_of(7.5)
-    ('7', '007', None, None, '')
+    ('7', '007', None, None, '7.5')
     """
     try:
-        cell = plain(cell)
-        if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        if type(cell) is str and 0 < len(cell) < _PLAIN and cell.isascii() and cell[0] != HASHED:
+            return cell  # as nearly all are
+        if _is_missing(cell):
             return None
-        if cell == "" or (isinstance(cell, float) and cell != cell):  # noqa: PLR0124 - NaN
-            return None
-        return (text_of(cell) or "")[:LONGEST_PERSON]
+        text = _identifier(cell)
+        if text is None:
+            content = _content(cell, depth=0)
+            return HASHED + HASHED + _digest(content)
     except Exception:  # noqa: BLE001 - whatever its methods do
-        return ""
+        return NOBODY
+    if REPLACED in text:
+        return NOBODY
+    is_short = len(text.encode(errors="surrogatepass")) <= LONGEST_KEY
+    return text if is_short and text[0] != HASHED else HASHED + _digest(text)
+
+
+_PLAIN = 16  # characters
+_EXACT = 10**38  # beyond it engines have no integers
+_DIGITS = 1000
+_DEEPEST = 20
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        return True
+    cell = _plain(cell)
+    if cell is None or (type(cell) is str and not cell):
+        return True
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    if isinstance(cell, str):
+        return str.__len__(cell) == 0
+    return isinstance(cell, float) and cell != cell  # noqa: PLR0124 - NaN
+
+
+def _plain(cell: Any) -> Any:
+    """Return the Python value of a scalar of NumPy, a moment finer than Python's as its text."""
+    is_moment = type(cell).__module__ == "numpy" and cell.dtype.kind in "mM"
+    if is_moment and str(cell) == "NaT":
+        return None
+    is_fine = is_moment and cell.dtype.name.endswith(FINE)
+    if is_fine and cell.astype(f"{cell.dtype.kind}8[us]") != cell:
+        return str(cell)
+    return plain(cell)
+
+
+def _identifier(cell: object) -> str | None:
+    """Return the text of an identifier that every engine could have; None for any other.
+
+    Guarantee: equal numbers have equal text, whatever their types are.
+    """
+    cell = _plain(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return _integer(int(cell))
+    if isinstance(cell, float):
+        return _integer(int(cell)) if abs(cell) < _EXACT and cell.is_integer() else repr(cell + 0.0)
+    if isinstance(cell, Decimal):
+        return _decimal(cell)
+    if isinstance(cell, datetime):
+        is_day = cell.tzinfo is None and cell.isoformat()[10:] == "T00:00:00"
+        return cell.isoformat()[:10] if is_day else None
+    return str(cell) if isinstance(cell, UUID) else text_of(cell)
+
+
+def _integer(number: int) -> str | None:
+    if abs(number) < _EXACT:
+        return str(number)
+    if abs(number) < 1 << 1024 and int(float(number)) == number:
+        return repr(float(number))
+    return str(number) if abs(number) < 10**_DIGITS else None
+
+
+def _decimal(number: Decimal) -> str | None:
+    if not number.is_finite():
+        return repr(float(number))
+    if not -_DIGITS < number.adjusted() < _DIGITS or number.as_tuple().exponent < -2 * _DIGITS:  # type: ignore[operator]
+        return None
+    if number == number.to_integral_value():
+        return _integer(int(number))
+    if Decimal(float(number)) == number:
+        return repr(float(number))
+    return format(number, "f").rstrip("0")
+
+
+def _content(cell: Any, *, depth: int) -> str:
+    """Return a text that equal cells have, and no others: their types and what is in them.
+
+    Raises:
+        TypeError: it is of a type whose equality is not known.
+    """
+    cell = _plain(cell)
+    if depth > _DEEPEST:
+        raise TypeError
+    if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
+        cell = cell.tolist()
+    within: list[tuple[Any, ...]] = []
+    if isinstance(cell, Mapping):
+        within = list(cell.items())
+    elif isinstance(cell, list | tuple | AbstractSet):
+        within = [(item,) for item in cell]
+    else:
+        return _single(cell)
+    parts = ["".join(_content(part, depth=depth + 1) for part in item) for item in within]
+    if isinstance(cell, AbstractSet | Mapping):
+        parts.sort()
+    kind = "l" if isinstance(cell, list | tuple) else "s" if isinstance(cell, AbstractSet) else "o"
+    return f"{kind}{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
+
+
+def _single(cell: Any) -> str:
+    """Return the same of a cell that has no parts."""
+    text = "" if _is_missing(cell) else _identifier(cell)
+    match cell:
+        case _ if text is not None:
+            content = f"t{text}"
+        case int():
+            content = f"i{cell:x}"
+        case Decimal():
+            sign, digits, exponent = cell.as_tuple()
+            shown = "".join(map(str, digits)).rstrip("0")
+            content = f"d{sign}{shown.lstrip('0')}e{int(exponent) + len(digits) - len(shown)}"
+        case datetime():
+            content = f"m{(cell if cell.tzinfo is None else cell.astimezone(UTC)).isoformat()}"
+        case bytes() | bytearray() | memoryview():
+            content = f"b{bytes(cell).hex()}"
+        case _:
+            raise TypeError
+    return f"{len(content)}:{content}"
 
 
 def _key(axis: Axis, cell: object) -> str:
@@ -118,11 +265,35 @@ def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dia
         dialect: the engine's.
     """
     who = len(asked.axes)
-    keyed = sql.keyed(
-        relation, [f"c{who}", "records"], kinds=kinds, axes=asked.axes, dialect=dialect
-    )
+    cell = f"c{who}"
+    keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=asked.axes, dialect=dialect)
     keys = ", ".join(f"{_key_sql(i, axis)} AS k{i}" for i, axis in enumerate(asked.axes))
-    return f"(SELECT {person_sql(who, kinds[-1], dialect)} AS p, {keys}, records FROM {keyed})"  # noqa: S608
+    person = person_sql(cell, kinds[-1], asked, dialect)
+    people = f"(SELECT {person} AS p, {keys}, records FROM {keyed}) AS people"  # noqa: S608
+    hidden = ", ".join(f"CASE WHEN p = '' THEN '' ELSE {k} END AS {k}" for k in key_names(asked))
+    return f"(SELECT p, {hidden}, records FROM {people})"  # noqa: S608
+
+
+def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
+    """Return the key of the person that a cell names.
+
+    It is null where the cell is missing and each such record is somebody else's.
+    """
+    nothing = "NULL" if asked.is_each_missing else "''"
+    text = f"({dialect.identifiers[kind].replace('{}', cell)})"
+    is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
+    is_short = dialect.is_short.replace("{}", text)
+    return (
+        f"CASE WHEN {is_missing} THEN {nothing}"
+        f" WHEN {text} IS NULL OR {dialect.is_replaced.replace('{}', text)} THEN ''"
+        f" WHEN {is_short} THEN {text} ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END"
+    )
+
+
+def nobody(number: int, asked: Asked) -> str:
+    """Return a relation as :func:`named` does, of so many records that name nobody."""
+    keys = ", ".join(f"'' AS {name}" for name in key_names(asked))
+    return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"  # noqa: S608
 
 
 def ranked(relation: str, asked: Asked) -> str:
@@ -137,14 +308,6 @@ def key_names(asked: Asked) -> list[str]:
     return [f"k{i}" for i in range(len(asked.axes))]
 
 
-def person_sql(column: int, kind: str, dialect: sql.Dialect) -> str:
-    """Return whom a cell names, null if it is missing."""
-    cell = f"c{column}"
-    text = f"({dialect.texts[kind].replace('{}', cell)})"
-    missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
-    return f"CASE WHEN NOT {missing} THEN coalesce(left({text}, {LONGEST_PERSON}), '') END"
-
-
 def _key_sql(column: int, axis: Axis) -> str:
     """Return a key as it is hashed: text, that of a bin its place."""
     key = f"k{column}"
@@ -155,9 +318,18 @@ def _key_sql(column: int, axis: Axis) -> str:
     return f"coalesce({key}, '')"
 
 
-def letters_sql(asked: Asked, *, name: str = "k") -> list[str]:
-    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed."""
-    return [f"{_letter_sql(i, axis)} AS {name}{i}" for i, axis in enumerate(asked.axes)]
+def letters_sql(
+    asked: Asked, columns: Iterable[int] | None = None, *, name: str = "k"
+) -> list[str]:
+    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed.
+
+    Args:
+        asked: the letters.
+        columns: the places of the columns to return, by default all.
+        name: what the keys are called.
+    """
+    places = range(len(asked.axes)) if columns is None else columns
+    return [f"{_letter_sql(at, asked.axes[at])} AS {name}{i}" for i, at in enumerate(places)]
 
 
 def _letter_sql(column: int, axis: Axis) -> str:
@@ -168,15 +340,15 @@ def _letter_sql(column: int, axis: Axis) -> str:
     return f"CASE k{column} {whens} END"
 
 
-def statement(relation: str, asked: Asked) -> str:
-    """Return the query that counts the records of a relation that are kept."""
-    letters = ", ".join(letters_sql(asked))
+def statement(relation: str, asked: Asked, batch: Batch) -> str:
+    """Return the query that counts the records of a relation that are kept, by one batch."""
+    letters = ", ".join(letters_sql(asked, batch.columns))
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
     if asked.open_axis is not None:
         return open_letters.counted(kept, minimum=asked.open_axis.minimum)
-    if len(asked.alphabets) == 1:
-        return sql.counted(kept, axes=asked.axes)
-    return sql.counted_by_sets(kept, grouped_by=asked.sets, axes=asked.axes)
+    if len(batch.asked.alphabets) == 1:
+        return sql.counted(kept, axes=batch.asked.axes)
+    return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:

@@ -12,9 +12,10 @@ from dproo.alphabet.axis import Axis, Bins, Letters
 from dproo.alphabet.open_text import OpenText
 from dproo.engines import arrow, pandas, people, spark_groups
 from dproo.engines.asked import Asked
-from dproo.engines.duckdb_dialect import SOURCE
-from dproo.engines.frame_cells import named_key_of, read_text, text_of
+from dproo.engines.duckdb_dialect import DIALECT, SOURCE, duckdb_kind
+from dproo.engines.frame_cells import named_key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
+from dproo.engines.query import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,29 +89,31 @@ def _named(frame: Frame, columns: Sequence[str], asked: Asked) -> Any:
     """Return the native frame of the person ``p`` and the keys ``k0, k1, ...`` of each record."""
     import narwhals as nw
 
-    frame, names = renamed(frame, columns, [*asked.axes, None])
+    *_, person = columns
+    frame, (*counted, who) = renamed(_told(frame, person, asked), columns, [*asked.axes, None])
     schema = frame.collect_schema()
-    *counted, person = names
     keys = {}
     for i, (name, axis) in enumerate(zip(counted, asked.axes, strict=True)):
         cell, is_known = nw.col(name), None
         if is_spark(frame) and isinstance(axis, Letters):
             frame, is_known = spark_groups.joined(frame, read_text(cell, schema[name], axis), axis)
-        keys[f"k{i}"] = named_key_of(cell, schema[name], axis, is_known)
-    return frame.select(p=_person(nw.col(person), schema[person]), **keys).to_native()
+        key = named_key_of(cell, schema[name], axis, is_known)
+        is_nobody = (nw.col(who) == people.NOBODY).fill_null(value=False)
+        keys[f"k{i}"] = nw.when(~is_nobody).then(key).otherwise(nw.lit(""))
+    return frame.select(p=nw.col(who), **keys).to_native()
 
 
-def _person(cell: Any, dtype: Any) -> Any:
-    """Return whom a cell names, null if it is missing."""
+def _told(frame: Frame, person: str, asked: Asked) -> Frame:
+    """Return the frame with the key of the person in place of the identifier."""
     import narwhals as nw
 
-    text = text_of(cell, dtype)
-    is_missing = cell.is_null()
-    if dtype == nw.String:
-        is_missing = is_missing | (text == "")
-    if dtype.is_float():
-        is_missing = is_missing | cell.is_nan()
-    return nw.when(~is_missing).then(text.str.head(people.LONGEST_PERSON))
+    native: Any = frame.to_native()
+    if is_spark(frame):
+        return cast("Frame", nw.from_native(spark_groups.told(native, person, asked)))
+    place = native.columns.index(person)
+    kind = str(duckdb_kind(str(native.types[place])))
+    key = people.person_sql(quoted(person), kind, asked, DIALECT)
+    return cast("Frame", nw.from_native(native.project(f"* REPLACE ({key} AS {quoted(person)})")))
 
 
 def _by_duckdb(native: Any, asked: Asked) -> Frame:

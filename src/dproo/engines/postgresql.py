@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from dproo.engines import (
     postgresql_url,
 )
 from dproo.engines import query as sql
-from dproo.engines.asked import Asked
+from dproo.engines.asked import Asked, Batch
 from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.postgresql_dialect import CELLS, KINDS, POSTGRESQL
 from dproo.engines.postgresql_groups import Groups
@@ -27,6 +27,7 @@ from dproo.engines.tally import Tally
 
 Found = TypeVar("Found")
 
+_SOURCE = "{relation}"
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
     " ON n.oid = c.relnamespace WHERE c.oid = %s AND c.relkind = ANY('{r,p,v,m,f}')"
@@ -56,17 +57,19 @@ class Table:
 
     Attributes:
         session: the session that reads it.
-        query: the query that counts it.
+        queries: the queries that count it, one for each batch of alphabets.
         groups: those of equal cells, where they can be counted first.
-        letters: the parameters of the query.
+        letters: the parameters of the queries.
+        codec: Python's name of the database's encoding, for an open alphabet.
         columns: the columns to count.
         warnings: which of their letters can never occur.
     """
 
     session: Session
-    query: str = field(repr=False)
+    queries: tuple[str, ...] = field(repr=False)
     groups: Groups | None = field(repr=False)
     letters: dict[str, list[str]] = field(repr=False)
+    codec: str
     columns: tuple[Column, ...]
     warnings: tuple[str, ...]
 
@@ -115,24 +118,27 @@ def open_table(database: Any, asked: Asked) -> Table:
         name, types = _looked_up(cursor, opened, parts, asked.read)
         columns = tuple(column for column, _ in types)
         warnings = check_fit(columns, asked.axes)
-        if asked.open_axis is not None:
-            opened.refuse_bytes(cursor)
-        query = _query(_records(name, types), types, asked)
+        codec = opened.codec(cursor) if asked.open_axis is not None else ""
+        if len(asked.batches) > 1:
+            opened.refuse_changes(cursor)
+        queries = tuple(_query(name, types, asked, batch) for batch in asked.batches)
         letters = _letters(asked)
         # It is planned and begun, so that rights and locks are asked for, and reads nothing.
         # All characters of the letters in one: that the database has them can be told too.
         characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
-        cursor.execute(f"{query} LIMIT 0", characters)
+        for query in queries:
+            cursor.execute(f"{query} LIMIT 0", characters)
         return Table(
             session=opened,
-            query=query,
+            queries=queries,
             groups=_groups(name, types, asked),
             letters=letters,
+            codec=codec,
             columns=columns[: len(asked.axes)],
             warnings=warnings,
         )
 
-    return _within(database, look)
+    return _within(database, look, is_repeatable=len(asked.batches) > 1)
 
 
 def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
@@ -150,10 +156,14 @@ def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[
 
 
 def _within(
-    database: Any, look: Callable[[Any, Session], Found], *, is_over: bool = False
+    database: Any,
+    look: Callable[[Any, Session], Found],
+    *,
+    is_over: bool = False,
+    is_repeatable: bool = False,
 ) -> Found:
     """Look into a database; what it refuses is told in our own words."""
-    opened = Session.of(database)
+    opened = Session.of(database, is_repeatable=is_repeatable)
     found, failure = None, ""
     try:
         with opened.cursor() as cursor:
@@ -188,20 +198,41 @@ def _looked_up(
 def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count the records of a table by the letters of each alphabet, within the database.
 
-    One statement counts by all of them, and so sees one state of the table.
+    All statements see one state of the table: one statement does by itself, several are in a
+    transaction that does.
     """
+    queries = iter(table.queries)
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        rows = _rows(cursor, table, next(queries))
+        if asked.open_axis is not None:
+            return open_letters.named_counts(_texts(rows, table), asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
     try:
         with table.session.cursor() as cursor:
             table.session.pin(cursor)
-            rows = _rows(cursor, table)
-            if asked.open_axis is not None:
-                return open_letters.named_counts(rows, asked.open_axis)
-            return Tally.of_sets(rows, asked=asked)
+            return asked.in_batches(count)
     finally:
         table.session.close()
 
 
-def _rows(cursor: Any, table: Table) -> list[Any]:
+def _texts(rows: list[Any], table: Table) -> Iterator[tuple[str | None, int]]:
+    """Yield the texts of an open alphabet, none for bytes that are not text, and their numbers."""
+    for stored, number in rows:
+        yield None if stored is None else _text(bytes(stored), table.codec), number
+
+
+def _text(stored: bytes, codec: str) -> str | None:
+    """Return the text that is stored, if it is the only way to store it."""
+    try:
+        text = stored.decode(codec)
+        return text if text.encode(codec) == stored else None
+    except UnicodeError:
+        return None
+
+
+def _rows(cursor: Any, table: Table, query: str) -> list[Any]:
     """Return the rows of the count: of groups if they are few and there is room for them."""
 
     def read(query: str) -> list[Any]:
@@ -211,7 +242,7 @@ def _rows(cursor: Any, table: Table) -> list[Any]:
     groups, rows = table.groups, None
     if groups is not None and groups.are_few(cursor):
         rows = postgresql_groups.attempt(table.session.connection, lambda: read(groups.query))
-    return read(table.query) if rows is None else rows
+    return read(query) if rows is None else rows
 
 
 def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
@@ -257,36 +288,46 @@ def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> Gro
     relation = postgresql_groups.relation_of(name, names, bases, asked)
     if relation is None:
         return None
-    return Groups(name=name, relation=relation, query=_query(relation, types, asked))
+    kinds = [KINDS[base] for base in bases]
+    query = sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+    return Groups(name=name, relation=relation, query=_read_from(query, relation))
 
 
-def _query(relation: str, types: Sequence[tuple[Column, str]], asked: Asked) -> str:
+def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
     kinds = [KINDS[base] for _, base in types]
-    # The names may hold the sign of a parameter; no other part of the query does.
-    source = "{relation}"
     if asked.person is not None:
-        named = people.named(source, kinds=kinds, asked=asked, dialect=POSTGRESQL)
+        named = people.named(_SOURCE, kinds=kinds, asked=asked, dialect=POSTGRESQL)
         kept = people.kept_by_window(people.ranked(named, asked), asked)
-        query = people.statement(kept, asked)
-    elif asked.open_axis is not None:
-        query = open_letters.statement(
-            source,
+        query = people.statement(kept, asked, batch)
+    else:
+        types = [types[place] for place in batch.columns]
+        query = _plain_query([kinds[place] for place in batch.columns], batch.asked)
+    if asked.open_axis is not None:
+        # As the bytes that are stored: some cannot be sent as text.
+        stored = "convert_to(letter, getdatabaseencoding())"
+        query = f"SELECT {stored}, number FROM ({query}) AS found (letter, number)"  # noqa: S608
+    return _read_from(query, _records(name, types))
+
+
+def _read_from(query: str, relation: str) -> str:
+    # The names may hold the sign of a parameter; no other part of the query does.
+    return query.replace(_SOURCE, relation.replace("%", "%%"))
+
+
+def _plain_query(kinds: Sequence[str], asked: Asked) -> str:
+    if asked.open_axis is not None:
+        return open_letters.statement(
+            _SOURCE,
             kind=kinds[0],
             axis=asked.open_axis,
             dialect=POSTGRESQL,
             minimum=asked.open_axis.minimum,
         )
-    elif len(asked.alphabets) == 1:
-        query = sql.statement(source, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
-    else:
-        query = sql.statement_of_sets(
-            source,
-            grouped_by=asked.sets,
-            kinds=kinds,
-            axes=asked.axes,
-            dialect=POSTGRESQL,
-        )
-    return query.replace("{relation}", relation.replace("%", "%%"))
+    if len(asked.alphabets) == 1:
+        return sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+    return sql.statement_of_sets(
+        _SOURCE, grouped_by=asked.sets, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL
+    )
 
 
 def _letters(asked: Asked) -> dict[str, list[str]]:

@@ -17,13 +17,20 @@ KINDS = {
     "timestamptz": sql.INSTANT,
 }
 # Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
+# The collation "C" compares bytes, whatever the column or the database says: under another one
+# different text may be equal, to a letter, to another identifier, or to no text at all.
 CELLS = {"oid": "CAST({} AS BIGINT)"} | {
-    name: "CAST({} AS TEXT)" for name, kind in KINDS.items() if kind == sql.TEXT
+    name: 'CAST({} AS TEXT) COLLATE "C"' for name, kind in KINDS.items() if kind == sql.TEXT
 }
 
-# The collation "C" compares bytes, whatever the column or the database says.
 _AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
 _AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
+# No regular expression is asked about a long text: it takes eight times the memory of the text,
+# and the server refuses one of 256 MiB. No number that is read has as many characters.
+_IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
+# The bytes of a text, not converted: some databases hold text that no other encoding has.
+_STORED = "convert_to({}, getdatabaseencoding())"
+_WHOLE = sql.whole_float(_AS_DOUBLE)
 _DAY = (
     "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
     " THEN to_char({}, 'YYYY-MM-DD') END"
@@ -37,14 +44,18 @@ POSTGRESQL = sql.Dialect(
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: (
             "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
-            " THEN to_char({}, 'YYYY-MM-DD') END"
+            # As a timestamp without a zone; by itself it would be one of the session's zone.
+            " THEN to_char(CAST({} AS TIMESTAMP), 'YYYY-MM-DD') END"
         ),
         sql.TIMESTAMP: _DAY,
         sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
         sql.NOTHING: "CAST(NULL AS TEXT)",
     },
     numbers={
-        sql.TEXT: f"CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END",
+        sql.TEXT: (
+            f"CASE WHEN {_IS_SHORT} THEN"
+            f" CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END END"
+        ),
         sql.INTEGER: _AS_DOUBLE,
         # A numeric that no double is near would be an error: a greater one is beyond every bin,
         # a smaller one is zero.
@@ -58,7 +69,7 @@ POSTGRESQL = sql.Dialect(
         sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
     },
     is_letter="{} = ANY(%(letters{column})s)",
-    is_integer=f"{{}} ~ '{INTEGER_TEXT}'",
+    is_integer=f"CASE WHEN octet_length({{}}) <= 64 THEN {{}} ~ '{INTEGER_TEXT}' END",
     bigint="CAST({} AS BIGINT)",
     reader=Reader(
         trimmed="btrim({}, ' ')",
@@ -67,5 +78,23 @@ POSTGRESQL = sql.Dialect(
         double="CAST({} AS DOUBLE PRECISION)",
         bigint="CAST({} AS BIGINT)",
     ),
-    missing={sql.FLOAT: "({} IS NULL OR {} = 'NaN')", sql.TEXT: "({} IS NULL OR {} = '')"},
+    missing={
+        **dict.fromkeys((sql.FLOAT, sql.DECIMAL), "({} IS NULL OR {} = 'NaN')"),
+        sql.TEXT: "({} IS NULL OR octet_length({}) = 0)",
+    },
+    identifiers={
+        **dict.fromkeys((sql.TEXT, sql.INTEGER), _AS_TEXT),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' ELSE 'false' END",
+        sql.DATE: "CAST({} AS TEXT)",
+        sql.DECIMAL: f"CASE WHEN strpos({_AS_TEXT}, '.') > 0"
+        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
+        sql.FLOAT: f"coalesce({_WHOLE}, CAST({_AS_DOUBLE} AS TEXT))",
+    },
+    # By comparisons of bytes: to ask for a first character is an error where it is not whole.
+    is_short=(
+        "(octet_length({}) <= 64"
+        """ AND NOT ({} COLLATE "C" >= '#' AND {} COLLATE "C" < '$'))"""
+    ),
+    digest=f"encode(sha256({_STORED}), 'hex')",
+    is_replaced=f"position('\\xefbfbd'::bytea IN {_STORED}) > 0",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import weakref
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ _PINNED = (
     "SET LOCAL search_path = pg_catalog, pg_temp",
     "SET LOCAL standard_conforming_strings = on",
     "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL datestyle = 'ISO, YMD'",
+    "SET LOCAL extra_float_digits = 3",  # a float is shown with all its digits
     _LOCK_TIMEOUT_SET,
 )
 # A server that checks ends the query of a process that was killed (PostgreSQL 14 or later).
@@ -33,6 +36,21 @@ _CHECKED = (
     "SELECT set_config(name, '1s', true) FROM pg_settings"
     " WHERE name = 'client_connection_check_interval' AND setting = '0'"
 )
+
+# Encodings that Python calls otherwise, or does not know.
+_CODECS = {
+    "SQL_ASCII": "",
+    "UTF8": "utf-8",
+    "EUC_JIS_2004": "euc_jis_2004",
+    "SHIFT_JIS_2004": "shift_jis_2004",
+    **{
+        f"LATIN{i}": f"iso8859-{part}"
+        for i, part in enumerate((1, 2, 3, 4, 9, 10, 13, 14, 15, 16), 1)
+    },
+    **{f"WIN{page}": f"cp{page}" for page in (866, 874, *range(1250, 1259))},
+    "KOI8R": "koi8-r",
+    "KOI8U": "koi8-u",
+}
 
 _LOST = "the connection to the database was lost. Nothing was charged; try again."
 _SENTENCES = {
@@ -61,24 +79,32 @@ class Session:
 
     connection: Any = field(repr=False)
     is_ours: bool
+    is_repeatable: bool = False
 
     @classmethod
-    def of(cls, database: Any) -> Session:
+    def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
         """Return the session of a URL, or of an open connection.
+
+        Args:
+            database: the one or the other.
+            is_repeatable: whether all queries of a transaction must see the same records.
 
         Raises:
             ValueError: the database cannot be reached, or the connection cannot be used.
             TypeError: the connection is an asynchronous one.
         """
         if isinstance(database, str):
-            session = cls(connection=_connect(database), is_ours=True)
+            session = cls(connection=_connect(database), is_ours=True, is_repeatable=is_repeatable)
+            if is_repeatable:
+                level = postgresql_url.driver().IsolationLevel.REPEATABLE_READ
+                session.connection.isolation_level = level
             weakref.finalize(session, _close, session.connection, os.getpid())
             return session
         if not isinstance(database, postgresql_url.driver().Connection):
             raise TypeError("data must be a synchronous Connection of psycopg.")
         if database.closed:
             raise ValueError("data must be an open connection, got a closed one.")
-        return cls(connection=database, is_ours=False)
+        return cls(connection=database, is_ours=False, is_repeatable=is_repeatable)
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
@@ -86,7 +112,12 @@ class Session:
         psycopg = postgresql_url.driver()
         with ExitStack() as stack:
             if not self.is_ours:
+                is_new = (
+                    self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+                )
                 stack.enter_context(self.connection.transaction(force_rollback=True))
+                if self.is_repeatable and is_new:
+                    self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             stack.enter_context(_cancelling(self.connection))
             # Of this class, whatever the caller's connection makes by default, and with the
             # driver's own values, whatever the caller has taught the driver.
@@ -108,13 +139,28 @@ class Session:
         with suppress(postgresql_url.driver().Error), self.connection.transaction():
             cursor.execute(_CHECKED)
 
-    def refuse_bytes(self, cursor: Any) -> None:
-        """Refuse a database that keeps bytes of any kind as text: some could not be sent."""
+    def codec(self, cursor: Any) -> str:
+        """Return Python's name of the database's encoding.
+
+        Raises:
+            ValueError: it has none, or Python does not know it: what is stored may be no text.
+        """
         cursor.execute("SHOW server_encoding")
-        if cursor.fetchall() == [("SQL_ASCII",)]:
+        ((encoding,),) = cursor.fetchall()
+        with suppress(LookupError):
+            return codecs.lookup(_CODECS.get(encoding, encoding)).name
+        raise ValueError(
+            f"alphabet must be listed: the database's encoding, {encoding}, is not one that Python"
+            " can read."
+        )
+
+    def refuse_changes(self, cursor: Any) -> None:
+        """Refuse a transaction of the caller in which two queries may see different records."""
+        cursor.execute("SHOW transaction_isolation")
+        if cursor.fetchall() not in ([("repeatable read",)], [("serializable",)]):
             raise ValueError(
-                "alphabet must be listed: the database has no encoding, and may hold bytes that"
-                " are no text."
+                "data must be a connection outside a transaction, or in one at REPEATABLE READ:"
+                " so many columns are counted by several queries, which must see the same records."
             )
 
     def close(self) -> None:

@@ -55,6 +55,7 @@ def count(
     layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
+    is_each_missing: bool = False,
 ) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
@@ -71,6 +72,7 @@ def count(
         layout=layout,
         person=person,
         kept=kept,
+        is_each_missing=is_each_missing,
     )
     return scan.count()
 
@@ -86,6 +88,7 @@ def prepare(
     layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
+    is_each_missing: bool = False,
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -106,6 +109,7 @@ def prepare(
         person: the column that names whom a record is about: of each person only some records
             are counted.
         kept: how many.
+        is_each_missing: whether every record without an identifier is somebody else's.
 
     Raises:
         TypeError: no engine knows this kind of data.
@@ -125,6 +129,7 @@ def prepare(
         layout=layout,
         person=person,
         kept=kept,
+        is_each_missing=is_each_missing,
     )
     return _opened(data, asked)
 
@@ -140,6 +145,7 @@ def prepare_several(
     layout: Layout = PLAIN,
     person: str | None = None,
     kept: int = 1,
+    is_each_missing: bool = False,
 ) -> Scan:
     """Check a source and several alphabets, and return the scan; no record is read.
 
@@ -157,6 +163,7 @@ def prepare_several(
         layout: as for :func:`prepare`.
         person: as for :func:`prepare`.
         kept: as for :func:`prepare`.
+        is_each_missing: as for :func:`prepare`.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -190,6 +197,7 @@ def prepare_several(
         layout=layout,
         person=person,
         kept=kept,
+        is_each_missing=is_each_missing,
     )
     return _opened(data, asked)
 

@@ -43,7 +43,13 @@ class Dialect:
         bigint: such a text as an integer.
         reader: how it reads text that is not compared as it stands.
         is_string: whether a cell of JSON is text.
-        missing: whether a cell is missing, where that is more than being null, by its kind.
+        missing: whether the cell of a person is missing, where that is more than being null, by
+            its kind; never null.
+        identifiers: the text of an identifier that tells all its different values apart, null
+            where they cannot be told, by the kind of its column.
+        is_short: whether an identifier is its own key: of few bytes, and not marked as a hash.
+        digest: the hash of a text, in hexadecimal.
+        is_replaced: whether a text holds the character that stands for unreadable bytes.
     """
 
     texts: dict[str, str]
@@ -54,6 +60,10 @@ class Dialect:
     reader: Reader
     is_string: str = ""
     missing: dict[str, str]
+    identifiers: dict[str, str]
+    is_short: str
+    digest: str
+    is_replaced: str
 
 
 def quoted(name: str) -> str:

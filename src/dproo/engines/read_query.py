@@ -67,7 +67,9 @@ class Reader:
         trimmed = self.trimmed.replace("{}", cell)
         is_number = self._is_like(trimmed, reading.number_shape)
         bare = self.double.replace("{}", self._bare(trimmed, reading))
-        return f"CASE WHEN length({cell}) <= {axis.room} AND {is_number} THEN {bare} END"
+        # One inside the other: an engine may ask both parts of an AND in any order.
+        read = f"CASE WHEN {is_number} THEN {bare} END"
+        return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"
 
     def _is_like(self, text: str, pattern: str) -> str:
         return self.is_like.replace("{}", text).replace("{pattern}", _literal(pattern))

@@ -14,7 +14,8 @@ from operator import add
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Letters
-from dproo.engines import sets
+from dproo.engines import people, sets
+from dproo.engines.asked import Asked
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # Text of another collation is not here: it groups what differs.
 _GROUPED_BY_VALUE = r"string|(tiny|small|big)?int|float|double|boolean|date|decimal\(.*\)"
 
+
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark keeps the type of text of a fixed length
 
 COLUMNS_MAX = 60
 """Of more columns Spark cannot mark which of them a row is grouped by."""
@@ -91,3 +94,45 @@ def joined(frame: Frame, text: Any, axis: Letters) -> tuple[Frame, Any]:
     found: Any = frame.with_columns(text=text)
     found = found.join(letters, how="left", left_on="text", right_on="letter")
     return found.drop("text"), nw.col(name)
+
+
+# The text of an identifier that tells all its different values apart, by its type. Text of any
+# collation is compared by its bytes.
+_AS_TEXT = "CAST({} AS STRING)"
+_IDENTIFIERS = {
+    r"(string|char|varchar)\b.*": "collate({}, 'UTF8_BINARY')",
+    "float|double": (
+        "CASE WHEN abs(CAST({} AS DOUBLE)) < 1e38 AND floor(CAST({} AS DOUBLE)) = {}"
+        " THEN CAST(CAST(CAST({} AS DOUBLE) AS DECIMAL(38, 0)) AS STRING)"
+        " ELSE CAST(CAST({} AS DOUBLE) AS STRING) END"
+    ),
+    r"decimal\(.*\)": (
+        f"CASE WHEN contains({_AS_TEXT}, '.')"
+        f" THEN rtrim('.', rtrim('0', {_AS_TEXT})) ELSE {_AS_TEXT} END"
+    ),
+}
+
+
+def told(native: Any, person: str, asked: Asked) -> Any:
+    """Return a frame of Spark with the key of the person in place of the identifier."""
+    from pyspark.sql import functions as spark  # noqa: PLC0415 - an extra
+
+    place = native.columns.index(person)
+    plain = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
+    cell, kind = f"c{place}", native.dtypes[place][1]
+    is_padded = native.schema[place].metadata.get(_CHAR, kind).startswith("char(")
+    told = {words: text for words, text in _IDENTIFIERS.items() if re.fullmatch(words, kind)}
+    text = next(iter(told.values()), _AS_TEXT).replace("{}", cell)
+    text = f"rtrim({text})" if is_padded else text
+    is_missing = f"({cell} IS NULL OR {text} = '')"
+    if kind in {"float", "double"}:
+        is_missing = f"({cell} IS NULL OR isnan({cell}))"
+    nothing = "NULL" if asked.is_each_missing else "''"
+    key = (
+        f"CASE WHEN {is_missing} THEN {nothing}"
+        f" WHEN {text} IS NULL OR contains({text}, '{people.REPLACED}') THEN ''"
+        f" WHEN octet_length({text}) <= {people.LONGEST_KEY} AND NOT startswith({text},"
+        f" '{people.HASHED}') THEN {text}"
+        f" ELSE concat('{people.HASHED}', sha2({text}, 256)) END"
+    )
+    return plain.withColumn(cell, spark.expr(key)).toDF(*native.columns)

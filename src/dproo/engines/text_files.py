@@ -99,8 +99,8 @@ def unmarked(blocks: Iterator[bytes]) -> Iterator[bytes]:
 def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     for block in blocks:
-        yield decoder.decode(block).replace("\ufffd", "?").encode(errors="replace")
-    yield decoder.decode(b"", final=True).replace("\ufffd", "?").encode()
+        yield decoder.decode(block).encode(errors="replace")
+    yield decoder.decode(b"", final=True).encode(errors="replace")
 
 
 def refuse_column(column: str, header: Sequence[str], *, delimiter: str) -> None:

@@ -132,7 +132,9 @@ def pandas_kind(dtype: Any) -> str | None:
     if name == "ArrowDtype":
         return arrow.kind_of(dtype.pyarrow_dtype)
     if name == "CategoricalDtype":
-        return sql.ANY if dtype.categories is None else pandas_kind(dtype.categories.dtype)
+        # Without a value its categories have a type that says nothing of the column.
+        is_empty = dtype.categories is None or not len(dtype.categories)
+        return sql.ANY if is_empty else pandas_kind(dtype.categories.dtype)
     if name == "DatetimeTZDtype":
         return sql.INSTANT
     if type(dtype).__module__.partition(".")[0] == "numpy":
@@ -180,7 +182,7 @@ def by_duckdb(column: str, type_name: object, axis: Axis | None) -> str:
     if duckdb_kind(str(type_name)) == sql.TIMESTAMP:
         return f"TRY_CAST({cell} AS DATE)"
     if str(type_name) == "BIGNUM" and isinstance(axis, Bins):
-        return f"CAST({cell} AS DOUBLE)"
+        return f"TRY_CAST(CAST({cell} AS VARCHAR) AS DOUBLE)"
     is_plain = not re.match('ENUM|BIGNUM|VARCHAR|"NULL"', str(type_name))
     return cell if is_plain else by_bytes(cell)
 

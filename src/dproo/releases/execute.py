@@ -28,6 +28,7 @@ from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import published, refuse_data_as_letters
+from dproo.releases.pure_request import EACH
 from dproo.releases.request import Drawn, Request, Stopped
 from dproo.releases.statement import Statement
 
@@ -127,6 +128,7 @@ def execute(
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
     if request.person is not None:
         where |= {"person": request.person, "kept": request.records_per_person}
+        where |= {"is_each_missing": request.missing_person == EACH}
     alphabets = request.counted_alphabets
     columns = request.columns or ((column,) if column else ())
     stated = Statement(purpose=purpose, operator=operator, columns=columns)

@@ -12,6 +12,9 @@ from dproo.releases.groups import Groups
 A_PERSON = "one person, whatever they contribute"
 """Whom a release protects that knows whose the records are."""
 
+ONE, EACH = "one", "each"
+"""Whose the records without an identifier are: together one person's, or each somebody else's."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PureRequest:
@@ -24,6 +27,8 @@ class PureRequest:
         records_per_person: the most records that one protected person may own, or that are
             kept of each person.
         person: the column that names whom a record is about.
+        missing_person: ``"one"``, all records without an identifier are together one person's,
+            or ``"each"``, as the steward declares: each is somebody else's.
         delta: the probability with which epsilon may fail; 0 where every letter is listed.
     """
 
@@ -32,11 +37,15 @@ class PureRequest:
     neighbours: Relation = REPLACE
     records_per_person: int = 1
     person: str | None = None
+    missing_person: str = ONE
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         whole("records_per_person", self.records_per_person, at_least=1)
+        one_of("missing_person", self.missing_person, (ONE, EACH))
+        if self.person is None and self.missing_person != ONE:
+            raise ValueError("person must be given with missing_person: it names the column.")
         if self.person is None:
             return
         if self.neighbours == REPLACE and self.records_per_person > 1:
@@ -54,7 +63,8 @@ class PureRequest:
     def protects(self) -> str:
         """Whom it protects, for the receipt."""
         if self.person is not None:
-            return A_PERSON
+            each = "; each record without an identifier is declared to be somebody else's"
+            return A_PERSON + (each if self.missing_person == EACH else "")
         records = self.records_per_person
         return "one record" if records == 1 else f"one person with up to {records} records"
 

@@ -94,6 +94,10 @@ class Request(Protocol):
         """The column that names whom a record is about, where that is known."""
 
     @property
+    def missing_person(self) -> str:
+        """Whose the records without an identifier are: ``"one"`` person's, or ``"each"``."""
+
+    @property
     def protects(self) -> str:
         """Whom it protects, for the receipt."""
 

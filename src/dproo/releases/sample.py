@@ -20,6 +20,7 @@ from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
 from dproo.releases.open_request import OpenRequest
+from dproo.releases.pure_request import ONE
 from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
@@ -40,6 +41,7 @@ def sample(
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     person: str | None = None,
+    missing_person: str = ONE,
     delta: Number | None = None,
     minimum_people: int | None = None,
     guess: str | None = None,
@@ -85,6 +87,8 @@ def sample(
         person: the column that names whom a record is about. One record of each person is
             counted, or up to ``records_per_person`` under add-remove, and the release protects
             a person, whatever they contribute.
+        missing_person: whose the records without an identifier are: together ``"one"`` person's,
+            or, where the steward knows it, ``"each"`` somebody else's. The receipt says so.
         delta: the probability with which epsilon may fail, for an open alphabet; it should be
             far below one over the number of records.
         minimum_people: with an open alphabet, a value that fewer records, or people, have is
@@ -137,6 +141,7 @@ def sample(
             neighbours=neighbours,
             records_per_person=records_per_person,
             person=person,
+            missing_person=missing_person,
             minimum_people=2 if minimum_people is None else minimum_people,
         )
     elif delta is not None or minimum_people is not None:
@@ -156,6 +161,7 @@ def sample(
             neighbours=neighbours,
             records_per_person=records_per_person,
             person=person,
+            missing_person=missing_person,
             guess=guess,
         )
         column = None if groups else column  # groups name their columns
@@ -172,6 +178,7 @@ def sample(
             neighbours=neighbours,
             records_per_person=records_per_person,
             person=person,
+            missing_person=missing_person,
             is_within_bins=within_bins,
         )
     return execute(

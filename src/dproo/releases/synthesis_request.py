@@ -88,6 +88,11 @@ class SynthesisRequest:
         return self.request.person
 
     @property
+    def missing_person(self) -> str:
+        """Whose the records without an identifier are: ``"one"`` person's, or ``"each"``."""
+        return self.request.missing_person
+
+    @property
     def protects(self) -> str:
         """Whom it protects, for the receipt."""
         return self.request.protects

@@ -12,6 +12,7 @@ from dproo.ledger import Ledger, address_of
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.releases.budget_name import reprint
 from dproo.releases.execute import Release, execute, guarded
+from dproo.releases.pure_request import ONE
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
 from dproo.releases.tables import require_new, write
@@ -30,6 +31,7 @@ def synthesize(
     neighbours: Relation = REPLACE,
     records_per_person: int = 1,
     person: str | None = None,
+    missing_person: str = ONE,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     purpose: str | None = None,
@@ -64,6 +66,8 @@ def synthesize(
         person: the column that names whom a record is about. One record of each person is
             counted, or up to ``records_per_person`` under add-remove, and the release protects
             a person, whatever they contribute.
+        missing_person: whose the records without an identifier are: together ``"one"`` person's,
+            or, where the steward knows it, ``"each"`` somebody else's. The receipt says so.
         ledger: the ledger to charge; with a delta, the budget must have been declared with one.
         dataset: the name under which the ledger keeps the budget of this data.
         purpose: what the release is for, as the receipt and the ledger will say.
@@ -95,6 +99,7 @@ def synthesize(
             neighbours=neighbours,
             records_per_person=records_per_person,
             person=person,
+            missing_person=missing_person,
         ),
         rows=rows,
         delta=parse_delta(delta),
