@@ -288,8 +288,6 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
         ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
         ({"size": "2"}, "request must be an object of source, data, password, table, dataset"),
-        ({"guess": "sparse"}, "guess must be used with als-roo, got ls-roo."),
-        ({"sampler": "als-roo", "guess": "flat"}, "guess must be one of any, dense, heavy tail"),
         ({"source": "database"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "host=h password=x"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "postgresql://a:b/c@h"}, "data must be a URL with / and @"),
@@ -453,9 +451,9 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
 
 def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     code = (
-        "import time; from dproo.cli import main; from dproo.web import questions\n"
-        "questions.plan_answer = lambda _: (print('asked', flush=True), time.sleep(10**6))\n"
-        "questions.law_answer = questions.plan_answer\n"
+        "import time; from dproo.cli import main; from dproo.web import api\n"
+        "def never(*_, **__): print('asked', flush=True); time.sleep(10**6)\n"
+        "api.columns = api.accounts_object = never\n"
         "main()"
     )
     folder, ledger = admissions(tmp_path, budget="1")
@@ -463,7 +461,7 @@ def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, **pipes, text=True) as process:
         page = Served(process.stdout.readline().strip(), folder, ledger, process)
-        questions = [("POST", "/api/law", b"{}"), ("GET", "/api/plan", b"")]
+        questions = [("POST", "/api/columns", b"{}"), ("GET", "/api/ledger", b"")]
         with contextlib.ExitStack() as stack:
             for method, path, body in questions:
                 asking = socket.create_connection(("127.0.0.1", page.port))

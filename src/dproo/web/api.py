@@ -19,10 +19,11 @@ from dproo.report import accounts_object
 from dproo.web import questions
 from dproo.web.answering import change, get, post
 from dproo.web.budgets import Declaration
-from dproo.web.codebook import columns, fits, preview, row_plan
+from dproo.web.codebook import columns, fits
 from dproo.web.folder import Folder
 from dproo.web.nonces import Nonces
 from dproo.web.orders import Order
+from dproo.web.pool import Pool
 
 Fields = Mapping[str, Any]
 
@@ -34,6 +35,7 @@ class Api:
     Attributes:
         folder: the files that the page can name.
         ledger: the ledger's file.
+        pool: answers the public questions.
         orders: the releases that were shown and wait for their confirmation.
         declarations: the budgets that were shown and wait for theirs.
         running: the datasets that are being released from, and since when.
@@ -41,6 +43,7 @@ class Api:
 
     folder: Folder
     ledger: Address
+    pool: Pool
     orders: Nonces[Order] = field(default_factory=Nonces)
     declarations: Nonces[Declaration] = field(default_factory=Nonces)
     running: dict[str, str] = field(default_factory=dict)
@@ -50,17 +53,10 @@ class Api:
     def routes(self) -> list[Route]:
         """One route for each object; what changes anything is a change."""
         return [
-            get("/plan", questions.plan_answer),
-            get("/curve", questions.curve_answer),
-            get("/certify", questions.certify_answer),
-            get("/tables", questions.tables_answer),
-            get("/shape", questions.shape_answer),
-            post("/law", questions.law_answer),
-            post("/draws", questions.draws_answer),
+            *(self._question("GET", name) for name in questions.BY_ADDRESS),
+            *(self._question("POST", name) for name in questions.BY_OBJECT),
             get("/files", self._files),
             post("/columns", partial(columns, folder=self.folder)),
-            post("/codebook", preview),
-            post("/row-plan", row_plan),
             post("/check", partial(fits, folder=self.folder)),
             get("/ledger", self._accounts),
             get("/ledger/{entry:int}", self._receipt),
@@ -70,6 +66,9 @@ class Api:
             post("/order", self._order),
             change("/release", self._release),
         ]
+
+    def _question(self, method: str, name: str) -> Route:
+        return Route(f"/{name}", partial(self.pool.ask, name), methods=[method])
 
     def _files(self, fields: Fields) -> dict[str, Any]:
         del fields
