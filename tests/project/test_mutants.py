@@ -964,7 +964,7 @@ MUTANTS = {
         "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
     ),
     "a budget's nonce is taken for a release's": (
-        "web/api.py", "self.orders.take(_nonce(fields))", "(self.orders.take if fields['nonce'] in self.orders._waiting else self.declarations.take)(_nonce(fields))", CONFIRMED,
+        "web/api.py", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
     ),
     "Ctrl-C leaves a release that was charged": (
         "web/answering.py", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,

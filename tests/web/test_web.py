@@ -283,7 +283,7 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
     ("changes", "sentence"),
     [
         ({"column": ""}, "column must be given."),
-        ({"alphabet": ""}, "alphabet must be given: a file of possible values, a range or bins."),
+        ({"alphabet": ""}, "alphabet must be given: values, a file of them, a range or bins."),
         ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
         ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
@@ -311,6 +311,18 @@ def test_an_alphabet_may_be_spelled_out_or_a_column_of_another_file(page):
     (page.folder / "code book.csv").write_text("code,name\nI50,heart\nJ18,lung\n")
     for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("code book.csv:code", 3)):
         assert f"out of {k} possible values" in order(page, alphabet=text).json["summary"]
+
+
+def test_values_may_be_listed_between_commas_and_the_command_does_the_same(page):
+    listed = order(page, alphabet="1st class, 2nd class, I50 ,").json
+    assert "out of 4 possible values (1st class, 2nd class, I50 ,), by" in listed["summary"]
+    first, second = listed["command"].splitlines()
+    assert first == "printf '%s\\n' '1st class' '2nd class' I50 > values.txt"
+    assert "--alphabet values.txt" in second
+    (page.folder / "a, b.txt").write_text("one\ntwo\n")  # a file of that name goes first
+    assert "out of 3 possible values (a, b.txt)" in order(page, alphabet="a, b.txt").json["summary"]
+    twice = order(page, alphabet="a, b, a").json["error"]
+    assert twice.startswith("letters must all differ as text")
 
 
 def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):

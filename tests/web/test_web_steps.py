@@ -379,6 +379,29 @@ def test_an_interrupt_while_records_are_counted_loses_no_release(
         assert answer.result().json["ledger"]["entry"] == line.entry
 
 
+def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
+    tmp_path, held, postgresql
+):
+    folder, ledger = admissions(tmp_path, budget="1")
+    Ledger(ledger).declare("visits", budget="1", neighbours="replace")
+    source = {"source": "database", "data": postgresql, "dataset": "visits", "table": "ward.held"}
+    with ThreadPoolExecutor(1) as pool, served(folder, ledger) as page:
+        nonce = page.post("/api/order", ORDER | source | {"column": "code"}).json["nonce"]
+        assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is False
+        answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
+        held.await_count(answer.done)
+        assert list(page.get("/api/running").json["running"]) == ["visits"]
+        assert page.post("/api/stop", {"nonce": "another"}).json["is_stopped"] is False
+        assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is True
+        stopped = answer.result()
+        assert stopped.status == 500
+        assert stopped.json["error"].startswith("the release was stopped. The charge stays: entry")
+        assert page.get("/api/running").json["running"] == {}
+        held.let_go()
+    (line,) = Ledger(ledger).show()[1].lines
+    assert not line.is_recorded
+
+
 def test_a_question_that_nobody_waits_for_is_not_waited_for():
     async def answer():
         await asyncio.Event().wait()

@@ -36,6 +36,11 @@ _AT_ONCE = 2
 _asked: set[Task[Response]] = set()
 _changing: set[Request] = set()
 
+
+class Verdict(Exception):  # noqa: N818 - it may be any error
+    """An exit code and its sentence, as another process has found them."""
+
+
 Fields = Mapping[str, Any]
 Action = Callable[[Fields], dict[str, Any]]
 
@@ -151,7 +156,7 @@ def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
         fields = object_of(sent) if isinstance(sent, bytes) else sent
         return 200, _json(versioned(action(fields)))
     except Exception as error:  # noqa: BLE001 - as on the command line
-        code, sentence = verdict(error)
+        code, sentence = error.args if isinstance(error, Verdict) else verdict(error)
         return STATUS[code], _json({"error": sentence, "exit_code": code})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +12,6 @@ from starlette.routing import Route
 from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError
 from dproo.ledger import Address, Ledger
-from dproo.ledger.chain import now
 from dproo.releases.budget_name import published
 from dproo.report import accounts_object
 from dproo.web import questions
@@ -24,6 +22,7 @@ from dproo.web.folder import Folder
 from dproo.web.nonces import Nonces
 from dproo.web.orders import Order
 from dproo.web.pool import Pool
+from dproo.web.releases import Releases
 
 Fields = Mapping[str, Any]
 
@@ -38,7 +37,7 @@ class Api:
         pool: answers the public questions.
         orders: the releases that were shown and wait for their confirmation.
         declarations: the budgets that were shown and wait for theirs.
-        running: the datasets that are being released from, and since when.
+        releases: the releases that are running.
     """
 
     folder: Folder
@@ -46,8 +45,7 @@ class Api:
     pool: Pool
     orders: Nonces[Order] = field(default_factory=Nonces)
     declarations: Nonces[Declaration] = field(default_factory=Nonces)
-    running: dict[str, str] = field(default_factory=dict)
-    _releasing: threading.Lock = field(default_factory=threading.Lock)
+    releases: Releases = field(default_factory=Releases)
 
     @property
     def routes(self) -> list[Route]:
@@ -65,6 +63,7 @@ class Api:
             change("/declare", self._declare),
             post("/order", self._order),
             change("/release", self._release),
+            post("/stop", self._stop),
         ]
 
     def _question(self, method: str, name: str) -> Route:
@@ -91,7 +90,7 @@ class Api:
 
     def _running(self, fields: Fields) -> dict[str, Any]:
         del fields
-        return {"running": dict(self.running)}
+        return {"running": self.releases.datasets}
 
     def _budget(self, fields: Fields) -> dict[str, Any]:
         budget = Declaration.of(fields, folder=self.folder, ledger=self.ledger)
@@ -105,13 +104,12 @@ class Api:
         return {**order.shown, "nonce": self.orders.add(order)}
 
     def _release(self, fields: Fields) -> dict[str, Any]:
-        order = self.orders.take(_nonce(fields))
-        with self._releasing:  # a scan silences the logs of the whole process
-            self.running[order.account.dataset] = now()
-            try:
-                return order.release(self.folder).receipt
-            finally:
-                del self.running[order.account.dataset]
+        nonce = _nonce(fields)
+        order = self.orders.take(nonce)
+        return dict(self.releases.run(str(nonce), order, self.folder))
+
+    def _stop(self, fields: Fields) -> dict[str, Any]:
+        return {"is_stopped": self.releases.stop(_nonce(fields))}
 
 
 def _nonce(fields: Fields) -> object:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from dproo.alphabet import Alphabet
@@ -29,6 +31,11 @@ ALPHABET_MAX = 64 << 20
 SAVED_AS = "codebook.json"
 """What the page calls a code book that it saves."""
 
+VALUES = "values.txt"
+"""What a command calls the values that were written into the page."""
+
+_SHOWN = 80
+
 RELATIONS = {
     REPLACE: "the number of records is public",
     ADD_REMOVE: "the number of records is private",
@@ -50,6 +57,7 @@ class Order:
         texts: the fields of the form as they were written.
         account: the budget to charge, as it stands.
         ledger: the ledger that holds it.
+        values: the possible values, where they were written out.
     """
 
     request: SampleRequest | RowRequest
@@ -57,6 +65,7 @@ class Order:
     texts: dict[str, str] = field(repr=False)
     account: Account
     ledger: Ledger
+    values: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
@@ -87,6 +96,7 @@ class Order:
             texts=texts,
             account=account,
             ledger=book,
+            values=tuple(values_of(texts["alphabet"], folder)),
         )
         if order.charge > account.left:
             raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
@@ -122,7 +132,8 @@ class Order:
             case SampleRequest() as request:
                 return (
                     f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
-                    f" {request.alphabet.k:,} possible values ({self.texts['alphabet']}), by"
+                    f" {request.alphabet.k:,} possible values"
+                    f" ({shorten(self.texts['alphabet'], _SHOWN, placeholder=' …')}), by"
                     f" {request.chosen}"
                 )
 
@@ -137,7 +148,8 @@ class Order:
         if isinstance(self.request, RowRequest):
             given |= {"codebook": SAVED_AS, "network": texts["network"]}
         else:
-            given |= {name: texts[name] for name in ("column", "alphabet")}
+            given["column"] = texts["column"]
+            given["alphabet"] = VALUES if self.values else texts["alphabet"]
             given["sampler"] = self.request.chosen
         given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
@@ -147,7 +159,11 @@ class Order:
         given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
         named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
-        return " ".join(["dproo sample", named, *options])
+        command = " ".join(["dproo sample", named, *options])
+        if not self.values:
+            return command
+        lines = " ".join(map(shlex.quote, self.values))
+        return f"printf '%s\\n' {lines} > {VALUES}\n{command}"
 
     def release(self, folder: Folder) -> Release:
         """Charge, read and draw, for exactly the request that was shown.
@@ -208,22 +224,40 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Account]:
     )
 
 
+def values_of(text: str, folder: Folder) -> list[str]:
+    """Return the values that a text lists between commas; none if it names a file, or bins."""
+    if "," not in text or Alphabet.spelled(text) or _file_of(text, folder):
+        return []
+    return [value for part in text.split(",") if (value := part.strip())]
+
+
+def _file_of(text: str, folder: Folder) -> tuple[Path, str | None] | None:
+    """Return the file of possible values that a text names, and its column if it names one."""
+    name, _, column = text.rpartition(":")
+    for file, part in ((text, None), (name, column)):
+        with suppress(ValueError):
+            return folder.find("alphabet", file), part
+    return None
+
+
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
     """Return the public letters; a file of them must be in the folder and not be the data."""
     if not text:
-        raise ValueError("alphabet must be given: a file of possible values, a range or bins.")
+        raise ValueError("alphabet must be given: values, a file of them, a range or bins.")
     spelled = Alphabet.spelled(text)
     if spelled is not None:
         return spelled
-    name, colon, column = text.rpartition(":")
-    try:
-        path, column = folder.find("alphabet", text), ""
-    except ValueError:
-        if not colon:
-            raise
-        path = folder.find("alphabet", name)
+    if values := values_of(text, folder):
+        return Alphabet.of(values)
+    found = _file_of(text, folder)
+    if found is None:
+        raise ValueError(
+            refusal("alphabet", "be a file in the allowed folder", text)
+            + " Or list the possible values, separated by commas."
+        )
+    path, column = found
     if isinstance(data, Path) and path.samefile(data):
         raise ValueError("alphabet must be public and a file of its own, got the data.")
     if path.stat().st_size > ALPHABET_MAX:
         raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
-    return Alphabet.read(path, column=column or None)
+    return Alphabet.read(path, column=column)
