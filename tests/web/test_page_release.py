@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from support.browsing import named, tab_to, visit
+from support.browsing import OVERFLOW, named, tab_to, visit
 from support.serving import ORDER, admissions, served
 
 from dproo.ledger import Ledger
@@ -103,7 +103,7 @@ def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
         assert "not learned are lost" in page.inner_text("#forecast-limits")
         assert page.locator("#network-chart .node").count() == 2
         assert named(page) > 15
-        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        assert page.evaluate(OVERFLOW) == 0
         hand.press("#review")
         page.wait_for_selector("#confirm:visible")
         assert Ledger(home.ledger).show()[0].lines == ()
@@ -115,7 +115,7 @@ def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
         assert shown[1] in {"north", "south", "other"}
         assert "may or may not equal somebody\u2019s record" in page.inner_text("#means")
         page.wait_for_selector("#in-sight:has-text('ε 2 left of 3')")
-        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        assert page.evaluate(OVERFLOW) == 0
         assert named(page) > 15
         tab_to(page, "#download")
 
