@@ -101,7 +101,7 @@ def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
         hand.write("#n", "1,000")
         page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
         assert "not learned are lost" in page.inner_text("#forecast-limits")
-        assert page.locator("#network-chart .node").count() == 2
+        assert page.locator("#network-steps .node").count() == 2
         assert named(page) > 15
         assert page.evaluate(OVERFLOW) == 0
         hand.press("#review")
@@ -162,8 +162,7 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
         assert saved["schema"]["fields"] == BOOK["schema"]["fields"]
         page.fill("#n", "5")
         page.wait_for_selector("#warnings:has-text('may be poor')")
-        network = page.locator("#network-chart svg")
-        assert network.get_attribute("aria-label").endswith("given diagnosis")
+        assert page.inner_text("#network-steps .node >> nth=1").endswith("given diagnosis")
         page.fill("#purpose", "the bulletin")
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
@@ -294,14 +293,11 @@ def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
         page.select_option("#column", "diagnosis")
         page.fill("#alphabet", "codes.txt")
         page.click("text=Choose a sampler")
-        assert not page.is_visible("#guess")
-        page.select_option("#sampler", "als-roo")
-        page.select_option("#guess", "sparse")
+        page.select_option("#sampler", "ls-roo")
         page.fill("#epsilon", "0.25")
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
-        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
-        assert "--guess sparse" in page.text_content("#command")
+        assert "by ls-roo" in page.inner_text("#summary")
         page.fill("#epsilon", "0.5")  # which withdraws what was shown
         assert not page.is_visible("#go")
         page.click("#review")

@@ -128,7 +128,8 @@ class Order:
         match self.request:
             case RowRequest(codebook=book):
                 names = ", ".join(book.columns)
-                return f"One row of {len(book.columns)} columns ({names}) of {self.source.where}"
+                columns = "1 column" if len(book.columns) == 1 else f"{len(book.columns)} columns"
+                return f"One row of {columns} ({names}) of {self.source.where}"
             case SampleRequest() as request:
                 return (
                     f"One value of column “{self.texts['column']}” of {self.source.where}, out of"

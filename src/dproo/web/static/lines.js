@@ -131,8 +131,9 @@ export function lineChart(container, axes, pick) {
 
   function drawLabels() {
     const labels = state.series
-      .filter(({ values }) => values.at(-1) !== null)
-      .map(({ name, values, hue }) => ({ name, hue, at: plot.bounded(values.at(-1)) }))
+      .map((one) => ({ ...one, last: one.values.findLast((value) => value !== null) }))
+      .filter(({ last }) => last !== undefined)
+      .map(({ name, hue, last }) => ({ name, hue, at: plot.bounded(last) }))
       .sort((one, other) => one.at - other.at);
     // Push apart downwards, then back up from the bottom, so that no two overlap.
     labels.forEach((one, i) => {

@@ -7,7 +7,7 @@ import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
 import { find, make } from "./drawing.js";
 import { grouped, meant, shown } from "./fields.js";
-import { networkChart } from "./network.js";
+import { showNetwork } from "./network.js";
 import { warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
@@ -32,7 +32,6 @@ let keeping;
 let looking = new AbortController();
 
 const builder = new Builder(changed);
-const chart = networkChart(find("network-chart"));
 const budget = budgetOf((found) => {
   account = found;
   changed();
@@ -58,13 +57,14 @@ const forecast = latest(
   {
     show: (plan) => {
       clear(privacy);
+      privacy.classList.remove("unforeseen");
       find("forecast").textContent = plan.sentence;
       find("forecast-limits").textContent = plan.limits;
       warn(find("warnings"), plan.warnings);
-      chart.show(plan);
+      showNetwork(find("network-steps"), plan);
     },
     refuse: (sentence) => {
-      hideForecast();
+      privacy.classList.add("unforeseen"); // what stands there answers another question
       refuse(privacy, sentence, { rest: find("refused") });
     },
   },
@@ -74,7 +74,7 @@ function hideForecast() {
   find("forecast").textContent = "";
   find("forecast-limits").textContent = "";
   warn(find("warnings"));
-  chart.show(null);
+  showNetwork(find("network-steps"));
 }
 
 /** Look for the columns of the data, by header and schema. */
