@@ -81,7 +81,7 @@ export class Builder {
     const names = this.ticked.map(({ name }) => name);
     for (const column of this.ticked) column.offer(names, this.isDeclared);
     find("tick-all").indeterminate = names.length > 0 && names.length < this.columns.length;
-    if (!find("tick-all").indeterminate) find("tick-all").checked = names.length > 0;
+    find("tick-all").checked = names.length > 0 && names.length === this.columns.length;
     find("wiring").hidden = names.length < 2;
     this.found = null;
     find("save-book").disabled = true;

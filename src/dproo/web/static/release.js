@@ -29,6 +29,8 @@ let account;
 let isLooked = false;
 let hasLooked = Boolean(start.data);
 let keeping;
+let isReady = false; // before the files are there, nothing is kept
+let keptAt = 0;
 let looking = new AbortController();
 
 const builder = new Builder(changed);
@@ -117,6 +119,7 @@ function forget() {
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["alphabet", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
+  document.querySelector("[name=what]").checked = true;
   for (const id of ["refused", "book-refused", "budget-refused"]) notice(find(id));
   clear(find("main"));
 }
@@ -134,8 +137,10 @@ function withdrawAll() {
 
 function changed() {
   confirmation?.withdraw();
+  // At once, but not for each of many changes: a browser lets an address change so often only.
   clearTimeout(keeping);
-  keeping = setTimeout(keepChoices, SOON);
+  if (Date.now() > keptAt + SOON) keepChoices();
+  else keeping = setTimeout(keepChoices, SOON);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = part.dataset.what !== what();
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
@@ -148,6 +153,8 @@ function changed() {
 }
 
 function keepChoices() {
+  if (!isReady) return;
+  keptAt = Date.now();
   const isFile = source() === "file";
   const text = (id) => find(id).value.trim();
   const choices = {
@@ -227,6 +234,7 @@ find("step-data").addEventListener("keydown", (event) => {
 
 try {
   await showFiles(start.data);
+  isReady = true;
   if (isNamed()) await look();
 } catch (error) {
   refuse(find("step-data"), error.message, { rest: find("data-refused") });
