@@ -1,17 +1,6 @@
 // A line chart: one line a sampler, read by pointer or by arrow keys.
 
-import {
-  Tip,
-  decades,
-  draw,
-  line,
-  onPointer,
-  onWidth,
-  roundUp,
-  rounds,
-  scale,
-  words,
-} from "./drawing.js";
+import { Tip, decades, draw, line, onReading, onWidth, roundUp, rounds, scale, words } from "./drawing.js";
 import { atMost, shown, superscript } from "./fields.js";
 
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
@@ -211,25 +200,10 @@ export function lineChart(container, axes, pick) {
       const distances = state.xs.map((value) => Math.abs(plot.x(value) - left));
       return distances.indexOf(Math.min(...distances));
     };
-    onPointer(svg, (event) => read(under(event)), leave);
+    const at = () => (cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]));
+    const last = state.xs.length - 1;
+    onReading(svg, { at, last, under, read, leave, take: () => cursor >= 0 && take(cursor) });
     svg.addEventListener("click", (event) => take(under(event)));
-    svg.addEventListener("keydown", (event) => {
-      const start = cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]);
-      const [before, after] = [start - 1, start + 1];
-      const ends = { Home: 0, End: state.xs.length - 1 };
-      const moves = {
-        ArrowLeft: before,
-        ArrowDown: before,
-        ArrowRight: after,
-        ArrowUp: after,
-        ...ends,
-      };
-      if (event.key in moves) read(moves[event.key]);
-      else if (event.key === "Enter" && cursor >= 0) take(cursor);
-      else if (event.key === "Escape") leave();
-      else return;
-      event.preventDefault();
-    });
   }
 
   return {

@@ -2,7 +2,6 @@
 
 import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
-import { copies } from "./copying.js";
 import { find, make } from "./drawing.js";
 import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
@@ -234,6 +233,24 @@ function showRecipes() {
     `dproo.plan(k=${k}, epsilon="${epsilon}", alpha="${alpha}")`,
     `dproo.plan(n=${n}, k=${k}, alpha="${alpha}")`,
   ].join("\n");
+}
+
+/** Connect every button that names what it copies. */
+function copies() {
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    const title = button.textContent;
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copies);
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(source);
+        button.textContent = "Selected: copy it by keyboard";
+      }
+      setTimeout(() => (button.textContent = title), 1600);
+    });
+  }
 }
 
 find("more").addEventListener("toggle", () => curves.records && askCurves.at(-1).wanted());
