@@ -964,10 +964,10 @@ MUTANTS = {
         "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
     ),
     "a budget's nonce is taken for a release's": (
-        "web/api.py", "self.orders.take(_nonce(fields))", "(self.orders.take if fields['nonce'] in self.orders._waiting else self.declarations.take)(_nonce(fields))", CONFIRMED,
+        "web/api.py", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
     ),
     "Ctrl-C leaves a release that was charged": (
-        "web/answering.py", "await to_thread.run_sync(_answer, action, body)", "await while_wanted(request, partial(_answer, action, body))", INTERRUPTED,
+        "web/answering.py", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
     ),
     "every request may be as long as a code book": (
         "web/gate.py", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,

@@ -9,6 +9,7 @@ from typing import Any
 from support.serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+OVERFLOW = "document.body.scrollWidth - document.body.clientWidth"
 ROOMS = ("release", "plan", "understand", "ledger")
 
 _WATCH = """

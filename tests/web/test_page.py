@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Context
 from math import log10
 
 import pytest
-from support.browsing import NARROW, ROOMS, seen, settled, visit
+from support.browsing import NARROW, OVERFLOW, ROOMS, seen, settled, visit
 
 import dproo
 from dproo.analysis.planner import planned
@@ -19,9 +19,10 @@ def cells(page, sampler):
     return row.locator("td.number").all_inner_texts()
 
 
-def up(number):
-    """Return a number to three digits, never better than it is."""
-    return f"{Context(prec=3, rounding=ROUND_CEILING).create_decimal(float(number)):f}"
+def percent(share):
+    """Return a share in percent to two digits, never better than it is."""
+    found = Context(prec=2, rounding=ROUND_CEILING).create_decimal(float(share) * 100)
+    return f"{found.normalize():f} %"
 
 
 def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
@@ -33,7 +34,7 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
         needed = dproo.plan(k=20, epsilon="0.5", alpha="0.05")["ls-roo"]
         page.wait_for_selector(f"#answers:not(:has(.past)) >> text='{needed:,}'")
         reached = dproo.plan(n=1000, k=20, epsilon="0.5")["ls-roo"]
-        assert cells(page, "ls-roo")[:2] == [up(reached), f"{needed:,}"]
+        assert cells(page, "ls-roo")[:2] == [percent(reached), f"{needed:,}"]
         assert "at most a factor 1.649" in page.inner_text("#meaning")
         assert "--k 20 --epsilon 0.5 --alpha 0.05" in page.text_content("#command")
         page.wait_for_selector("#accuracy text:has-text('bal-roo')")
@@ -43,6 +44,28 @@ def test_a_plan_is_answered_drawn_and_told_in_words(browser, admissions_page):
             assert page.locator(f"#accuracy svg text:has-text('{text}')").count() == 1
         page.wait_for_selector("#accuracy .here")
         page.wait_for_selector("#records .here")
+
+
+FOLLOWED = """(chart) => ({
+  name: document.querySelector(`${chart} text.accent`).textContent,
+  hue: document.querySelector(`${chart} path.chosen`).classList[1],
+})"""
+
+
+def test_the_headline_and_both_charts_follow_one_sampler_in_one_hue(browser, admissions_page):
+    with visit(browser, admissions_page, "plan") as page:
+        page.click("#more summary")
+        page.wait_for_selector("#target:has-text('360 records would do')")
+        for chart in ("#accuracy", "#records"):
+            page.wait_for_selector(f"{chart} text.accent:has-text('bal-roo')")
+        first, second = (page.evaluate(FOLLOWED, chart) for chart in ("#accuracy", "#records"))
+        assert first == second
+        assert first["name"] in page.inner_text("#recommended")
+        axis = page.locator("#accuracy svg text").all_text_contents()
+        assert {"100 %", "1 %"} <= set(axis)
+        page.focus("#records svg")
+        page.keyboard.press("ArrowRight")
+        assert "bal-roo" in page.get_attribute("#records svg", "aria-valuetext")
 
 
 ASK_FOR_ANOTHER_ALPHA = """() => {
@@ -76,7 +99,7 @@ def test_a_chart_is_read_by_pointer_and_by_keys_and_takes_an_epsilon(browser, ad
         page.focus("#accuracy svg")
         page.keyboard.press("ArrowRight")
         read = page.get_attribute("#accuracy svg", "aria-valuetext")
-        assert re.match(r"ε [\d.]+: roo [\d.]+, ", read)
+        assert re.match(r"ε [\d.]+: roo [\d.]+ %, ", read)
         page.keyboard.press("Enter")
         assert float(page.input_value("#epsilon")) > float(taken)
 
@@ -340,7 +363,7 @@ def test_an_address_that_leads_nowhere_is_a_page(browser, admissions_page):
 def test_nothing_overflows_a_narrow_screen(browser, admissions_page, room):
     with visit(browser, admissions_page, room, viewport=NARROW) as page:
         settled(page, room)
-        assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+        assert page.evaluate(OVERFLOW) == 0
 
 
 @pytest.mark.parametrize(

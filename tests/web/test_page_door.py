@@ -142,6 +142,17 @@ def test_another_browser_is_told_what_to_do(browser, page):
     stranger.close()
 
 
+def test_a_link_that_is_pasted_where_a_tab_waits_for_a_key_opens_it(browser, page):
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{page.origin}/")
+    tab.wait_for_selector("#closed:visible")
+    tab.goto(page.link())  # only what is behind the # differs
+    tab.wait_for_url("**/release")
+    settled(tab, "release")
+    context.close()
+
+
 def test_a_link_that_was_used_says_so(browser, page):
     context = browser.new_context()
     enter(context, page)

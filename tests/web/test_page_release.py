@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from support.browsing import named, tab_to, visit
+from support.browsing import OVERFLOW, named, tab_to, visit
 from support.serving import ORDER, admissions, served
 
 from dproo.ledger import Ledger
@@ -101,9 +101,9 @@ def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
         hand.write("#n", "1,000")
         page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
         assert "not learned are lost" in page.inner_text("#forecast-limits")
-        assert page.locator("#network-chart .node").count() == 2
+        assert page.locator("#network-steps .node").count() == 2
         assert named(page) > 15
-        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        assert page.evaluate(OVERFLOW) == 0
         hand.press("#review")
         page.wait_for_selector("#confirm:visible")
         assert Ledger(home.ledger).show()[0].lines == ()
@@ -115,7 +115,7 @@ def test_a_row_is_released_from_an_empty_home(browser, home, by_keys):
         assert shown[1] in {"north", "south", "other"}
         assert "may or may not equal somebody\u2019s record" in page.inner_text("#means")
         page.wait_for_selector("#in-sight:has-text('ε 2 left of 3')")
-        assert page.evaluate("document.documentElement.scrollWidth") == ZOOMED["width"]
+        assert page.evaluate(OVERFLOW) == 0
         assert named(page) > 15
         tab_to(page, "#download")
 
@@ -162,8 +162,7 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
         assert saved["schema"]["fields"] == BOOK["schema"]["fields"]
         page.fill("#n", "5")
         page.wait_for_selector("#warnings:has-text('may be poor')")
-        network = page.locator("#network-chart svg")
-        assert network.get_attribute("aria-label").endswith("given diagnosis")
+        assert page.inner_text("#network-steps .node >> nth=1").endswith("given diagnosis")
         page.fill("#purpose", "the bulletin")
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
@@ -294,14 +293,11 @@ def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
         page.select_option("#column", "diagnosis")
         page.fill("#alphabet", "codes.txt")
         page.click("text=Choose a sampler")
-        assert not page.is_visible("#guess")
-        page.select_option("#sampler", "als-roo")
-        page.select_option("#guess", "sparse")
+        page.select_option("#sampler", "ls-roo")
         page.fill("#epsilon", "0.25")
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
-        assert "als-roo (guess: sparse)" in page.inner_text("#summary")
-        assert "--guess sparse" in page.text_content("#command")
+        assert "by ls-roo" in page.inner_text("#summary")
         page.fill("#epsilon", "0.5")  # which withdraws what was shown
         assert not page.is_visible("#go")
         page.click("#review")
@@ -351,7 +347,7 @@ def test_a_row_is_released_from_a_database(browser, home, held, postgresql):
         hand.press("#review")
         page.wait_for_selector("#confirm:visible")
         hand.press("#go")
-        page.wait_for_selector("#progress:has-text('counting the records…')")
+        page.wait_for_selector("#progress:has-text('reading the records…')")
         beside = page.context.new_page()
         beside.goto(f"{home.origin}/ledger")
         held.await_count(lambda: page.is_visible("#result"))
@@ -366,6 +362,31 @@ def test_a_row_is_released_from_a_database(browser, home, held, postgresql):
         assert shown[1] in {"north", "south", "other"}
         assert "S3CR" not in page.url + page.inner_text("main") + page.text_content("#command")
     assert b"S3CR" not in home.ledger.read_bytes()
+
+
+def test_a_scan_is_stopped_from_the_page(browser, home, held, postgresql):
+    folder = parse_qs(urlsplit(postgresql).query)["host"][0]
+    Ledger.create(home.ledger).declare("visits", budget="1", neighbours="replace")
+    with visit(browser, home, "release", refusals=1) as page:
+        page.check("[value=database]")
+        page.fill("#url", f"postgresql://dproo@/postgres?host={folder}")
+        page.fill("#table", "ward.held")
+        page.click("#look")
+        page.check(column("code", "[type=checkbox]"))
+        page.fill(column("code", "textarea"), "a, b, c")
+        page.wait_for_selector("#save-book:enabled")
+        page.fill("#dataset", "visits")
+        page.press("#dataset", "Tab")
+        page.click("#review")
+        page.click("#go")
+        held.await_count(lambda: page.is_visible("#result"))
+        assert page.is_visible("#working progress")
+        page.click("#stop")
+        page.wait_for_selector("#refused:has-text('The release was stopped. The charge stays')")
+        assert not page.is_visible("#working")
+        held.let_go()
+    (account,) = Ledger(home.ledger).show()
+    assert not account.lines[0].is_recorded
 
 
 def test_two_tabs_race_for_the_last_epsilon_and_one_gets_it(browser, home):
@@ -440,3 +461,122 @@ def test_an_empty_ledger_leads_to_a_release(browser, home):
         page.click("text=Choose data and declare one")
         page.wait_for_url("**/release")
     assert not Path(home.ledger).exists()
+
+
+def test_two_hundred_columns_are_ticked_at_once(browser, steward):
+    names = [f"c{i}" for i in range(200)]
+    (steward.folder / "wide.csv").write_text(",".join(names) + "\n")
+    with visit(browser, steward, "release") as page:
+        page.wait_for_selector("#file option >> nth=1", state="attached")
+        page.select_option("#file", "wide.csv")
+        page.wait_for_selector(column("c199", "[type=checkbox]"))
+        assert page.locator("#columns select").count() == 0  # made when they are needed
+        page.check("#tick-all")
+        page.wait_for_selector(column("c199", "textarea"))
+        assert page.locator("#columns [type=checkbox]:checked").count() == len(names)
+        # Each column once offered every other column as what it depends on: 40,000 options.
+        assert page.locator("#columns option").count() < 10 * len(names)
+        page.uncheck(column("c7", "[type=checkbox]"))
+        assert page.evaluate("document.querySelector('#tick-all').indeterminate")
+        page.select_option("#network", "declared")
+        offered = page.locator(column("c0", "[data-parents] option")).all_inner_texts()
+        assert offered == ["nothing", *(name for name in names[1:] if name != "c7")]
+        page.click("#tick-all")
+        page.click("#tick-all")
+        assert page.locator("#columns [type=checkbox]:checked").count() == 0
+
+
+def test_values_that_are_typed_between_commas_are_a_list(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.check("[value=value]")
+        page.select_option("#column", "diagnosis")
+        page.fill("#alphabet", "1st class, 2nd class")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        assert "3 possible values (1st class, 2nd class)" in page.inner_text("#summary")
+        page.click("#go")
+        page.wait_for_selector("#result:visible")
+        assert page.inner_text("#value") in {"1st class", "2nd class", "other"}
+
+
+PLACES = """() => [...document.querySelectorAll("main button, main input, main select, main h2")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => [one.id, one.getBoundingClientRect().top + scrollY])"""
+
+
+def test_an_error_moves_nothing_and_is_gone_when_it_is_mended(browser, steward):
+    with visit(browser, steward, "release", refusals=2) as page:
+        drop(page, BOOK)
+        page.fill("#n", "1000")
+        page.press("#n", "Tab")
+        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1,')")
+        before = page.evaluate(PLACES)
+        page.fill("#epsilon", "much")
+        page.click("#review")
+        page.wait_for_selector("[data-name=epsilon] .wrong:visible")
+        page.wait_for_selector(".unforeseen")
+        assert page.evaluate(PLACES) == before
+        page.fill("#epsilon", "0.5")
+        assert page.locator(".wrong").count() == 0
+        assert page.locator("[aria-invalid]").count() == 0
+        page.wait_for_selector("#forecast:has-text('ε = 0.5,')")
+        assert page.locator(".unforeseen").count() == 0
+        assert page.evaluate(PLACES) == before
+
+
+def test_nothing_that_was_said_of_one_file_is_said_of_the_next(browser, steward):
+    (steward.folder / "other.csv").write_text("diagnosis,ward\n1,2\n")
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        for name, text in {"n": "77", "epsilon": "0.25", "purpose": "the bulletin"}.items():
+            page.fill(f"#{name}", text)
+        page.check("[value=value]")
+        page.select_option("#column", "ward")
+        page.fill("#alphabet", "codes.txt")
+        page.select_option("#file", "other.csv")
+        page.wait_for_selector("#budget-title:visible")
+        page.check("[value=row]")
+        assert page.locator("#columns [type=checkbox]:checked").count() == 0
+        fields = ("n", "epsilon", "purpose", "column", "alphabet", "person", "budget")
+        assert [page.input_value(f"#{name}") for name in fields] == ["", "1", "", "", "", "", ""]
+        assert page.input_value("#network") == "learned"
+        page.reload()
+        page.wait_for_selector("#columns .column")
+        assert page.locator("#columns [type=checkbox]:checked").count() == 0
+
+
+UNREACHABLE = """() => {
+  window.real = fetch;
+  window.fetch = () => Promise.reject(new TypeError());
+}"""
+
+
+def test_a_server_that_is_gone_is_seen(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.evaluate(UNREACHABLE)
+        page.check(column("ward", "[type=checkbox]"))
+        page.wait_for_selector("#lost:visible")
+        box = page.locator("#lost").bounding_box()
+        assert box["y"] + box["height"] == page.viewport_size["height"]  # wherever one has scrolled
+        page.evaluate("() => void (window.fetch = window.real)")
+        page.fill(column("ward", "textarea"), "north, south")
+        page.wait_for_selector("#lost", state="hidden")
+
+
+EDGES = """() => [...document.querySelectorAll(".mark, h1, .card, .account-bar")]
+  .filter((one) => one.checkVisibility())
+  .map((one) => Math.round(one.getBoundingClientRect().left + one.matches(".account-bar")))"""
+
+
+def test_everything_begins_at_one_left_edge(browser, steward):
+    edges = set()
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.wait_for_selector("#in-sight:visible")
+        edges |= set(page.evaluate(EDGES))
+        page.goto(f"{steward.origin}/ledger")
+        page.wait_for_selector("#accounts .card")
+        edges |= set(page.evaluate(EDGES))
+    assert len(edges) == 1

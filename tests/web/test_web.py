@@ -283,13 +283,11 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
     ("changes", "sentence"),
     [
         ({"column": ""}, "column must be given."),
-        ({"alphabet": ""}, "alphabet must be given: a file of possible values, a range or bins."),
+        ({"alphabet": ""}, "alphabet must be given: values, a file of them, a range or bins."),
         ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
         ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
         ({"size": "2"}, "request must be an object of source, data, password, table, dataset"),
-        ({"guess": "sparse"}, "guess must be used with als-roo, got ls-roo."),
-        ({"sampler": "als-roo", "guess": "flat"}, "guess must be one of any, dense, heavy tail"),
         ({"source": "database"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "host=h password=x"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "postgresql://a:b/c@h"}, "data must be a URL with / and @"),
@@ -313,6 +311,18 @@ def test_an_alphabet_may_be_spelled_out_or_a_text_file(page):
     (page.folder / "codes of wards.txt").write_text("A\nB\n")
     for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("codes of wards.txt", 3)):
         assert f"out of {k} possible values" in order(page, alphabet=text).json["summary"]
+
+
+def test_values_may_be_listed_between_commas_and_the_command_does_the_same(page):
+    listed = order(page, alphabet="1st class, 2nd class, I50 ,").json
+    assert "out of 4 possible values (1st class, 2nd class, I50 ,), by" in listed["summary"]
+    first, second = listed["command"].splitlines()
+    assert first == "printf '%s\\n' '1st class' '2nd class' I50 > values.txt"
+    assert "--alphabet values.txt" in second
+    (page.folder / "a, b.txt").write_text("one\ntwo\n")  # a file of that name goes first
+    assert "out of 3 possible values (a, b.txt)" in order(page, alphabet="a, b.txt").json["summary"]
+    twice = order(page, alphabet="a, b, a").json["error"]
+    assert twice.startswith("letters must all differ as text")
 
 
 def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):
@@ -453,9 +463,9 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
 
 def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     code = (
-        "import time; from dproo.cli import main; from dproo.web import questions\n"
-        "questions.plan_answer = lambda _: (print('asked', flush=True), time.sleep(10**6))\n"
-        "questions.law_answer = questions.plan_answer\n"
+        "import time; from dproo.cli import main; from dproo.web import api\n"
+        "def never(*_, **__): print('asked', flush=True); time.sleep(10**6)\n"
+        "api.columns = api.accounts_object = never\n"
         "main()"
     )
     folder, ledger = admissions(tmp_path, budget="1")
@@ -463,7 +473,7 @@ def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, **pipes, text=True) as process:
         page = Served(process.stdout.readline().strip(), folder, ledger, process)
-        questions = [("POST", "/api/law", b"{}"), ("GET", "/api/plan", b"")]
+        questions = [("POST", "/api/columns", b"{}"), ("GET", "/api/ledger", b"")]
         with contextlib.ExitStack() as stack:
             for method, path, body in questions:
                 asking = socket.create_connection(("127.0.0.1", page.port))

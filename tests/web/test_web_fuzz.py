@@ -50,7 +50,7 @@ VALUES = [
     *[{"schema": {"fields": [{"name": "ward", "type": kind}]}} for kind in ("boolean", "x", None)],
     *["postgresql://", "file", "database", "diagnosis", "'; DROP TABLE x", "1e-30", "1000"],
 ]
-NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", "guess", ""]
+NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", ""]
 NAMES += ["codebook", "network", "person", "purpose", "password", "delimiter", "encoding"]
 NAMES += ["budget", "neighbours", "records_per_person", "n"]
 PATHS = ["order", "release", "law", "draws"]

@@ -116,9 +116,9 @@ def test_a_preview_tells_the_values_of_every_column_or_what_is_wrong(page):
     assert (first["k"], first["values"], first["error"]) == (3, "I50, J18", "")
     assert second["k"] is None
     assert second["error"].startswith("bins:")
-    assert found.json["codebook_sha256"] is None
+    assert not found.json["is_complete"]
     whole = page.post("/api/codebook", {"codebook": BOOK | {"draft": ["check it"]}}).json
-    assert whole["codebook_sha256"]
+    assert whole["is_complete"]
     assert "draft" not in whole["codebook"]
 
 
@@ -132,7 +132,7 @@ def test_a_preview_tells_the_values_of_every_column_or_what_is_wrong(page):
 def test_what_is_wrong_with_the_whole_code_book_is_told_apart(page, fields, sentence):
     found = page.post("/api/codebook", {"codebook": {"schema": {"fields": fields}}}).json
     assert sentence in found["error"]
-    assert found["codebook_sha256"] is None
+    assert not found["is_complete"]
 
 
 def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
@@ -140,6 +140,7 @@ def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
     options = ["--codebook", "book.json", "--n", "5000", "--epsilon", "0.5"]
     theirs = printed("plan", *options, "--json", cwd=tmp_path)
     ours = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "0.5"}).json
+    theirs.pop("parents")  # which the page does not search for
     assert {name: ours[name] for name in theirs} == theirs
     assert ours["sentence"].startswith("With 5,000 records at ε = 0.5, at most ")
     assert ours["warnings"] == []
@@ -167,8 +168,7 @@ def test_a_row_whose_distance_has_no_bound_says_so(page):
         ("row-plan", {"n": "0"}, "n must be at least 1, got 0."),
         ("row-plan", {"n": "10", "seed": "1"}, "request must be an object of codebook, n, epsilon"),
         ("codebook", {"codebook": {"schema": []}}, "codebook must be an object with schema.fields"),
-        ("codebook", {"codebook": ALL_DAYS}, "column 'day' must span at most 200 years of days."),
-        ("row-plan", {"codebook": ALL_DAYS, "n": "9"}, "column 'day' must span at most 200 years"),
+        ("row-plan", {"codebook": ALL_DAYS, "n": "9"}, "schema.fields[0].constraints: maximum"),
         (
             "codebook",
             {"codebook": {"schema": {"fields": [{}] * 1001}}},
@@ -379,25 +379,42 @@ def test_an_interrupt_while_records_are_counted_loses_no_release(
         assert answer.result().json["ledger"]["entry"] == line.entry
 
 
-def test_a_question_that_nobody_waits_for_is_not_waited_for():
-    never = threading.Event()
+def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
+    tmp_path, held, postgresql
+):
+    folder, ledger = admissions(tmp_path, budget="1")
+    Ledger(ledger).declare("visits", budget="1", neighbours="replace")
+    source = {"source": "database", "data": postgresql, "dataset": "visits", "table": "ward.held"}
+    with ThreadPoolExecutor(1) as pool, served(folder, ledger) as page:
+        nonce = page.post("/api/order", ORDER | source | {"column": "code"}).json["nonce"]
+        assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is False
+        answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
+        held.await_count(answer.done)
+        assert list(page.get("/api/running").json["running"]) == ["visits"]
+        assert page.post("/api/stop", {"nonce": "another"}).json["is_stopped"] is False
+        assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is True
+        stopped = answer.result()
+        assert stopped.status == 500
+        assert stopped.json["error"].startswith("the release was stopped. The charge stays: entry")
+        assert page.get("/api/running").json["running"] == {}
+        held.let_go()
+    (line,) = Ledger(ledger).show()[1].lines
+    assert not line.is_recorded
 
-    def answer():
-        never.wait()
+
+def test_a_question_that_nobody_waits_for_is_not_waited_for():
+    async def answer():
+        await asyncio.Event().wait()
         return Response("late")
 
     async def gone():
         return {"type": "http.disconnect"}
 
     async def asked():
-        return await while_wanted(Request({"type": "http"}, gone), answer)
+        found = while_wanted(Request({"type": "http"}, gone), answer())
+        return await asyncio.wait_for(found, PATIENCE)
 
-    found = []
-    waiting = threading.Thread(target=lambda: found.append(asyncio.run(asked())), daemon=True)
-    waiting.start()
-    waiting.join(PATIENCE)
-    never.set()
-    assert found[0].status_code == 499
+    assert asyncio.run(asked()).status_code == 499
 
 
 def test_the_static_files_are_of_a_readable_length():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -13,10 +13,11 @@ from typing import Any
 
 from dproo.alphabet.any_axis import LONGEST, OTHER, RANGE_LIMIT, Axis, Letter
 from dproo.alphabet.cell import EXACT_FLOAT, plain, text_of
+from dproo.alphabet.periods import Periods
 from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, READINGS, TEXT, YEAR, Reading
 from dproo.core.arguments import one_of, refusal, whole
 
-__all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters"]
+__all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters", "PeriodRange"]
 
 _FIRST_YEAR = 1000  # the first that a number of four digits is
 _SHOWN = {
@@ -38,7 +39,7 @@ class Letters(Axis):
     (1, 1, 2, None)
     """
 
-    letters: tuple[Letter, ...]
+    letters: Sequence[Letter]
 
     @classmethod
     def of(cls, letters: Iterable[object]) -> Letters:
@@ -107,6 +108,45 @@ class Letters(Axis):
             if reading.text(text) != text:
                 shown = _SHOWN[reading.kind]
                 raise ValueError(f"letters must be {shown} to be read so. Write them so.")
+
+
+@dataclass(frozen=True)
+class PeriodRange(Letters):
+    """The days or months from a first to a last; written out only where engines list them.
+
+    >>> days = PeriodRange(Periods(738886, 366, "date"))
+    >>> days.size, days[59], days.index("2024-12-31"), days.index("2023-01-01")
+    (366, '2024-02-29', 365, None)
+    """
+
+    letters: Periods
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each period, by its text."""
+        return dict(zip(self.letters, range(len(self.letters)), strict=True))
+
+    def place(self, cell: object) -> int | None:
+        """Return the place of the period with the cell's canonical text."""
+        text = self.text_of(cell)
+        return None if text is None else self.letters.place(text)
+
+    @property
+    def is_of_integers(self) -> bool:
+        """Whether all letters are integers, which none is."""
+        return False
+
+    @property
+    def longest(self) -> int:
+        """How many characters the text of each letter has."""
+        return len(self.letters[0])
+
+    def check_reading(self, reading: Reading) -> None:
+        """Refuse a reading after which no cell could be one of the letters.
+
+        A reading decides by the shape of a text, and all letters have the same shape.
+        """
+        Letters((self.letters[0], self.letters[-1])).check_reading(reading)
 
 
 def _letter(letter: object) -> Letter:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
 from dproo.alphabet.field import Field
 from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import DATE, INTEGER, LOWER, MONTH, NUMBER, TEXT, YEAR, Reading
@@ -129,7 +129,7 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     if not ways and kind in {"integer", *_PERIODS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
         if kind in {"date", "yearmonth"}:
-            listed = lambda: Letters(tuple(periods(low, high, kind)), is_open=True)  # noqa: E731
+            listed = lambda: PeriodRange(periods(low, high, kind), is_open=True)  # noqa: E731
             return _declared(f"{place}.constraints", listed)
         return _declared(f"{place}.constraints", lambda: _open_range(low, high))
     if len(ways) != 1:

@@ -83,8 +83,13 @@ def plan_row(
     epsilon: Number,
     network: Wiring = AUTO,
     neighbours: Relation = REPLACE,
+    is_searched: bool = True,
 ) -> RowPlan:
-    """Return the plan of one row, from public parameters alone; see :func:`dproo.plan`."""
+    """Return the plan of one row, from public parameters alone; see :func:`dproo.plan`.
+
+    Whoever does not need the number of parents that could be carried spares the search for it,
+    which takes much longer than the rest.
+    """
     book = CodeBook.of(codebook)
     records, total = whole("n", n, at_least=1), parse_epsilon(epsilon)
     known = Network.wired(network, book.parents, book.sizes)
@@ -114,7 +119,7 @@ def plan_row(
             )
         ),
         alpha=row.worst_alpha,
-        parents=_carried(sampler, book.sizes),
+        parents=_carried(sampler, book.sizes) if is_searched else None,
     )
 
 

@@ -60,7 +60,7 @@ def overview(book: Any) -> Overview:
     descriptor = read_descriptor(book)
     if not descriptor.get("draft"):
         found = CodeBook.of(descriptor)
-        return Overview(tuple(map(_line, found.fields)), (), found.digest)
+        return Overview(tuple(map(line_of, found.fields)), (), found.digest)
     notes = descriptor["draft"]
     schema = descriptor.get("schema")
     fields = schema.get("fields") if isinstance(schema, Mapping) else None
@@ -80,10 +80,11 @@ def _drafted(field: dict[str, Any]) -> Line:
         (found,) = CodeBook.of({"schema": {"fields": [field]}}).fields
     except ValueError:
         return Line(str(field.get("name")), str(field.get("type")), None, "")
-    return _line(found)
+    return line_of(found)
 
 
-def _line(field: Field) -> Line:
+def line_of(field: Field) -> Line:
+    """Return one column as a line of the table."""
     first = [str(field[place]) for place in islice(range(field.axis.listed), _SHOWN)]
     rest = ["..."] if field.axis.listed > _SHOWN else []
     return Line(field.name, field.kind, field.size, ", ".join([*first, *rest]))

@@ -75,10 +75,15 @@ class RowSampler:
         Under replace the number of records is public only where a column has no parents. In
         every other step one record can be replaced, or be one more or one less.
         """
-        return tuple(
-            self._step(family, epsilon)
-            for family, epsilon in zip(self.network.families, self.shares, strict=True)
-        )
+        made: dict[tuple[int, bool, Fraction], LetterSpecificRevealOrObscure] = {}
+        steps = []
+        for family, epsilon in zip(self.network.families, self.shares, strict=True):
+            # Steps of the same size and share have the same sampler, which takes long to certify.
+            key = (self.network.sizes[family.column], not family.parents, epsilon)
+            if key not in made:
+                made[key] = self._step(family, epsilon)
+            steps.append(made[key])
+        return tuple(steps)
 
     def _step(self, family: Family, epsilon: Fraction) -> LetterSpecificRevealOrObscure:
         k = self.network.sizes[family.column]

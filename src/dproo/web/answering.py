@@ -1,51 +1,67 @@
-"""Answers: made in a thread, one sentence where refused, and only while somebody waits."""
+"""Answers: one sentence where refused, and only while somebody waits."""
 
 from __future__ import annotations
 
 import json
-from asyncio import CancelledError, Future, Semaphore, get_running_loop
-from collections.abc import Callable, Mapping
+from asyncio import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Future,
+    Semaphore,
+    Task,
+    ensure_future,
+    get_running_loop,
+    wait,
+)
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from functools import partial
 from threading import Thread
 from typing import Any
 
-from anyio import CancelScope, create_task_group, to_thread
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from dproo.report import BUG, FAILED, REFUSED, USAGE, verdict, versioned
 
-_STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
+STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
 """The status of an answer that nobody receives."""
 
 _LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo ledger show."
+_AT_ONCE = 2
+"""How many of one kind are looked up at once; no kind waits for another."""
 
-_AT_ONCE = Semaphore(4)
-_asked: set[CancelScope] = set()
+_asked: set[Task[Response]] = set()
 _changing: set[Request] = set()
+
+
+class Verdict(Exception):  # noqa: N818 - it may be any error
+    """An exit code and its sentence, as another process has found them."""
+
 
 Fields = Mapping[str, Any]
 Action = Callable[[Fields], dict[str, Any]]
 
 
 def get(path: str, action: Action) -> Route:
-    """Return the route of a question that the query of an address poses."""
+    """Return the route of what the query of an address asks for."""
+    turns = Semaphore(_AT_ONCE)
 
     async def endpoint(request: Request) -> Response:
         fields = {**request.query_params, **request.path_params}
-        return await while_wanted(request, partial(_answer, action, fields))
+        return await while_wanted(request, _aside(turns, action, fields))
 
     return Route(path, endpoint, methods=["GET"])
 
 
 def post(path: str, action: Action) -> Route:
-    """Return the route of a question that an object poses."""
+    """Return the route of what an object asks for."""
+    turns = Semaphore(_AT_ONCE)
 
     async def endpoint(request: Request) -> Response:
-        return await while_wanted(request, partial(_answer, action, await request.body()))
+        return await while_wanted(request, _aside(turns, action, await request.body()))
 
     return Route(path, endpoint, methods=["POST"])
 
@@ -60,63 +76,69 @@ def change(path: str, action: Action) -> Route:
         body = await request.body()
         _changing.add(request)
         try:
-            return await to_thread.run_sync(_answer, action, body)
+            return _response(await to_thread.run_sync(answered, action, body))
         except CancelledError:
-            return _json({"error": _LEFT, "exit_code": FAILED}, _STATUS[FAILED])
+            return json_response({"error": _LEFT, "exit_code": FAILED}, STATUS[FAILED])
         finally:
             _changing.discard(request)
 
     return Route(path, endpoint, methods=["POST"])
 
 
-async def while_wanted(request: Request, answer: Callable[[], Response]) -> Response:
-    """Return an answer, or stop waiting for it as soon as nobody else does.
+async def while_wanted(
+    request: Request,
+    answer: Coroutine[Any, Any, Response],
+    *others: Future[Response],
+) -> Response:
+    """Return an answer, or what comes before it, or stop as soon as nobody waits for it.
 
-    A question that waits for its turn is then never asked. One that is being answered cannot be
-    stopped, but nothing waits for it, not even the end of the process.
+    What waits for its turn is then never begun, and nothing waits for what was begun, not even
+    the end of the process.
     """
-    found = Response(status_code=_NOBODY)
-    async with create_task_group() as tasks:
-
-        async def watch() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-            tasks.cancel_scope.cancel()
-
-        tasks.start_soon(watch)
-        _asked.add(tasks.cancel_scope)
-        try:
-            found = await _aside(answer)
-        finally:
-            _asked.discard(tasks.cancel_scope)
-        tasks.cancel_scope.cancel()
-    return found
+    asked = ensure_future(answer)
+    gone = ensure_future(_gone(request))
+    _asked.add(asked)
+    try:
+        done, _ = await wait({asked, gone, *others}, return_when=FIRST_COMPLETED)
+        found = asked if asked in done else next(iter(done))
+        return Response(status_code=_NOBODY) if found.cancelled() else found.result()
+    finally:
+        _asked.discard(asked)
+        asked.cancel()
+        gone.cancel()
 
 
 def forget_questions() -> None:
-    """Stop waiting for the answer to any question; a change that has begun goes on."""
-    for scope in _asked:
-        scope.cancel()
+    """Stop waiting for any answer; a change that has begun goes on."""
+    for asked in _asked:
+        asked.cancel()
 
 
 def is_changing() -> bool:
-    """Tell whether a change has begun and is not answered yet."""
+    """Return whether a change has begun and is not answered yet."""
     return bool(_changing)
 
 
-async def _aside(answer: Callable[[], Response]) -> Response:
+async def _gone(request: Request) -> Response:
+    """Wait until the client is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    return Response(status_code=_NOBODY)
+
+
+async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Response:
     """Return what is answered in a thread of its own, a few at once."""
-    await _AT_ONCE.acquire()
+    await turns.acquire()
     loop = get_running_loop()
     found: Future[Response] = loop.create_future()
 
     def end(response: Response) -> None:
-        _AT_ONCE.release()
+        turns.release()
         if not found.done():  # else nobody waits for it any more
             found.set_result(response)
 
     def run() -> None:
-        response = answer()
+        response = _response(answered(action, sent))
         with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(end, response)
 
@@ -124,23 +146,45 @@ async def _aside(answer: Callable[[], Response]) -> Response:
     return await found
 
 
-def _answer(action: Action, sent: Fields | bytes) -> Response:
-    """Return what an action makes of a request, or the one sentence that refuses it."""
+def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
+    """Return the status and the JSON of what an action makes of a request.
+
+    A refusal is the one sentence that the command line would print. The JSON is in ASCII: a
+    file's name need not be Unicode, and is handed back as it is.
+    """
     try:
-        fields = _object(sent) if isinstance(sent, bytes) else sent
-        return _json(versioned(action(fields)), 200)
+        fields = object_of(sent) if isinstance(sent, bytes) else sent
+        return 200, _json(versioned(action(fields)))
     except Exception as error:  # noqa: BLE001 - as on the command line
-        code, sentence = verdict(error)
-        return _json({"error": sentence, "exit_code": code}, _STATUS[code])
+        code, sentence = error.args if isinstance(error, Verdict) else verdict(error)
+        return STATUS[code], _json({"error": sentence, "exit_code": code})
 
 
-def _json(content: Mapping[str, Any], status: int) -> Response:
-    """Return an object in ASCII: a file's name need not be Unicode, and is handed back as it is."""
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+def json_response(content: Mapping[str, Any], status: int) -> Response:
+    """Return an object as an answer."""
+    return text_response(_json(content), status)
+
+
+def text_response(text: str, status: int) -> Response:
+    """Return the JSON of an object as an answer."""
     return Response(text, status_code=status, media_type="application/json")
 
 
-def _object(body: bytes) -> Fields:
+def _response(answer: tuple[int, str]) -> Response:
+    status, text = answer
+    return text_response(text, status)
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def object_of(body: bytes) -> Fields:
+    """Return the object that a body is.
+
+    Raises:
+        TypeError, ValueError: it is not one.
+    """
     try:
         fields = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,16 +12,17 @@ from starlette.routing import Route
 from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError
 from dproo.ledger import Address, Ledger
-from dproo.ledger.events import now
 from dproo.releases.budget_name import published
 from dproo.report import accounts_object
 from dproo.web import questions
 from dproo.web.answering import change, get, post
 from dproo.web.budgets import Declaration
-from dproo.web.codebook import columns, fits, preview, row_plan
+from dproo.web.codebook import columns, fits
 from dproo.web.folder import Folder
 from dproo.web.nonces import Nonces
 from dproo.web.orders import Order
+from dproo.web.pool import Pool
+from dproo.web.releases import Releases
 
 Fields = Mapping[str, Any]
 
@@ -34,33 +34,27 @@ class Api:
     Attributes:
         folder: the files that the page can name.
         ledger: the ledger's file.
+        pool: answers the public questions.
         orders: the releases that were shown and wait for their confirmation.
         declarations: the budgets that were shown and wait for theirs.
-        running: the datasets that are being released from, and since when.
+        releases: the releases that are running.
     """
 
     folder: Folder
     ledger: Address
+    pool: Pool
     orders: Nonces[Order] = field(default_factory=Nonces)
     declarations: Nonces[Declaration] = field(default_factory=Nonces)
-    running: dict[str, str] = field(default_factory=dict)
-    _releasing: threading.Lock = field(default_factory=threading.Lock)
+    releases: Releases = field(default_factory=Releases)
 
     @property
     def routes(self) -> list[Route]:
         """One route for each object; what changes anything is a change."""
         return [
-            get("/plan", questions.plan_answer),
-            get("/curve", questions.curve_answer),
-            get("/certify", questions.certify_answer),
-            get("/tables", questions.tables_answer),
-            get("/shape", questions.shape_answer),
-            post("/law", questions.law_answer),
-            post("/draws", questions.draws_answer),
+            *(self._question("GET", name) for name in questions.BY_ADDRESS),
+            *(self._question("POST", name) for name in questions.BY_OBJECT),
             get("/files", self._files),
             post("/columns", partial(columns, folder=self.folder)),
-            post("/codebook", preview),
-            post("/row-plan", row_plan),
             post("/check", partial(fits, folder=self.folder)),
             get("/ledger", self._accounts),
             get("/ledger/{entry:int}", self._receipt),
@@ -69,7 +63,11 @@ class Api:
             change("/declare", self._declare),
             post("/order", self._order),
             change("/release", self._release),
+            post("/stop", self._stop),
         ]
+
+    def _question(self, method: str, name: str) -> Route:
+        return Route(f"/{name}", partial(self.pool.ask, name), methods=[method])
 
     def _files(self, fields: Fields) -> dict[str, Any]:
         del fields
@@ -92,7 +90,7 @@ class Api:
 
     def _running(self, fields: Fields) -> dict[str, Any]:
         del fields
-        return {"running": dict(self.running)}
+        return {"running": self.releases.datasets}
 
     def _budget(self, fields: Fields) -> dict[str, Any]:
         budget = Declaration.of(fields, folder=self.folder, ledger=self.ledger)
@@ -106,13 +104,12 @@ class Api:
         return {**order.shown, "nonce": self.orders.add(order)}
 
     def _release(self, fields: Fields) -> dict[str, Any]:
-        order = self.orders.take(_nonce(fields))
-        with self._releasing:  # a scan silences the logs of the whole process
-            self.running[order.account.dataset] = now()
-            try:
-                return order.release(self.folder).receipt
-            finally:
-                del self.running[order.account.dataset]
+        nonce = _nonce(fields)
+        order = self.orders.take(nonce)
+        return dict(self.releases.run(str(nonce), order, self.folder))
+
+    def _stop(self, fields: Fields) -> dict[str, Any]:
+        return {"is_stopped": self.releases.stop(_nonce(fields))}
 
 
 def _nonce(fields: Fields) -> object:

@@ -15,12 +15,11 @@ from starlette.types import ASGIApp
 from dproo.analysis.distributions import SHAPES
 from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
-from dproo.mechanisms.adaptive import SPREADS
-from dproo.releases.sample_request import ADAPTIVE
 from dproo.web.api import Api
 from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder
 from dproo.web.gate import ENTRANCE, Gate
+from dproo.web.pool import Pool
 from dproo.web.questions import PAINTED_LETTERS_MAX
 from dproo.web.rendering import ROOMS, Refusal, refused, render
 
@@ -33,7 +32,7 @@ _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def application(*, folder: Folder, ledger: Address, door: Door) -> ASGIApp:
+def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> ASGIApp:
     """Return the page for one launch, behind its gate.
 
     What lies outside ``/api`` is the same for everybody: it is open, and knows neither the
@@ -61,11 +60,12 @@ def application(*, folder: Folder, ledger: Address, door: Door) -> ASGIApp:
         status = error.status_code if isinstance(error, HTTPException) else 500
         return refused(Refusal(status, "there is nothing at this address."), request.scope)
 
+    api = Api(folder, ledger, pool)
     routes = [
         Route(ENTRANCE, entrance, methods=["GET", "POST"]),
         *(Route(f"/{name}", _room, methods=["GET"]) for name in ROOMS),
         Route("/static/{name}", file, methods=["GET"]),
-        Mount("/api", app=Lock(Router(Api(folder, ledger).routes, redirect_slashes=False), door)),
+        Mount("/api", app=Lock(Router(api.routes, redirect_slashes=False), door)),
     ]
     page = Starlette(routes=routes, exception_handlers={HTTPException: missing})
     page.router.redirect_slashes = False
@@ -78,8 +78,6 @@ def _room(request: Request) -> Response:
         samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
         default=AUTO,
         plain=PLAIN,
-        adaptive=ADAPTIVE,
-        guesses=list(SPREADS),
         shapes={name: words for name, (_, words) in SHAPES.items()},
         letters_max=PAINTED_LETTERS_MAX,
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dproo.alphabet.axis import PeriodRange
 from dproo.alphabet.codebook import CodeBook
 from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.codebooks.draft import PROFILE, draft_codebook
-from dproo.codebooks.overview import overview
+from dproo.codebooks.overview import line_of
 from dproo.core.arguments import refusal, whole
 from dproo.core.percent import percent
 from dproo.mechanisms import REPLACE
@@ -21,7 +22,7 @@ from dproo.web.source import FIELDS, Source, texts_of
 
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _MOST_FIELDS = 1000
-_MOST_YEARS = 200
+_MOST_DAYS = 10**6
 
 Fields = Mapping[str, Any]
 
@@ -63,17 +64,18 @@ def preview(form: Fields) -> dict[str, Any]:
     """
     descriptor = _confirmed(form)
     lines = [_line(descriptor, field) for field in descriptor["schema"]["fields"]]
-    found: CodeBook | None = None
+    is_clean = not any(line["error"] for line in lines)
     wrong = ""
-    try:
-        found = CodeBook.of(descriptor)
-        Network.wired("auto", found.parents, found.sizes)
-    except (TypeError, ValueError) as error:
-        wrong = str(error)
+    if is_clean:
+        try:
+            found = book_of(descriptor)
+            Network.wired("auto", found.parents, found.sizes)
+        except (TypeError, ValueError) as error:
+            wrong = str(error)
     return {
         "columns": lines,
-        "error": wrong if all(not line["error"] for line in lines) else "",
-        "codebook_sha256": found.digest if found and not wrong else None,
+        "error": wrong,
+        "is_complete": is_clean and not wrong,
         "codebook": {"$schema": PROFILE, **descriptor},
     }
 
@@ -81,18 +83,32 @@ def preview(form: Fields) -> dict[str, Any]:
 def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
     """Return how many values one column has, the first of them, and what any other cell is."""
     schema = {**descriptor["schema"], "fields": [{**field, "parents": []}]}
-    alone = {**descriptor, "schema": schema}
     try:
-        (found,) = CodeBook.of(alone).fields
-        (line,) = overview(alone).lines
+        (found,) = CodeBook.of({**descriptor, "schema": schema}).fields
     except (TypeError, ValueError) as error:
         wrong = str(error).removeprefix("schema.fields[0]").lstrip(".: ")
         return {"column": field.get("name"), "k": None, "values": "", "rest": "", "error": wrong}
     rest = f"anything else is “{found.other}”"
     if found.outside is not None:
         rest = f"anything else counts as {found[found.outside]}"
-    told = {"k": line.k, "values": line.shown, "rest": rest, "error": ""}
-    return {"column": line.column, **told}
+    line = line_of(found)
+    return {"column": line.column, "k": line.k, "values": line.shown, "rest": rest, "error": ""}
+
+
+def book_of(descriptor: dict[str, Any]) -> CodeBook:
+    """Return a code book whose days can be listed in a moment, as a release does.
+
+    Raises:
+        ValueError: it is none, or its columns have too many days.
+    """
+    book = CodeBook.of(descriptor)
+    days = sum(field.axis.listed for field in book.fields if isinstance(field.axis, PeriodRange))
+    if days > _MOST_DAYS:
+        raise ValueError(
+            f"columns of days must have at most {_MOST_DAYS:,} together, got {days:,}."
+            " Give months or years instead."
+        )
+    return book
 
 
 def row_plan(form: Fields) -> dict[str, Any]:
@@ -103,17 +119,20 @@ def row_plan(form: Fields) -> dict[str, Any]:
     if not (isinstance(n, str) and n.isascii() and n.isdigit() and len(n) <= 15):
         raise ValueError(refusal("n", "be an integer", n))
     answer = plan_row(
-        _confirmed(form),
+        book_of(_confirmed(form)),
         n=whole("n", int(n), at_least=1),
         epsilon=form.get("epsilon", ""),
         network=form.get("network") or "auto",
         neighbours=form.get("neighbours") or REPLACE,
+        is_searched=False,
     )
     warnings = epsilon_warnings(answer.epsilon)
     if answer.alpha is None or answer.alpha > POOR:
         warnings.append("The row may be poor: use more records, a larger ε, or fewer values.")
     told = {"sentence": _sentence(answer, form), "limits": _limits(answer), "warnings": warnings}
-    return row_plan_object(answer) | told
+    shown = row_plan_object(answer) | told
+    del shown["parents"]  # not searched for
+    return shown
 
 
 def _sentence(answer: RowPlan, form: Fields) -> str:
@@ -144,7 +163,7 @@ def fits(form: Fields, folder: Folder) -> dict[str, Any]:
     source = Source.of(texts, folder)
     found = check(
         source.data,
-        codebook=_confirmed(form),
+        codebook=book_of(_confirmed(form)),
         table=source.table,
         delimiter=source.layout.delimiter,
         encoding=source.layout.encoding,
@@ -170,22 +189,7 @@ def descriptor_of(form: Fields) -> dict[str, Any]:
         raise ValueError("codebook must be an object with schema.fields, a list of columns.")
     if len(fields) > _MOST_FIELDS:
         raise ValueError(f"codebook must have at most {_MOST_FIELDS} columns.")
-    for field in fields:
-        _require_span(field)
     return book
-
-
-def _require_span(field: dict[str, Any]) -> None:
-    """Raise if a column lists the days of many years one by one."""
-    bounds = field.get("constraints")
-    if field.get("type") != "date" or not isinstance(bounds, dict):
-        return
-    first, last = (str(bounds.get(end))[:4] for end in ("minimum", "maximum"))
-    if first.isdecimal() and last.isdecimal() and int(last) - int(first) > _MOST_YEARS:
-        raise ValueError(
-            f"column {field.get('name')!r} must span at most {_MOST_YEARS} years of days."
-            " Give months or years instead."
-        )
 
 
 def _confirmed(form: Fields) -> dict[str, Any]:

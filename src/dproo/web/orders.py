@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.alphabet.codebook import CodeBook
 from dproo.core.amounts import charge_of
 from dproo.core.arguments import refusal
 from dproo.core.exact import parse_epsilon
@@ -23,13 +24,18 @@ from dproo.releases.execute import Release, execute
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.statement import Statement
-from dproo.web.codebook import descriptor_of
+from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of
 
 ALPHABET_MAX = 64 << 20
 SAVED_AS = "codebook.json"
 """What the page calls a code book that it saves."""
+
+VALUES = "values.txt"
+"""What a command calls the values that were written into the page."""
+
+_SHOWN = 80
 
 RELATIONS = {
     REPLACE: "the number of records is public",
@@ -38,7 +44,7 @@ RELATIONS = {
 
 _FIELDS = (
     *FIELDS,
-    *("column", "alphabet", "sampler", "guess", "network", "person", "epsilon", "purpose"),
+    *("column", "alphabet", "sampler", "network", "person", "epsilon", "purpose"),
 )
 
 
@@ -52,6 +58,7 @@ class Order:
         texts: the fields of the form as they were written.
         account: the budget to charge, as it stands.
         ledger: the ledger that holds it.
+        values: the possible values, where they were written out.
     """
 
     request: SampleRequest | RowRequest
@@ -59,6 +66,7 @@ class Order:
     texts: dict[str, str] = field(repr=False)
     account: Budget
     ledger: Ledger
+    values: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
@@ -89,6 +97,7 @@ class Order:
             texts=texts,
             account=account,
             ledger=book,
+            values=tuple(values_of(texts["alphabet"], folder)),
         )
         refuse_data_as_letters(order.request.counted_alphabets, book)
         if order.charge > account.left:
@@ -121,13 +130,14 @@ class Order:
         match self.request:
             case RowRequest(codebook=book):
                 names = ", ".join(book.columns)
-                return f"One row of {len(book.columns)} columns ({names}) of {self.source.where}"
+                columns = "1 column" if len(book.columns) == 1 else f"{len(book.columns)} columns"
+                return f"One row of {columns} ({names}) of {self.source.where}"
             case SampleRequest() as request:
-                guess = f" (guess: {request.guess})" if request.guess else ""
                 return (
                     f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
-                    f" {request.alphabet.k:,} possible values ({self.texts['alphabet']}), by"
-                    f" {request.chosen}{guess}"
+                    f" {request.alphabet.k:,} possible values"
+                    f" ({shorten(self.texts['alphabet'], _SHOWN, placeholder=' …')}), by"
+                    f" {request.chosen}"
                 )
 
     @property
@@ -141,8 +151,9 @@ class Order:
         if isinstance(self.request, RowRequest):
             given |= {"codebook": SAVED_AS, "network": texts["network"]}
         else:
-            given |= {name: texts[name] for name in ("column", "alphabet")}
-            given |= {"sampler": self.request.chosen, "guess": self.request.guess or ""}
+            given["column"] = texts["column"]
+            given["alphabet"] = VALUES if self.values else texts["alphabet"]
+            given["sampler"] = self.request.chosen
         given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
         if account.records_per_person > 1:
@@ -151,7 +162,11 @@ class Order:
         given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
         named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
-        return " ".join(["dproo sample", named, *options])
+        command = " ".join(["dproo sample", named, *options])
+        if not self.values:
+            return command
+        lines = " ".join(map(shlex.quote, self.values))
+        return f"printf '%s\\n' {lines} > {VALUES}\n{command}"
 
     def release(self, folder: Folder) -> Release:
         """Charge, read and draw, for exactly the request that was shown.
@@ -175,11 +190,11 @@ class Order:
 
 
 def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
-    for name in ("column", "alphabet", "guess"):
+    for name in ("column", "alphabet"):
         if texts[name]:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
     return RowRequest(
-        codebook=CodeBook.of(descriptor),
+        codebook=book_of(descriptor),
         network=texts["network"] or "auto",  # type: ignore[arg-type] # checked by the request
         **common,
     )
@@ -193,7 +208,6 @@ def _value(
     return SampleRequest(
         alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
         sampler=texts["sampler"],
-        guess=texts["guess"] or None,
         **common,
     )
 
@@ -212,20 +226,38 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
         ) from None
 
 
+def values_of(text: str, folder: Folder) -> list[str]:
+    """Return the values that a text lists between commas; none if it names a file, or bins."""
+    if "," not in text or Alphabet.spelled(text) or _file_of(text, folder):
+        return []
+    return [value for part in text.split(",") if (value := part.strip())]
+
+
+def _file_of(text: str, folder: Folder) -> tuple[Path, str | None] | None:
+    """Return the file of possible values that a text names, and its column if it names one."""
+    name, _, column = text.rpartition(":")
+    for file, part in ((text, None), (name, column)):
+        with suppress(ValueError):
+            return folder.find("alphabet", file), part
+    return None
+
+
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
     """Return the public letters; a file of them must be in the folder and not be the data."""
     if not text:
-        raise ValueError("alphabet must be given: a file of possible values, a range or bins.")
+        raise ValueError("alphabet must be given: values, a file of them, a range or bins.")
     spelled = Alphabet.spelled(text)
     if spelled is not None:
         return spelled
-    name, colon, column = text.rpartition(":")
-    try:
-        path, column = folder.find("alphabet", text), ""
-    except ValueError:
-        if not colon:
-            raise
-        path = folder.find("alphabet", name)
+    if values := values_of(text, folder):
+        return Alphabet.of(values)
+    found = _file_of(text, folder)
+    if found is None:
+        raise ValueError(
+            refusal("alphabet", "be a file in the allowed folder", text)
+            + " Or list the possible values, separated by commas."
+        )
+    path, column = found
     protected = [folder.find("data", listed) for listed in folder.list(*SUFFIXES, most=None)]
     protected += [data] if isinstance(data, Path) else []
     if any(path.samefile(file) for file in protected):
@@ -235,4 +267,4 @@ def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
         )
     if path.stat().st_size > ALPHABET_MAX:
         raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
-    return Alphabet.read(path, column=column or None)
+    return Alphabet.read(path, column=column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dproo.analysis.certificate import certify
@@ -17,6 +17,7 @@ from dproo.report import (
     law_object,
     table_object,
 )
+from dproo.web.codebook import preview, row_plan
 from dproo.web.curves import curve
 
 PAINTED_LETTERS_MAX = 26
@@ -137,3 +138,20 @@ def _parameters(fields: Fields, *required: str) -> dict[str, Any]:
         else:
             known[name] = text
     return known
+
+
+BY_ADDRESS: dict[str, Callable[[Fields], dict[str, Any]]] = {
+    "plan": plan_answer,
+    "curve": curve_answer,
+    "certify": certify_answer,
+    "tables": tables_answer,
+    "shape": shape_answer,
+}
+BY_OBJECT: dict[str, Callable[[Fields], dict[str, Any]]] = {
+    "law": law_answer,
+    "draws": draws_answer,
+    "codebook": preview,
+    "row-plan": row_plan,
+}
+ANSWERS = BY_ADDRESS | BY_OBJECT
+"""Every public question, by its name: what a worker is asked."""

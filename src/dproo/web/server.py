@@ -15,6 +15,7 @@ from dproo.web.application import application
 from dproo.web.connection import Connection
 from dproo.web.door import Door
 from dproo.web.folder import Folder
+from dproo.web.pool import Pool
 
 HOST = "127.0.0.1"
 ACCEPTED_AT_ONCE = 32
@@ -31,9 +32,14 @@ class _Server(uvicorn.Server):
     """
 
     def __init__(
-        self, config: uvicorn.Config, announce: Callable[[], None], tell: Callable[[str], None]
+        self,
+        config: uvicorn.Config,
+        pool: Pool,
+        announce: Callable[[], None],
+        tell: Callable[[str], None],
     ) -> None:
         super().__init__(config)
+        self._pool = pool
         self._announce = announce
         self._tell = tell
 
@@ -41,10 +47,12 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(QUEUE)
+        self._pool.start()
         self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         forget_questions()
+        self._pool.stop()
         if is_changing():
             self._tell("A release is still running. dproo serve ends when it is recorded.")
         await super().shutdown(sockets)
@@ -77,10 +85,10 @@ def serve(
     except OSError:
         raise ValueError(refusal("port", "be free on this machine", port)) from None
     with listener:
-        door = Door(f"http://{HOST}:{listener.getsockname()[1]}")
+        door, pool = Door(f"http://{HOST}:{listener.getsockname()[1]}"), Pool()
         server = _Server(
             uvicorn.Config(
-                application(folder=allowed, ledger=ledger, door=door),
+                application(folder=allowed, ledger=ledger, door=door, pool=pool),
                 http=Connection,
                 backlog=ACCEPTED_AT_ONCE,
                 ws="none",
@@ -91,6 +99,7 @@ def serve(
                 server_header=False,
                 proxy_headers=False,
             ),
+            pool,
             lambda: announce(door),
             tell,
         )

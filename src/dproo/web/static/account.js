@@ -87,16 +87,8 @@ export function showAccount(place, account, refuse) {
     make(row, "td", {}, fate(entry, account.since));
     const cell = make(row, "td");
     if (!entry.is_recorded) continue;
-    const button = make(
-      cell,
-      "button",
-      {
-        type: "button",
-        class: "link",
-        "aria-label": `Download the receipt of entry ${entry.entry}`,
-      },
-      "download",
-    );
+    const label = `Download the receipt of entry ${entry.entry}`;
+    const button = make(cell, "button", { type: "button", class: "link", "aria-label": label }, "download");
     button.addEventListener("click", () => download(entry.entry).catch(refuse));
   }
 }

@@ -4,12 +4,19 @@ import { find, forget } from "./key.js";
 
 const key = await find(); // without one a room does not begin
 const changes = new BroadcastChannel("dproo-ledger");
+const tab = crypto.randomUUID();
+const lost = document.getElementById("lost");
+let places = 0;
 
-/** Ask for one object; a refusal is an Error whose message is the server's sentence. */
+/**
+ * Ask for one object; a refusal is an Error whose message is the server's sentence. The signal
+ * names the place that waits: the server drops the question before of the same place.
+ */
 export async function ask(path, { query, body, signal } = {}) {
   const address = `/api/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
   const headers = { "Dproo-Key": key };
   const options = { headers, signal };
+  if (signal?.place) headers["Dproo-Place"] = `${tab}.${signal.place}`;
   if (body) {
     headers["Content-Type"] = "application/json";
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
@@ -19,8 +26,10 @@ export async function ask(path, { query, body, signal } = {}) {
     answer = await fetch(address, options);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Error("The server does not answer: was dproo serve ended?");
+    lost.hidden = false;
+    throw new Error(lost.textContent);
   }
+  lost.hidden = true;
   if (answer.status === 403) forget();
   const object = await answer.json();
   if (!answer.ok) throw new Error(object.error);
@@ -38,8 +47,10 @@ const PATIENCE = 300;
 export function latest(action, { show, refuse, place, wait = 100 }) {
   let timer;
   let running;
+  const here = ++places;
   const run = async () => {
     const mine = new AbortController();
+    mine.signal.place = here;
     running = mine;
     const late = setTimeout(() => place?.setAttribute("aria-busy", "true"), PATIENCE);
     try {

@@ -1,6 +1,6 @@
 // Histograms to read: a law letter by letter, draws that fall on it, the datasets of a witness.
 
-import { Tip, bar, draw, line, make, onPointer, onWidth, scale, words } from "./drawing.js";
+import { Tip, bar, draw, line, make, onReading, onWidth, scale, words } from "./drawing.js";
 import { shown } from "./fields.js";
 
 /** Return the name of a possible value. */
@@ -52,19 +52,7 @@ export function lawChart(container, { height = 164 } = {}) {
     svg.setAttribute("aria-valuenow", Math.max(cursor, 0));
     svg.setAttribute("aria-valuetext", reading(Math.max(cursor, 0)));
     const under = (event) => Math.floor((event.clientX - svg.getBoundingClientRect().left) / wide);
-    onPointer(svg, (event) => read(under(event)), leave);
-    svg.addEventListener("keydown", (event) => {
-      const moves = {
-        ArrowLeft: cursor - 1,
-        ArrowRight: cursor + 1,
-        Home: 0,
-        End: inner.length - 1,
-      };
-      if (event.key in moves) read(moves[event.key]);
-      else if (event.key === "Escape") leave();
-      else return;
-      event.preventDefault();
-    });
+    onReading(svg, { at: () => cursor, last: inner.length - 1, under, read, leave });
     if (hadFocus) svg.focus();
     if (cursor >= 0) read(cursor);
   }
@@ -78,12 +66,8 @@ export function lawChart(container, { height = 164 } = {}) {
 
   function read(i) {
     cursor = Math.max(0, Math.min(state.inner.length - 1, i));
-    tip.show(
-      tops[cursor].x,
-      Math.max(tops[cursor].y, 30),
-      `value ${letter(cursor)}`,
-      rows(cursor),
-    );
+    const { x, y } = tops[cursor];
+    tip.show(x, Math.max(y, 30), `value ${letter(cursor)}`, rows(cursor));
     svg.setAttribute("aria-valuenow", cursor);
     svg.setAttribute("aria-valuetext", reading(cursor));
   }

@@ -21,6 +21,10 @@ export class Builder {
       },
     });
     find("network").addEventListener("change", () => this.edited());
+    find("tick-all").addEventListener("change", ({ target }) => {
+      for (const column of this.columns) column.isTicked = target.checked;
+      this.edited();
+    });
     find("save-book").addEventListener("click", () => save(this.found.codebook, FILE));
     find("open-book").addEventListener("change", ({ target }) => {
       this.open(target.files[0]);
@@ -43,6 +47,8 @@ export class Builder {
   offer({ columns, codebook }, kept) {
     this.head = codebook;
     find("columns").replaceChildren();
+    find("columns-left").textContent = "";
+    find("tick-all").checked = false;
     this.columns = columns.map((column) => new Column(find("columns"), column, () => this.edited()));
     if (kept) this.take(kept);
     this.edited();
@@ -73,7 +79,9 @@ export class Builder {
 
   edited() {
     const names = this.ticked.map(({ name }) => name);
-    for (const column of this.columns) column.offer(names, this.isDeclared);
+    for (const column of this.ticked) column.offer(names, this.isDeclared);
+    find("tick-all").indeterminate = names.length > 0 && names.length < this.columns.length;
+    find("tick-all").checked = names.length > 0 && names.length === this.columns.length;
     find("wiring").hidden = names.length < 2;
     this.found = null;
     find("save-book").disabled = true;
@@ -85,7 +93,7 @@ export class Builder {
   show(found) {
     found.columns.forEach((line, i) => this.ticked[i]?.tell(line));
     notice(find("book-refused"), found.error);
-    this.found = found.codebook_sha256 ? found : null;
+    this.found = found.is_complete ? found : null;
     find("save-book").disabled = !this.found;
     this.changed();
   }
@@ -106,7 +114,7 @@ export class Builder {
     const { draft: _, ...head } = book;
     this.head = { ...head, schema };
     const unknown = fields.filter(({ name }) => !this.columns.some((one) => one.name === name));
-    for (const column of this.columns) column.tick.checked = false;
+    for (const column of this.columns) column.isTicked = false;
     for (const field of fields) this.columns.find(({ name }) => name === field.name)?.take(field);
     if (fields.some(({ parents }) => parents?.length)) find("network").value = "declared";
     for (const column of this.columns) column.show({ isQuiet: true });

@@ -39,7 +39,14 @@ export class Column {
     const label = make(head, "label", { class: "tick" });
     this.tick = make(label, "input", { type: "checkbox", autocomplete: "off" });
     make(label, "b", {}, name);
-    this.preview = make(head, "span", { class: "hint preview", id: `${id}-preview` });
+    this.preview = make(head, "span", { class: "hint preview", id: `${id}-preview`, role: "status" });
+    Object.assign(this, { id, start: values });
+    this.root.addEventListener("input", () => this.show());
+  }
+
+  /** Make the editors, when the column is ticked for the first time: a table may have hundreds. */
+  make() {
+    const { id } = this;
     this.body = make(this.root, "div", { class: "column-body" });
     const row = make(this.body, "div", { class: "row roomy" });
     const way = make(row, "div", { class: "field" });
@@ -48,15 +55,13 @@ export class Column {
     for (const [key, words] of Object.entries(WAYS))
       make(this.way, "option", { value: key }, words);
     this.way.lastChild.hidden = true;
-    this.way.value = values.length ? "list" : (BY_TYPE[type] ?? "list");
+    this.way.value = this.start.length ? "list" : (BY_TYPE[this.type] ?? "list");
     const parents = make(row, "div", { class: "field", "data-parents": "" });
+    parents.hidden = true;
     make(parents, "label", { for: `${id}-parent` }, "Depends on");
     this.parent = make(parents, "select", { id: `${id}-parent`, autocomplete: "off" });
     this.makeEditors(make(this.body, "div", { class: "row roomy" }), id);
-    this.controls.list.value = joined(values);
-    this.wrong = make(this.body, "p", { class: "wrong", role: "alert", id: `${id}-wrong` });
-    this.root.addEventListener("input", () => this.show());
-    this.show({ isQuiet: true });
+    this.controls.list.value = joined(this.start);
   }
 
   makeEditors(row, id) {
@@ -97,24 +102,34 @@ export class Column {
     return this.tick.checked;
   }
 
+  set isTicked(isTicked) {
+    this.tick.checked = isTicked;
+    this.show({ isQuiet: true });
+  }
+
   /** Show what belongs to the chosen way, and tell that something has changed. */
   show({ isQuiet = false } = {}) {
-    this.body.hidden = !this.isTicked;
-    for (const field of this.body.querySelectorAll("[data-way]"))
-      field.hidden = field.dataset.way !== this.way.value;
+    if (this.isTicked && !this.body) this.make();
+    if (this.body) {
+      this.body.hidden = !this.isTicked;
+      for (const field of this.body.querySelectorAll("[data-way]"))
+        field.hidden = field.dataset.way !== this.way.value;
+    }
+    if (!this.isTicked) this.tell();
     if (!isQuiet) this.changed();
   }
 
-  /** Offer the other columns as what this one depends on. */
+  /** Offer the other columns as what this one depends on, where that is declared. */
   offer(names, isDeclared) {
+    this.parent.closest("[data-parents]").hidden = !isDeclared;
+    if (!isDeclared) return;
     const held = this.parent.value || this.field?.parents?.join("\n") || "";
-    this.parent.replaceChildren();
-    make(this.parent, "option", { value: "" }, "nothing");
-    for (const name of names) if (name !== this.name) make(this.parent, "option", { value: name }, name);
-    if (held.includes("\n")) make(this.parent, "option", { value: held }, held.replaceAll("\n", ", "));
+    const others = names.filter((name) => name !== this.name);
+    const made = [["", "nothing"], ...others.map((name) => [name, name])];
+    if (held.includes("\n")) made.push([held, held.replaceAll("\n", ", ")]);
+    this.parent.replaceChildren(...made.map(([value, text]) => new Option(text, value)));
     this.parent.value = held;
     if (this.parent.selectedIndex < 0) this.parent.value = "";
-    this.parent.closest("[data-parents]").hidden = !isDeclared;
   }
 
   /** Return the field of the code book, with its parents if they are declared. */
@@ -163,7 +178,7 @@ export class Column {
     const { categories, bins, constraints = {}, type } = field;
     this.field = field;
     this.type = type ?? this.type;
-    this.tick.checked = true;
+    this.isTicked = true;
     const known = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
     const isPlain = Object.keys(field).every((key) => known.has(key));
     const isTexts = Array.isArray(categories) && categories.every((one) => typeof one !== "object");
@@ -185,26 +200,24 @@ export class Column {
     }
   }
 
-  /** Show how many values the server has found, or what is wrong. */
+  /** Show how many values the server has found, or what is wrong, in the same line. */
   tell({ k, values, rest, error } = {}) {
-    const many = k ? k.toLocaleString("en") : "";
-    this.preview.textContent = k ? `k = ${many} possible values: ${values}; ${rest}` : "";
     const isEmpty = !Object.values(this.controls).some(
       (control) => !control.closest("[hidden]") && control.value.trim(),
     );
-    this.wrong.textContent = error && !isEmpty ? error : "";
-    this.wrong.hidden = !this.wrong.textContent;
+    const wrong = error && !isEmpty ? error : "";
+    const found = k ? `k = ${k.toLocaleString("en")} possible values: ${values}; ${rest}` : "";
+    this.preview.textContent = wrong || found;
+    this.preview.classList.toggle("wrong", Boolean(wrong));
     for (const control of Object.values(this.controls)) {
-      control.toggleAttribute("aria-invalid", !this.wrong.hidden);
+      if (wrong) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
     }
   }
 
   /** Put the focus where something is wrong or missing. */
   focus(sentence) {
-    if (sentence) {
-      this.wrong.textContent = sentence;
-      this.wrong.hidden = false;
-    }
+    if (sentence) this.tell({ error: sentence });
     const shown = Object.values(this.controls).find((control) => control.checkVisibility());
     (shown ?? this.way).focus();
   }

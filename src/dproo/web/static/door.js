@@ -3,13 +3,18 @@
 import { find, keep } from "./key.js";
 
 const door = document.getElementById("door");
-const token = location.hash.slice(1);
-history.replaceState(null, "", "/");
 
-if (token) {
+/** Send the token of a link, also of one that is pasted while this tab waits for a key. */
+function enter() {
+  const token = location.hash.slice(1);
+  history.replaceState(null, "", "/");
   door.elements.token.value = token;
-  door.submit();
-} else {
+  if (token) door.submit();
+  return Boolean(token);
+}
+
+addEventListener("hashchange", enter);
+if (!enter()) {
   if (door.dataset.key) keep(door.dataset.key);
   await find();
   location.replace("/release");

@@ -89,12 +89,26 @@ export function onWidth(container, redraw) {
   return () => width && redraw(width);
 }
 
-/** Call `read` with each event over `element`, and `leave` when it is left; a touch stays. */
-export function onPointer(element, read, leave) {
-  element.addEventListener("pointerdown", read);
-  element.addEventListener("pointermove", read);
-  element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
-  element.addEventListener("blur", leave);
+/**
+ * Let a chart be read by pointer and by arrow keys; a touch stays. `read` takes a place up to
+ * `last`: the one `under` an event, or beside the one that the cursor is `at`.
+ */
+export function onReading(chart, { at, last, under, read, leave, take }) {
+  const point = (event) => read(under(event));
+  chart.addEventListener("pointerdown", point);
+  chart.addEventListener("pointermove", point);
+  chart.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
+  chart.addEventListener("blur", leave);
+  chart.addEventListener("keydown", (event) => {
+    const [before, after] = [at() - 1, at() + 1];
+    const sides = { ArrowLeft: before, ArrowDown: before, ArrowRight: after, ArrowUp: after };
+    const moves = { ...sides, Home: 0, End: last };
+    if (event.key in moves) read(moves[event.key]);
+    else if (event.key === "Enter" && take) take();
+    else if (event.key === "Escape") leave();
+    else return;
+    event.preventDefault();
+  });
 }
 
 /** A small box of names and values beside a point of a chart. */

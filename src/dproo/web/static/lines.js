@@ -1,18 +1,7 @@
 // A line chart: one line a sampler, read by pointer or by arrow keys.
 
-import {
-  Tip,
-  decades,
-  draw,
-  line,
-  onPointer,
-  onWidth,
-  roundUp,
-  rounds,
-  scale,
-  words,
-} from "./drawing.js";
-import { shown, superscript } from "./fields.js";
+import { Tip, decades, draw, line, onReading, onWidth, roundUp, rounds, scale, words } from "./drawing.js";
+import { atMost, shown, superscript } from "./fields.js";
 
 const DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "12 4"];
 const LINE_HEIGHT = 15;
@@ -21,10 +10,11 @@ const FEW = 12;
 /**
  * Make a chart in `container`.
  *
- * axes: { label, height, x: { name, isLog, ends }, y: { isLog } }; `pick` is called with an x that a
- * person takes by a click or by Enter.
- * The chart's show takes { xs, series: [{ name, values }], chosen, at, reference, floor }; below
- * the floor, { name, values }, nothing can be.
+ * axes: { label, height, x: { name, isLog, ends }, y: { isLog, isShare } }; a share is written in
+ * percent. `pick` is called with an x that a person takes by a click or by Enter.
+ * The chart's show takes { xs, series: [{ name, values, hue }], chosen, at, reference, floor };
+ * below the floor, { name, values }, nothing can be. Whoever does not see the hue of a line sees
+ * its dashes, and its name at its end.
  */
 export function lineChart(container, axes, pick) {
   const tip = new Tip(container);
@@ -32,6 +22,10 @@ export function lineChart(container, axes, pick) {
   let state;
   let cursor = -1;
   let plot;
+  const told = axes.y.isShare ? (value) => (value === null ? "–" : atMost(value)) : shown;
+  const marked = axes.y.isShare ? (value) => `${axisText(value * 100)} %` : axisText;
+  const kindOf = ({ name, hue }) =>
+    `${hue === undefined ? "" : `hue-${hue}`} ${name === state.chosen ? `chosen ${state.kind ?? ""}` : ""}`;
   const redraw = onWidth(container, drawAt);
 
   function drawAt(width) {
@@ -43,7 +37,7 @@ export function lineChart(container, axes, pick) {
     const { xs, series, at, reference } = state;
     const height = width < 480 ? 280 : (axes.height ?? 320);
     const bottom = height - (axes.x.ends ? 52 : 40);
-    const box = { left: 50, right: width - 70, top: 14, bottom, width, height };
+    const box = { left: 56, right: width - 78, top: 14, bottom, width, height };
     const [low, high] = extent(series, reference, axes.y.isLog);
     const x = scale([xs[0], xs.at(-1)], [box.left, box.right], axes.x.isLog);
     const y = scale([low, high], [box.bottom, box.top], axes.y.isLog);
@@ -87,7 +81,7 @@ export function lineChart(container, axes, pick) {
     const [first, last] = [state.xs[0], state.xs.at(-1)];
     for (const value of axes.y.isLog ? decades(low, high) : rounds(high)) {
       line(svg, "grid", [box.left, y(value)], [box.right, y(value)]);
-      words(svg, "", [box.left - 8, y(value) + 4], "end", axisText(value));
+      words(svg, "", [box.left - 8, y(value) + 4], "end", marked(value));
     }
     const ticks = axes.x.isLog ? decades(first, last) : rounds(last, { isWhole: true });
     for (const value of ticks) {
@@ -111,23 +105,24 @@ export function lineChart(container, axes, pick) {
       ...numbered.filter(isChosen),
     ]) {
       draw(svg, "path", {
-        class: isChosen(one) ? `curve chosen ${state.kind ?? ""}` : "curve",
+        class: `curve ${kindOf(one)}`,
         d: path(xs, one.values, plot.x, plot.bounded),
-        "stroke-dasharray": isChosen(one) ? "none" : DASHES[one.i % DASHES.length],
+        "stroke-dasharray": isChosen(one) ? "none" : DASHES[(one.hue ?? one.i) % DASHES.length],
       });
-      if (xs.length <= FEW) one.values.forEach((value, i) => drawPoint(svg, one.name, i, value));
+      if (xs.length <= FEW) one.values.forEach((value, i) => drawPoint(svg, one, i, value));
     }
   }
 
-  function drawPoint(parent, name, i, value) {
-    const kind = name === state.chosen ? `point chosen ${state.kind ?? ""}` : "point";
-    draw(parent, "circle", { class: kind, cx: plot.x(state.xs[i]), cy: plot.bounded(value), r: 4 });
+  function drawPoint(parent, one, i, value) {
+    const [cx, cy] = [plot.x(state.xs[i]), plot.bounded(value)];
+    draw(parent, "circle", { class: `point ${kindOf(one)}`, cx, cy, r: 4 });
   }
 
   function drawLabels() {
     const labels = state.series
-      .filter(({ values }) => values.at(-1) !== null)
-      .map(({ name, values }) => ({ name, at: plot.bounded(values.at(-1)) }))
+      .map((one) => ({ ...one, last: one.values.findLast((value) => value !== null) }))
+      .filter(({ last }) => last !== undefined)
+      .map(({ name, hue, last }) => ({ name, hue, at: plot.bounded(last) }))
       .sort((one, other) => one.at - other.at);
     // Push apart downwards, then back up from the bottom, so that no two overlap.
     labels.forEach((one, i) => {
@@ -138,7 +133,9 @@ export function lineChart(container, axes, pick) {
       one.at = Math.min(one.at, floor);
       floor = one.at - LINE_HEIGHT;
       const kind = one.name === state.chosen ? `accent ${state.kind ?? ""}` : "";
-      words(svg, kind, [plot.box.right + 7, one.at + 4], "start", one.name);
+      const { right } = plot.box;
+      line(svg, `stub ${kindOf(one)}`, [right + 4, one.at], [right + 12, one.at]);
+      words(svg, kind, [right + 15, one.at + 4], "start", one.name);
     }
   }
 
@@ -151,12 +148,12 @@ export function lineChart(container, axes, pick) {
       line(svg, "reference", [box.left, level], [box.right, level]);
       words(svg, "strong", [box.right, level - 6], "end", reference.name);
     }
-    const marked = series.find(({ name }) => name === chosen);
-    const value = at && marked ? between(xs, marked.values, at, axes.x.isLog) : null;
+    const followed = series.find(({ name }) => name === chosen);
+    const value = at && followed ? between(xs, followed.values, at, axes.x.isLog) : null;
     if (value === null) return;
     const [across, level] = [x(at), bounded(value)];
     line(svg, "guide", [across, level], [across, box.bottom], { "stroke-dasharray": "2 3" });
-    draw(svg, "circle", { class: "here", cx: across, cy: level, r: 7 });
+    draw(svg, "circle", { class: `here ${kindOf(followed)}`, cx: across, cy: level, r: 7 });
   }
 
   function read(i) {
@@ -166,10 +163,11 @@ export function lineChart(container, axes, pick) {
     marks.replaceChildren();
     line(marks, "guide", [x(xs[cursor]), box.top], [x(xs[cursor]), box.bottom]);
     const rows = [];
-    for (const { name, values } of series) {
-      const value = values[cursor] ?? null;
-      rows.push({ name, value: shown(value), isChosen: name === chosen, order: value ?? -1 });
-      if (value !== null) drawPoint(marks, name, cursor, value);
+    for (const one of series) {
+      const { name } = one;
+      const value = one.values[cursor] ?? null;
+      rows.push({ name, value: told(value), isChosen: name === chosen, order: value ?? -1 });
+      if (value !== null) drawPoint(marks, one, cursor, value);
     }
     rows.sort((one, other) => other.order - one.order);
     const title = `${axes.x.name} = ${shown(xs[cursor])}`;
@@ -179,7 +177,7 @@ export function lineChart(container, axes, pick) {
   }
 
   function reading(i) {
-    const values = state.series.map(({ name, values: all }) => `${name} ${shown(all[i] ?? null)}`);
+    const values = state.series.map(({ name, values: all }) => `${name} ${told(all[i] ?? null)}`);
     return `${axes.x.name} ${shown(state.xs[i])}: ${values.join(", ")}`;
   }
 
@@ -202,25 +200,10 @@ export function lineChart(container, axes, pick) {
       const distances = state.xs.map((value) => Math.abs(plot.x(value) - left));
       return distances.indexOf(Math.min(...distances));
     };
-    onPointer(svg, (event) => read(under(event)), leave);
+    const at = () => (cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]));
+    const last = state.xs.length - 1;
+    onReading(svg, { at, last, under, read, leave, take: () => cursor >= 0 && take(cursor) });
     svg.addEventListener("click", (event) => take(under(event)));
-    svg.addEventListener("keydown", (event) => {
-      const start = cursor >= 0 ? cursor : nearest(state.xs, state.at ?? state.xs[0]);
-      const [before, after] = [start - 1, start + 1];
-      const ends = { Home: 0, End: state.xs.length - 1 };
-      const moves = {
-        ArrowLeft: before,
-        ArrowDown: before,
-        ArrowRight: after,
-        ArrowUp: after,
-        ...ends,
-      };
-      if (event.key in moves) read(moves[event.key]);
-      else if (event.key === "Enter" && cursor >= 0) take(cursor);
-      else if (event.key === "Escape") leave();
-      else return;
-      event.preventDefault();
-    });
   }
 
   return {

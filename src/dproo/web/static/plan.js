@@ -2,7 +2,6 @@
 
 import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
-import { copies } from "./copying.js";
 import { find, make } from "./drawing.js";
 import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
@@ -18,17 +17,21 @@ for (const field of controls.querySelectorAll("[data-name]")) {
 }
 let chosen = start.sampler ?? ""; // by default the one that is recommended
 const curves = {};
+const HUES = 6;
 
 const ends = ["better privacy", "better accuracy"];
 const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
-const chart = (id, label, height) =>
+const chart = (id, label, { height, isShare } = {}) =>
   lineChart(
     find(id),
-    { label, height, x: { name: "ε", isLog: true, ends }, y: { isLog: true } },
+    { label, height, x: { name: "ε", isLog: true, ends }, y: { isLog: true, isShare } },
     takeEpsilon,
   );
-const accuracy = chart("accuracy", "Worst-case accuracy alpha against epsilon", 390);
-const records = chart("records", "Records needed against epsilon");
+const charts = {
+  accuracy: chart("accuracy", "Draws that differ, at most, against epsilon", { height: 390, isShare: true }),
+  records: chart("records", "Records needed against epsilon"),
+};
+const known = { accuracy: ["n", "k"], records: ["k", "alpha"] };
 
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
 
@@ -65,39 +68,43 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
 const askCurve = (name, action, then = () => {}) =>
   latest(action, {
     show: (curve) => {
-      curves[name] = curve;
-      chartOf(name).fade(false);
+      curves[name] = { ...curves[name], ...curve };
+      charts[name].fade(false);
       showCurves();
       then();
     },
-    refuse: () => chartOf(name).fade(true),
-    place: find(name === "records" ? name : "accuracy"),
+    refuse: () => charts[name].fade(true),
+    place: find(name),
   });
-const askPart = (signal, ...known) => ask("curve", { query: given(...known, "epsilon"), signal });
-const askBest = askCurve("best", bestCurve);
-const askCurves = [
-  askCurve("exact", (signal) => askPart(signal, "n", "k"), () => askBest(0)),
-  askCurve("records", (signal) => askPart(signal, "k", "alpha")),
-];
+// First the samplers with a closed form, then the others, decade by decade.
+const askCurves = Object.keys(charts).map((name) => {
+  const askBest = askCurve(name, (signal) => bestCurve(name, signal));
+  const wanted = () => (name === "accuracy" || find("more").open) && askBest(0);
+  const asked = async (signal) => {
+    const curve = await ask("curve", { query: given(...known[name], "epsilon"), signal });
+    return { ...curve, best: {} };
+  };
+  return { askBest, wanted, ask: askCurve(name, asked, wanted) };
+});
 
-/** Return the curve of the sampler without a closed form, asked for decade by decade. */
-async function bestCurve(signal) {
+/** Return the curves of the samplers without a closed form, asked for decade by decade. */
+async function bestCurve(name, signal) {
   const sampler = find("accuracy").dataset.bound;
-  const asked = { ...given("n", "k", "epsilon"), sampler };
-  const { epsilon: xs } = curves.exact;
+  const query = { ...given(...known[name], "epsilon"), sampler };
+  const { epsilon: xs } = curves[name];
   const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
   const values = [];
   for (let decade = low; decade < high; decade++) {
-    const { series } = await ask("curve", { query: { ...asked, decade }, signal });
+    const { series } = await ask("curve", { query: { ...query, decade }, signal });
     values.splice(-1, 1, ...series[sampler]); // the last of one decade is the first of the next
   }
-  return { epsilon: xs, series: { [sampler]: values } };
+  return { best: { [sampler]: values } };
 }
 
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
-  askBest.stop();
-  for (const question of [...askAnswers, ...askCurves]) question(delay);
+  for (const { askBest } of askCurves) askBest.stop();
+  for (const question of [...askAnswers, ...askCurves.map((one) => one.ask)]) question(delay);
   keepChoices();
   showAll();
 }
@@ -154,27 +161,21 @@ function showSentence() {
     : `By ${recommended()}, which “auto” takes. ${reason}`;
 }
 
-const chartOf = (name) => (name === "records" ? records : accuracy);
+/** Return the lines of a chart; a sampler has the same hue in both. */
+function linesOf({ series, best }) {
+  const found = Object.entries({ ...series, ...best });
+  return found.map(([name, values], i) => ({ name, values, hue: i % HUES }));
+}
 
 function showCurves() {
   const at = value(fields.epsilon.value);
   const n = value(fields.n.value);
-  const lines = ({ series }) =>
-    Object.entries(series).map(([name, values]) => ({ name, values }));
-  if (curves.exact) {
-    const { epsilon: xs, limit } = curves.exact;
-    const isFitting = curves.best?.epsilon.length === xs.length;
-    const series = [...lines(curves.exact), ...(isFitting ? lines(curves.best) : [])];
-    const floor = { name: "no private sampler can be here", values: limit };
-    accuracy.show({ xs, series, chosen: followed(), at, floor });
-  }
-  if (curves.records) {
-    const reference = n > 0 ? { name: "your n", value: n } : undefined;
-    const series = lines(curves.records);
-    const isThere = series.some(({ name }) => name === followed());
-    const best = isThere ? followed() : "ls-roo";
-    records.show({ xs: curves.records.epsilon, series, chosen: best, at, reference });
-  }
+  const parts = {
+    accuracy: { floor: { name: "no private sampler can be here", values: curves.accuracy?.limit } },
+    records: { reference: n > 0 ? { name: "your n", value: n } : undefined },
+  };
+  for (const [name, curve] of Object.entries(curves))
+    charts[name].show({ xs: curve.epsilon, series: linesOf(curve), chosen: followed(), at, ...parts[name] });
 }
 
 function showAnswers() {
@@ -196,7 +197,7 @@ function showAnswers() {
         line,
         "td",
         { class: isPast(name) ? "number past" : "number" },
-        told[j] ? shownUp(told[j][name]) : "…",
+        told[j] ? written(name, told[j][name]) : "…",
       ),
     );
     make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
@@ -209,6 +210,9 @@ function showAnswers() {
     if (radio.value === focused) radio.focus();
   });
 }
+
+const written = (name, number) =>
+  name === "alpha" && number !== null ? atMost(number) : shownUp(number);
 
 function showMeaning() {
   find("meaning").replaceChildren("An observer’s odds about any one record change by at most a factor ");
@@ -231,5 +235,24 @@ function showRecipes() {
   ].join("\n");
 }
 
+/** Connect every button that names what it copies. */
+function copies() {
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    const title = button.textContent;
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copies);
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(source);
+        button.textContent = "Selected: copy it by keyboard";
+      }
+      setTimeout(() => (button.textContent = title), 1600);
+    });
+  }
+}
+
+find("more").addEventListener("toggle", () => curves.records && askCurves.at(-1).wanted());
 copies();
 changed(0);

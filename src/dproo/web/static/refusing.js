@@ -38,6 +38,7 @@ export function refuse(root, sentence, { rest, focuses = false } = {}) {
   const control = field?.querySelector("input, select, textarea");
   if (!control) {
     if (rest) notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
+    root.addEventListener("input", () => rest && notice(rest), { once: true });
     if (focuses) rest?.scrollIntoView({ block: "nearest" });
     return;
   }
@@ -46,6 +47,8 @@ export function refuse(root, sentence, { rest, focuses = false } = {}) {
   Object.assign(place, { className: "wrong", id: `${control.id}-wrong`, role: "alert" });
   place.textContent = told.replace(name, label);
   field.append(place);
+  place.style.top = `${control.offsetTop + control.offsetHeight + 4}px`; // it moves nothing
+  field.addEventListener("input", () => clear(field), { once: true });
   control.setAttribute("aria-invalid", "true");
   control.setAttribute("aria-errormessage", place.id);
   if (focuses) control.focus();

@@ -7,7 +7,7 @@ import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
 import { find, make } from "./drawing.js";
 import { grouped, meant, shown } from "./fields.js";
-import { networkChart } from "./network.js";
+import { showNetwork } from "./network.js";
 import { warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
@@ -22,13 +22,18 @@ if (start.sampler) find("sampler").value = start.sampler;
 if (start.what) document.querySelector(`[name=what][value=${start.what === "value" ? "value" : "row"}]`).checked = true;
 if (kept?.network) find("network").value = kept.network;
 
+const SOON = 150;
 const what = () => document.querySelector("[name=what]:checked").value;
 const privacy = find("step-privacy");
 let account;
 let isLooked = false;
+let hasLooked = Boolean(start.data);
+let keeping;
+let isReady = false; // before the files are there, nothing is kept
+let keptAt = 0;
+let looking = new AbortController();
 
 const builder = new Builder(changed);
-const chart = networkChart(find("network-chart"));
 const budget = budgetOf((found) => {
   account = found;
   changed();
@@ -54,13 +59,14 @@ const forecast = latest(
   {
     show: (plan) => {
       clear(privacy);
+      privacy.classList.remove("unforeseen");
       find("forecast").textContent = plan.sentence;
       find("forecast-limits").textContent = plan.limits;
       warn(find("warnings"), plan.warnings);
-      chart.show(plan);
+      showNetwork(find("network-steps"), plan);
     },
     refuse: (sentence) => {
-      hideForecast();
+      privacy.classList.add("unforeseen"); // what stands there answers another question
       refuse(privacy, sentence, { rest: find("refused") });
     },
   },
@@ -70,7 +76,7 @@ function hideForecast() {
   find("forecast").textContent = "";
   find("forecast-limits").textContent = "";
   warn(find("warnings"));
-  chart.show(null);
+  showNetwork(find("network-steps"));
 }
 
 /** Look for the columns of the data, by header and schema. */
@@ -78,9 +84,11 @@ async function look({ focuses = false } = {}) {
   withdrawAll();
   clear(find("step-data"));
   notice(find("data-refused"));
+  const { signal } = (looking = new AbortController());
   try {
     const { dataset: _, ...named } = dataOf();
-    const found = await ask("columns", { body: named });
+    const found = await ask("columns", { body: named, signal });
+    const isSame = kept?.data === named.data;
     isLooked = true;
     const from = found.from === "header" ? "the file’s header" : "its schema";
     const notes = found.notes.map((note) => ` ${note}`).join("");
@@ -93,20 +101,32 @@ async function look({ focuses = false } = {}) {
       find(id).replaceChildren();
       make(find(id), "option", { value: "" }, first);
       for (const { name } of found.columns) make(find(id), "option", { value: name }, name);
-      find(id).value = start[id] ?? "";
+      find(id).value = (isSame && start[id]) || "";
       if (find(id).selectedIndex < 0) find(id).value = "";
     }
-    builder.offer(found, kept?.data === named.data ? kept.book : null);
-    await budget.name(start.dataset && kept?.data === named.data ? start.dataset : found.dataset);
+    builder.offer(found, isSame ? kept.book : null);
+    await budget.name((isSame && start.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
   } catch (error) {
+    if (signal.aborted) return; // other data is looked at
     refuse(find("step-data"), error.message, { rest: find("data-refused"), focuses });
   }
 }
 
+/** Forget all that was said of other data. */
+function forget() {
+  for (const form of [find("budget-form"), privacy]) form.reset();
+  for (const id of ["alphabet", "delimiter", "encoding", "table"]) find(id).value = "";
+  for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
+  document.querySelector("[name=what]").checked = true;
+  for (const id of ["refused", "book-refused", "budget-refused"]) notice(find(id));
+  clear(find("main"));
+}
+
 /** Begin anew: the data is another one. */
 function withdrawAll() {
+  looking.abort();
   isLooked = false;
   account = undefined;
   budget.name("");
@@ -117,12 +137,13 @@ function withdrawAll() {
 
 function changed() {
   confirmation?.withdraw();
-  keepChoices();
+  // At once, but not for each of many changes: a browser lets an address change so often only.
+  clearTimeout(keeping);
+  if (Date.now() > keptAt + SOON) keepChoices();
+  else keeping = setTimeout(keepChoices, SOON);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = part.dataset.what !== what();
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
-  for (const field of document.querySelectorAll("[data-sampler]"))
-    field.hidden = field.dataset.sampler !== find("sampler").value;
   const isDescribed = what() === "row" ? builder?.found : find("column").value && find("alphabet").value;
   find("step-columns").hidden = !isLooked;
   if (!isLooked || account) find("step-budget").hidden = true;
@@ -132,7 +153,8 @@ function changed() {
 }
 
 function keepChoices() {
-  if (!builder) return;
+  if (!isReady) return;
+  keptAt = Date.now();
   const isFile = source() === "file";
   const text = (id) => find(id).value.trim();
   const choices = {
@@ -146,9 +168,10 @@ function keepChoices() {
     epsilon: meant(text("epsilon")),
     person: text("person"),
   };
-  const isWritten = isFile && builder.ticked.length;
-  const book = isWritten ? builder.book() : (kept?.book ?? null);
-  keep(choices, { data: choices.data || kept?.data, book, network: find("network").value });
+  const book = isFile && isLooked && builder.ticked.length ? builder.book() : null;
+  // Before the data was looked at, what was kept of it still stands.
+  const isKept = !isLooked && kept?.data === choices.data;
+  keep(choices, isKept ? kept : { data: choices.data, book, network: find("network").value });
 }
 
 /** Return the choices as the server takes them. */
@@ -163,7 +186,6 @@ function order() {
           column: find("column").value,
           alphabet: text("alphabet"),
           sampler: find("sampler").value,
-          guess: find("guess").closest("[hidden]") ? "" : find("guess").value,
         }),
     person: find("person").value,
     purpose: text("purpose"),
@@ -181,6 +203,7 @@ async function check({ codebook, source: kind, data, password, table, delimiter,
   throw new Error(found.refusals.join(" "));
 }
 
+addEventListener("beforeunload", keepChoices); // whoever leaves finds it again
 find("n").addEventListener("change", ({ target }) => (target.value = grouped(target.value)));
 privacy.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -190,11 +213,15 @@ for (const id of ["step-columns", "step-privacy"])
   find(id).addEventListener("input", ({ target }) => target.closest("#columns") || changed());
 for (const radio of document.querySelectorAll("[name=source]"))
   radio.addEventListener("change", () => {
+    if (hasLooked) forget();
+    hasLooked = true;
     showSource();
     withdrawAll();
   });
 for (const id of ["file", "delimiter", "encoding"])
   find(id).addEventListener("change", () => {
+    if (id === "file" && hasLooked) forget();
+    hasLooked = true;
     showSource();
     if (isNamed()) look();
     else withdrawAll();
@@ -207,6 +234,7 @@ find("step-data").addEventListener("keydown", (event) => {
 
 try {
   await showFiles(start.data);
+  isReady = true;
   if (isNamed()) await look();
 } catch (error) {
   refuse(find("step-data"), error.message, { rest: find("data-refused") });

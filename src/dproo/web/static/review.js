@@ -37,6 +37,11 @@ export function reviewOf({ root, order, check, done }) {
     find("confirm").scrollIntoView({ block: "nearest" });
   }
 
+  function work(isWorking) {
+    find("working").hidden = !isWorking;
+    find("go").disabled = find("back").disabled = isWorking;
+  }
+
   async function review() {
     withdraw();
     find("result").hidden = true;
@@ -54,11 +59,17 @@ export function reviewOf({ root, order, check, done }) {
   async function release() {
     const body = { nonce };
     const since = Date.now();
+    let doing = "Charging the budget, then reading the records";
     nonce = null;
-    find("go").disabled = true;
+    work(true);
     const tell = () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
-      find("progress").textContent = `Charging, then counting the records… ${seconds ? `${seconds} s` : ""}`;
+      find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}`;
+    };
+    find("stop").onclick = () => {
+      doing = "Stopping";
+      tell();
+      ask("stop", { body }).catch(refused);
     };
     tell();
     const clock = setInterval(tell, SECOND);
@@ -71,8 +82,7 @@ export function reviewOf({ root, order, check, done }) {
       refused(error);
     } finally {
       clearInterval(clock);
-      find("progress").textContent = "";
-      find("go").disabled = false;
+      work(false);
       find("confirm").hidden = true;
       tellChange();
       done();

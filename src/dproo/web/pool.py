@@ -1,0 +1,156 @@
+"""Public questions: each is answered in a process of its own, and only while somebody waits.
+
+Questions can take long. None of them holds up the page: they share no process with it, a few run
+at once, a tab has a part of these, and one that is no longer wanted is killed. A question is no
+longer wanted when its client is gone, or when the same place of the same tab asks the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from dproo.report import USAGE
+from dproo.web.answering import STATUS, json_response, object_of, text_response, while_wanted
+from dproo.web.worker import LENGTH, SECONDS
+
+PLACE_HEADER: Final = "dproo-place"
+"""Names the tab that asks and the place in it that waits for the answer: ``TAB.PLACE``."""
+
+AT_ONCE = 4
+AT_ONCE_FOR_A_TAB = 2
+WAITING_FOR_A_TAB = 16
+REMEMBERED = 256
+
+_FOUND = 200
+_TOO_LONG = f"this question takes longer than {SECONDS} s to answer. Ask for less of it."
+_TOO_MANY = "a tab can wait for 16 answers at once; this is one more. Ask again later."
+_REPLACED = "the same place of the page has asked another question since."
+_START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main; main({control})"
+
+
+class Pool:
+    """Answer public questions in processes that can be killed.
+
+    Guarantee: at most ``AT_ONCE`` run, for ``SECONDS`` at most, at most half of them for one tab.
+    """
+
+    def __init__(self) -> None:
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._running = asyncio.Semaphore(AT_ONCE)
+        self._tabs: defaultdict[str, asyncio.Semaphore] = defaultdict(
+            lambda: asyncio.Semaphore(AT_ONCE_FOR_A_TAB)
+        )
+        self._waiting: Counter[str] = Counter()
+        self._places: dict[str, asyncio.Future[Response]] = {}
+        self._known: OrderedDict[tuple[str, str], Response] = OrderedDict()
+
+    def start(self) -> socket.socket:
+        """Start the process that forks; loading what it needs takes a moment."""
+        self.stop()
+        control, theirs = socket.socketpair()
+        self._control = control
+        with theirs:
+            code = _START.format(path=sys.path, control=theirs.fileno())
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-I", "-c", code],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C in the terminal is for the server
+            )
+        return control
+
+    def stop(self) -> None:
+        """End it, and with it whatever is being answered."""
+        if self._control is not None and self._process is not None:
+            self._control.close()
+            self._process.kill()
+            self._process.wait()
+        self._control = self._process = None
+
+    async def ask(self, name: str, request: Request) -> Response:
+        """Return the answer to a question, which an address or an object poses."""
+        if request.method == "GET":
+            fields: Mapping[str, Any] = dict(request.query_params)
+        else:
+            try:
+                fields = object_of(await request.body())
+            except (TypeError, ValueError) as error:
+                return _refused(str(error))
+        # Draws apart, which are posted, the same question has the same answer.
+        key = (name, json.dumps(fields, sort_keys=True))
+        if request.method == "GET" and key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        place = request.headers.get(PLACE_HEADER, "")
+        place = place if re.fullmatch(r"[\w-]{1,64}\.[\w-]{1,64}", place, re.ASCII) else ""
+        response = await self._wanted(request, place, name, fields)
+        if request.method == "GET" and response.status_code == _FOUND:
+            self._known[key] = response
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return response
+
+    async def _wanted(
+        self, request: Request, place: str, name: str, fields: Mapping[str, Any]
+    ) -> Response:
+        """Return the answer, unless its place asks another question first."""
+        tab = place.partition(".")[0]
+        if self._waiting[tab] >= WAITING_FOR_A_TAB and place not in self._places:
+            return json_response({"error": _TOO_MANY, "exit_code": USAGE}, 429)
+        replaced: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        if place:
+            if (before := self._places.get(place)) and not before.done():
+                before.set_result(_refused(_REPLACED, 409))
+            self._places[place] = replaced
+        self._waiting[tab] += 1
+        try:
+            return await while_wanted(request, self._answer(tab, name, fields), replaced)
+        finally:
+            self._waiting -= Counter({tab: 1})
+            if self._places.get(place) is replaced:
+                del self._places[place]
+            if not self._waiting[tab]:
+                self._tabs.pop(tab, None)
+
+    async def _answer(self, tab: str, name: str, fields: Mapping[str, Any]) -> Response:
+        async with self._tabs[tab], self._running:
+            for _ in range(2):  # the process may have been killed since the last question
+                try:
+                    return await self._forked(name, fields)
+                except (BrokenPipeError, ConnectionResetError):
+                    self.start()
+        return _refused(_TOO_LONG)
+
+    async def _forked(self, name: str, fields: Mapping[str, Any]) -> Response:
+        control = self._control or self.start()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(control, [b"?"], [theirs.fileno()])
+        ours.setblocking(False)  # noqa: FBT003 - its own name
+        reader, writer = await asyncio.open_connection(sock=ours)
+        try:
+            sent = json.dumps([name, fields]).encode()
+            writer.write(LENGTH.pack(len(sent)) + sent)
+            found = await reader.read()
+        finally:
+            writer.transport.abort()  # which kills whoever still answers
+        status, _, text = found.decode().partition(" ")
+        return text_response(text, int(status)) if status else _refused(_TOO_LONG)
+
+
+def _refused(sentence: str, status: int = STATUS[USAGE]) -> Response:
+    return json_response({"error": sentence, "exit_code": USAGE}, status)

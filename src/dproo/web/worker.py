@@ -1,0 +1,108 @@
+"""The process that answers public questions: it forks a child for each, which can be killed.
+
+Such a question is pure arithmetic on public numbers, and some take long. A child has no data, no
+ledger and no key; it ends when its question is answered, when nobody waits for the answer any
+more, or when it has taken its share of time or memory, whichever comes first. The kernel sees to
+all of that, so no arithmetic can hold it up.
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import gc
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from typing import Any
+
+SECONDS = 10
+"""How long a question may take."""
+
+MEMORY = 2 << 30
+LENGTH = struct.Struct("!I")
+
+
+def main(control: int) -> None:
+    """Fork a child for every socket that arrives, until the server is gone."""
+    from dproo.web.questions import ANSWERS  # noqa: PLC0415, F401 - every child needs it loaded
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the children
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    with suppress(OSError):
+        os.nice(5)  # releases come first
+    gc.freeze()
+    with socket.socket(fileno=control) as server:
+        while True:
+            question = _received(server)
+            if question is None:
+                return
+            with question:
+                if os.fork() == 0:
+                    server.close()
+                    _answer(question)
+
+
+def _received(server: socket.socket) -> socket.socket | None:
+    """Return the next socket, or None when the server is gone."""
+    size = array.array("i").itemsize
+    found, ancillary, _, _ = server.recvmsg(1, socket.CMSG_SPACE(size))
+    if not found:
+        return None
+    return socket.socket(fileno=array.array("i", ancillary[0][2][:size])[0])
+
+
+def _answer(question: socket.socket) -> None:
+    """Answer one question and end; closing the other end of its socket kills this process."""
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        (length,) = LENGTH.unpack(_exactly(question, LENGTH.size))
+        name, fields = json.loads(_exactly(question, length))
+        _die_with(question)
+        status, text = _answered(name, fields)
+        _outlive(question)
+        question.sendall(f"{status} {text}".encode())
+    finally:
+        os._exit(0)
+
+
+def _die_with(question: socket.socket) -> None:
+    """Let the kernel end this process as soon as the other end is closed."""
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    fcntl.fcntl(question, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(question, fcntl.F_SETFL, fcntl.fcntl(question, fcntl.F_GETFL) | os.O_ASYNC)
+    with suppress(BlockingIOError):  # it is open
+        question.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        os._exit(0)
+
+
+def _outlive(question: socket.socket) -> None:
+    """Send in peace: that the socket takes more would be a signal too."""
+    fcntl.fcntl(question, fcntl.F_SETFL, fcntl.fcntl(question, fcntl.F_GETFL) & ~os.O_ASYNC)
+
+
+def _answered(name: str, fields: Any) -> tuple[int, str]:
+    from dproo.web.answering import answered  # noqa: PLC0415 - loaded before the fork
+    from dproo.web.questions import ANSWERS  # noqa: PLC0415
+
+    return answered(ANSWERS[name], fields)
+
+
+def _exactly(question: socket.socket, length: int) -> bytes:
+    found = bytearray()
+    while len(found) < length:
+        part = question.recv(min(1 << 16, length - len(found)))
+        if not part:
+            os._exit(0)
+        found += part
+    return bytes(found)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
