@@ -20,9 +20,10 @@ from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
+from dproo.engines.boundary import apart
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files
-from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
+from dproo.engines.duckdb_dialect import DIALECT, ROOM, engine_for, literal
 from dproo.engines.files import (
     ARRAY,
     CSV,
@@ -33,6 +34,7 @@ from dproo.engines.files import (
     open_files,
 )
 from dproo.engines.fit import check_fit
+from dproo.engines.loading import load
 from dproo.engines.scan import Scan
 from dproo.engines.schemas import FILES
 from dproo.engines.tally import Tally
@@ -40,6 +42,11 @@ from dproo.engines.text_files import TextFile
 
 if TYPE_CHECKING:
     import duckdb
+
+    Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
+
+Feed = tuple[Pipe, Sequence[Iterator[bytes]]]
+"""A pipe, and the texts that go through it one after the other."""
 
 # Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
@@ -57,13 +64,21 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
+    load("duckdb", room=ROOM)
     found = open_files(find_files(data), columns=asked.read, table=asked.table, layout=asked.layout)
+    running: Running = []
+
+    def stop() -> None:
+        for engine in running:
+            engine.interrupt()
+
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],
         warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
         _asked=asked,
-        _read=lambda: count_files(found, asked),
+        _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
     )
 
 
@@ -108,15 +123,22 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of files by the letters of each alphabet, within DuckDB."""
-    import duckdb
+def count_files(
+    files: Files, asked: Asked, running: Running | None = None
+) -> tuple[Tally | Counts, ...]:
+    """Count the records of files by the letters of each alphabet, within DuckDB.
 
+    Args:
+        files: the files.
+        asked: the letters.
+        running: is filled with the engines that count, for another thread to interrupt.
+    """
+    duckdb = load("duckdb", room=ROOM)
     is_grouped = not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     while True:
         try:
-            return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
+            return _scan(files, asked, running, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
             if not is_grouped or asked.person is not None:
                 raise
@@ -129,73 +151,126 @@ def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
             is_piped = True
 
 
+def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
+    """Start the engine, write the letters and run the queries, all on no record.
+
+    The engine is kept for the count. Text is read through the pipe, which is empty.
+    """
+    is_grouped = not files.is_once
+    with ExitStack() as stack:
+        engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
+        _follow(running, engine)
+        _write_letters(engine, asked)
+        _rows(engine, files, asked, is_grouped=is_grouped, is_piped=bool(files.pipe), is_real=False)
+        files.rehearsed.append((stack.pop_all(), engine))
+
+
+def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
+    if running is not None:
+        running[:] = [engine]
+
+
 def _is_read_as_it_is(file: TextFile) -> bool:
     """Tell whether DuckDB can read a file by itself; one of a single byte has no line for it."""
     return file.is_plain and len(file.opened.start()) != 1
 
 
 def _scan(
-    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool
+    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool, is_piped: bool
 ) -> tuple[Tally | Counts, ...]:
-    pipe = Pipe() if is_piped else None
-    names = [pipe.name] if pipe else [file.name for file in files.opened]
-    # People need the memory that they need; of groups there is another way to count.
-    is_bounded = is_grouped and asked.person is None
     with ExitStack() as stack:
-        held, engine = files.started.pop() if files.started else (None, None)
-        if held is not None:
+        if files.rehearsed and not any(file.is_moved for file in files.opened):
+            held, engine = files.rehearsed.pop()
             stack.push(held)
-        # An engine that is locked in knows a file by where its name led at that time.
-        if engine is None or not is_bounded or any(file.is_moved for file in files.opened):
-            engine = stack.enter_context(
-                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
-            )
-        _write_letters(engine, asked)
-        relation = _relation(files, names, is_piped=is_piped)
-        if asked.person is None:
-            # In one file of several a letter may be rarer than in all.
-            is_part = pipe is not None and len(files.opened) > 1
-            query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
-            rows = _read(engine, query, files, asked, pipe)
+            _follow(running, engine)
         else:
-            rows = _read_people(engine, relation, files, asked, pipe)
-        if files.format == CSV:
-            # Records that are too long, of the same scan.
-            unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
-            ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
-            nothing = [None] * len(asked.axes)
-            rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+            # People need the memory that they need; of groups there is another way to count.
+            is_bounded = is_grouped and asked.person is None
+            engine = _engine(files, stack, is_bounded=is_bounded)
+            _follow(running, engine)
+            _write_letters(engine, asked)
+        rows = _rows(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
     if asked.open_axis is not None:
         return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
 
 
-def _read(
-    engine: duckdb.DuckDBPyConnection, query: str, files: Files, asked: Asked, pipe: Pipe | None
+def _engine(files: Files, stack: ExitStack, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
+    """Return the engine that looked up the columns, if it will do, else a new one."""
+    for kept in (files.rehearsed, files.started):
+        while kept:
+            held, engine = kept.pop()
+            stack.push(held)
+            # An engine that is locked in knows a file by where its name led at that time.
+            if kept is files.started and is_bounded and not any(f.is_moved for f in files.opened):
+                return engine
+    return stack.enter_context(
+        engine_for(files.names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
+    )
+
+
+def _rows(
+    engine: duckdb.DuckDBPyConnection,
+    files: Files,
+    asked: Asked,
+    *,
+    is_grouped: bool,
+    is_piped: bool,
+    is_real: bool = True,
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a query of all files, or through a pipe of one after the other."""
-    if pipe is None:
+    """Return the groups of records, or of none where they are not read for real."""
+    pipe = files.pipe if is_piped else None
+    names = [pipe.name] if pipe else [file.name for file in files.opened]
+    relation = _relation(files, names, is_piped=is_piped)
+    if not (is_real or is_piped):
+        relation = f"(FROM {relation} WHERE false)"
+    texts = [_cleaned(file, files, asked) for file in files.texts] if is_real else [iter([b"\n"])]
+    feed = None if pipe is None else (pipe, texts)
+    if asked.person is None:
+        # In one file of several a letter may be rarer than in all.
+        is_part = pipe is not None and len(files.opened) > 1
+        query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
+        rows = _read(engine, query, feed)
+    else:
+        rows = _read_people(engine, relation, files, asked, feed)
+    if files.format == CSV:
+        # Records that are too long, of the same scan.
+        unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
+        ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+        nothing = [None] * len(asked.axes)
+        rows += [(*marks, *nothing, records) for marks in set(asked.marks)]
+    return rows
+
+
+def _read(
+    engine: duckdb.DuckDBPyConnection, query: str, feed: Feed | None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a query of all files, or through a pipe of one text after the other."""
+    if feed is None:
         return engine.execute(query).fetchall()
     rows: list[tuple[Any, ...]] = []
-    for file in files.texts:
-        if isinstance(file.opened, Incoming):
-            file.opened.let_go()
-        with pipe.filled(_cleaned(file, files, asked)):
+    pipe, texts = feed
+    for text in texts:
+        with pipe.filled(text):
             rows += engine.execute(query).fetchall()
     return rows
 
 
 def _read_people(
-    engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
+    engine: duckdb.DuckDBPyConnection,
+    relation: str,
+    files: Files,
+    asked: Asked,
+    feed: Feed | None,
 ) -> list[tuple[Any, ...]]:
     """Return the counts of the records that are kept of each person."""
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
     ranked = people.ranked(named, asked)
-    if pipe is not None:
+    if feed is not None:
         # A person may have records in several files: what is kept of each is remembered.
         kept = people.kept_by_group(ranked, asked)
-        engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
-        _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
+        _read(engine, f"INSERT INTO people FROM {kept}", feed)
         ranked = "people"
     query = people.statement(people.kept_by_group(ranked, asked), asked)
     return engine.execute(query).fetchall()
@@ -256,11 +331,15 @@ def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
 def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
-            letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            letters = (
+                f"CREATE OR REPLACE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            )
             engine.execute(letters, [list(axis.places)])
 
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
+    if isinstance(file.opened, Incoming):
+        file.opened.let_go()
     if files.format in {JSON, ARRAY}:
         blocks = file.blocks() if files.format == JSON else array_lines(file.blocks())
         # A last line break, for the reader takes a single byte for no line.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dproo.core.arguments import one_of, refusal
 from dproo.engines import excel, statistics_files
 from dproo.engines import query as sql
-from dproo.engines.descriptors import Incoming, Opened
+from dproo.engines.descriptors import Incoming, Opened, Pipe
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
 from dproo.engines.fit import Column, MissingColumnError
 from dproo.engines.layout import PLAIN, Layout
@@ -61,6 +61,8 @@ class Files:
         marks: the bytes that separate records and cells of a CSV file.
         started: the engine that looked the columns up, for the first scan to use and close:
             to start another takes as long as to count some 10^7 records.
+        rehearsed: the engine that has run the queries on no record, with the letters written.
+        pipe: what text goes through that is changed on its way.
     """
 
     format: str
@@ -71,11 +73,19 @@ class Files:
     texts: tuple[TextFile, ...] = ()
     marks: tuple[bytes, ...] = ()
     started: list[Started] = field(default_factory=list, compare=False, repr=False)
+    rehearsed: list[Started] = field(default_factory=list, compare=False, repr=False)
+    pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kind of each column to count."""
         return tuple(column.kind or sql.NOTHING for column in self.columns)
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the engine may read by: those of the files, and that of the pipe."""
+        names = [file.name for file in self.opened]
+        return names if self.pipe is None else [*names, self.pipe.name]
 
     @property
     def is_once(self) -> bool:
@@ -173,6 +183,7 @@ def _open_csv(
         cells=tuple(f"c{header.index(column)}" for column in columns),
         columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
         texts=texts,
+        pipe=Pipe(),
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
     )
 
@@ -210,6 +221,7 @@ def _open_json(
         cells=cells,
         columns=tuple(Column(name=name, kind=sql.JSON, type_name="JSON") for name in columns),
         texts=texts,
+        pipe=Pipe(),
     )
 
 

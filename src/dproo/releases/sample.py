@@ -180,7 +180,6 @@ def sample(
         dataset=dataset,
         purpose=purpose,
         operator=operator,
-        asked=epsilon,
     )
 
 
