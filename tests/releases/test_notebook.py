@@ -1,6 +1,5 @@
 """What objects show of themselves: one short line, or one table, and nothing twice."""
 
-import traceback
 from html.parser import HTMLParser
 
 import pytest

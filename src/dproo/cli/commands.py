@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -11,6 +10,8 @@ from typing import Any
 
 import click
 
+from dproo import __version__
+from dproo.cli import ending
 from dproo.core.arguments import may_hold_secret
 from dproo.core.user_folders import named_file, user_folder
 
@@ -69,7 +70,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="dproo")
+@click.version_option(__version__, package_name="dproo")
 @click.option(
     "--config",
     help="A TOML file of defaults. [default: $DPROO_CONFIG, else ~/.config/dproo/dproo.toml]",
@@ -95,6 +96,7 @@ def cli(ctx: click.Context, config: str | None) -> None:
     [sample]. The working folder is never searched for one.
     """
     ctx.default_map = _defaults(config)
+    ending.enter(ending.WORKING)  # what the command needs is loaded
 
 
 def _defaults(config: str | None) -> dict[str, Any]:
@@ -131,9 +133,7 @@ def run(arguments: list[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
             raise  # click's, of a pipe that nobody reads
-        if arguments is None:  # this process is the command: it has ended, and tells how
-            for end in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(end, signal.SIG_IGN)
+        ending.ignore()
         from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
         from dproo.report import verdict  # noqa: PLC0415
 
