@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dproo.core.arguments import refusal
+from dproo.engines.loading import load
 
 GZIP, ZSTD = "gz", "zst"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD}
@@ -60,13 +61,7 @@ def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "zstandard must be installed for this: pip install 'dproo[zstd]'."
-        ) from None
-    return zstandard
+    return load("zstandard", extra="zstd")
 
 
 def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -39,7 +39,7 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     try:
         found = apart(lambda: import_module(name))
     except Exception as error:  # noqa: BLE001 - a library may end in any way
-        is_missing = isinstance(error, ModuleNotFoundError) and error.name == name
+        is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
         library = name.partition(".")[0]
         if is_missing and extra:
             failure = f"{library} must be installed for this: pip install 'dproo[{extra}]'."

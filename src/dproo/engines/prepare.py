@@ -72,6 +72,7 @@ def count(
         person=person,
         kept=kept,
     )
+    scan.rehearse()
     return scan.count()
 
 
