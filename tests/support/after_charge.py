@@ -4,6 +4,8 @@ Each release runs in a fork of a process that has imported nothing but the relea
 what it needs is loaded there, before its charge or after it.
 """
 
+# ruff: noqa: PLC0415, T201 - what is loaded when is what it watches, and it prints what it saw
+
 from __future__ import annotations
 
 import io
@@ -22,31 +24,31 @@ WATCHED = {"import", "open", "socket.connect", "subprocess.Popen", "os.exec", "c
 
 def data_of(kind: str, folder: str) -> tuple[Any, dict[str, Any]]:
     """Return the data of a kind, loaded as a user would, and the arguments that go with it."""
-    path, column = f"{folder}/data.{kind}", {"column": "c"}
+    data: Any = f"{folder}/data.{kind}"
+    options: dict[str, Any] = {} if kind == "list" else {"column": "c"}
+    if kind in {"duckdb", "sqlite"}:
+        options["table"] = "t"
     if kind == "list":
-        return [{"p": str(i % 7), "c": "ab"[i % 2]} for i in range(60)], {}
-    if kind == "duckdb":
-        return path, {**column, "table": "t"}
-    if kind == "postgresql":
-        return os.environ["TEST_POSTGRESQL"], {**column, "table": "charge_t"}
-    if kind == "sqlite":
+        data = [{"p": str(i % 7), "c": "ab"[i % 2]} for i in range(60)]
+    elif kind == "postgresql":
+        data, options["table"] = os.environ["TEST_POSTGRESQL"], "ward.charged"
+    elif kind == "sqlite":
         import sqlalchemy
 
-        return sqlalchemy.create_engine(f"sqlite:///{path}"), {**column, "table": "t"}
-    if kind in {"pandas", "polars", "arrow"}:
-        source = f"{folder}/data.parquet"
-        if kind == "pandas":
-            import pandas as pd
+        data = sqlalchemy.create_engine(f"sqlite:///{data}")
+    elif kind == "pandas":
+        import pandas as pd
 
-            return pd.read_parquet(source), column
-        if kind == "polars":
-            import polars as pl
+        data = pd.read_parquet(f"{folder}/data.parquet")
+    elif kind == "polars":
+        import polars as pl
 
-            return pl.read_parquet(source), column
+        data = pl.read_parquet(f"{folder}/data.parquet")
+    elif kind == "arrow":
         import pyarrow.parquet as pq
 
-        return pq.read_table(source), column
-    return path, column
+        data = pq.read_table(f"{folder}/data.parquet")
+    return data, options
 
 
 def release(kind: str, folder: str, *, person: bool) -> Any:
@@ -196,7 +198,7 @@ def main() -> None:
         kind, times, longest = rest[0], int(rest[1]), float(rest[2])
         for _ in range(times):
             after = random.uniform(1e-4, longest)  # noqa: S311 - it chooses moments
-            person = random.random() < 0.5  # noqa: S311, PLR2004
+            person = random.random() < 0.5  # noqa: S311
             found = forked(lambda a=after, p=person: interrupted(kind, folder, a, person=p))
             print(json.dumps([after, person, found]), flush=True)
 

@@ -38,6 +38,11 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     found, failure = None, ""
     try:
         found = apart(lambda: import_module(name))
+    except MemoryError:
+        failure = (
+            "the release cannot be prepared: there is too little memory; free some, or raise the"
+            " limit (ulimit -v). Nothing was read or charged."
+        )
     except Exception as error:  # noqa: BLE001 - a library may end in any way
         is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
         library = name.partition(".")[0]
