@@ -231,9 +231,11 @@ def test_a_signal_while_nobody_reads_the_result_says_that_it_is_kept(end):
         "import signal; from dproo.cli import main\n"
         f"signal.signal({end:d}, signal.default_int_handler); main()"
     )
+    Path("codes.txt").write_text(f"{'a' * 1000}\n{'b' * 1000}\n")
+    Path("data.csv").write_text("code\n" + f"{'a' * 1000}\n" * 10_000)
     reading, writing = os.pipe()
     with subprocess.Popen(
-        [sys.executable, "-c", code, *SYNTHESIZE[:-3], "100000", *SYNTHESIZE[-2:]],
+        [sys.executable, "-c", code, *SYNTHESIZE[:-3], "300", *SYNTHESIZE[-2:]],
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

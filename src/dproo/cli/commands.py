@@ -48,6 +48,10 @@ _COMMANDS = {
 }
 
 
+class _Interrupted(BaseException):
+    """Carries an interrupt past click."""
+
+
 class _Commands(click.Group):
     """Commands that are imported on demand."""
 
@@ -62,6 +66,13 @@ class _Commands(click.Group):
         module = import_module(f"dproo.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would print an empty line for an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise _Interrupted from interrupt
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
@@ -137,7 +148,7 @@ def run(arguments: list[str] | None = None) -> int:
         from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
         from dproo.report import verdict  # noqa: PLC0415
 
-        cause = error.__cause__ if isinstance(error, click.Abort) else None  # an interrupt
+        cause = error.__cause__ if isinstance(error, click.Abort | _Interrupted) else None
         code, sentence = verdict(cause or error)
         with suppress(OSError):  # the code tells as much
             echo(f"Error: {_withholding(sentence, given)}", err=True)

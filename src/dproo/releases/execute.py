@@ -115,7 +115,7 @@ class Prepared:
         Whatever is loaded, opened, constructed or certified on the way fails now, before the
         charge, or not at all.
         """
-        request = self.request
+        request = self.request.rehearsal
         n = request.records_needed
         self.scan.rehearse()
         drawn = request.draw(self.scan.imagined(n), RandomSource())
