@@ -62,7 +62,7 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
     elif isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
     elif isinstance(value, float) and not is_binary:
-        value = float.__repr__(value)  # a subclass may print otherwise, as that of NumPy does
+        value = float.__repr__(value)  # float-ok: read as text; NumPy prints its own otherwise
     try:
         number = Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
