@@ -3,9 +3,7 @@
 A public name is imported when it is first used, so that the command line starts at once.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as of typing, which takes longer to import than all the rest here
 if TYPE_CHECKING:
     from dproo.alphabet import Alphabet
     from dproo.alphabet.codebook import CodeBook
@@ -41,6 +39,9 @@ if TYPE_CHECKING:
     from dproo.releases.execute import Release
     from dproo.releases.sample import sample
     from dproo.releases.synthesize import synthesize
+
+__version__ = "0.1.0"
+"""Written here, not looked up: a copy inside another package has no metadata of its own."""
 
 __all__ = [
     "Accuracy",
@@ -129,8 +130,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        return import_module("importlib.metadata").version("dproo")
+    from importlib import import_module  # noqa: PLC0415 - a command may end before it
+
     for home, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"dproo.{home}"), name)

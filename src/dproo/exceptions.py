@@ -9,6 +9,10 @@ class ReleaseError(RuntimeError):
     """The release failed after data was touched; the message reveals nothing about the data."""
 
 
+class UnpreparedError(ValueError):
+    """What a release needs besides data is missing or fails; nothing was read or charged."""
+
+
 class LedgerError(Exception):
     """The ledger refused or failed; the message is one sentence with nothing private in it."""
 

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ def _folder(tmp_path, monkeypatch):
     Path("data.csv").write_text("code\n" + "a\n" * 60 + "b\n" * 40)
     Path("codes.txt").write_text("a\nb\n")
     book = Ledger.create(tmp_path / "ledger.sqlite3")
-    book.declare("data", budget="9", delta="1e-6", neighbours="replace")
+    book.declare("data", budget="999", delta="1e-6", neighbours="replace")
 
 
 DICE = random.Random()  # noqa: S311 - it chooses options
@@ -139,24 +140,146 @@ def test_an_interrupt_between_the_steps_of_a_release_exits_with_4(where):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
 @pytest.mark.parametrize("option", range(3 if SOAK else 1))
 @pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
-@pytest.mark.parametrize("broken", ["full", "pipe"])
-def test_output_that_cannot_be_written_names_the_command_that_prints_it(command, option, broken):
+def test_output_that_cannot_be_written_names_the_command_that_prints_it(command, option):
     options = [[], ["--json"], ["--quiet"]]
     option = options[option] if SOAK else DICE.choice(options)
-    if broken == "full":
-        with Path("/dev/full").open("w") as out:
-            done = started(*command, *option, stdout=out)
-    else:
-        reading, out = os.pipe()
-        os.close(reading)
+    with Path("/dev/full").open("w") as out:
         done = started(*command, *option, stdout=out)
-        os.close(out)
     assert done.returncode == 4
     assert done.stderr.strip() == (
         "Error: the release could not be printed. The charge stays, and the release is kept: "
         "dproo ledger print 2 prints it again, for free."
     )
     assert json.loads(dproo("ledger", "print", "2").stdout)["values"]
+
+
+@pytest.mark.parametrize("command", [SAMPLE, SYNTHESIZE])
+@pytest.mark.parametrize("broken", ["pipe", "reading"])
+def test_output_that_nobody_gets_is_refused_before_the_charge(command, broken):
+    """As a pipe whose reader has gone is, and a file that was opened to be read."""
+    reading, out = os.pipe()
+    os.close(reading)
+    with Path("codes.txt").open() as file:
+        done = started(*command, stdout=out if broken == "pipe" else file)
+    os.close(out)
+    assert done.returncode == 2
+    assert "standard output must be open" in done.stderr
+    assert charges() == []
+
+
+READY = "import os, sys; from dproo.cli import main; os.write(2, b'.'); main()"
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+def struck(end, after):
+    """Run a release and end it some seconds after its first instruction; return how it ended."""
+    with subprocess.Popen(
+        [sys.executable, "-c", READY, *SAMPLE, "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(end, signal.default_int_handler),  # noqa: PLW1509
+    ) as process:
+        assert process.stderr.read(1) == b"."
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(after)
+        process.send_signal(end)
+        shown, told = process.communicate()
+    return process.returncode, shown.decode(), told.decode()
+
+
+@pytest.mark.untraced
+def test_a_signal_at_any_moment_ends_in_one_of_three_ways():
+    """Stopped before the charge, stopped after it and told so, or the value printed in full."""
+    released = stopped = 0
+    for _ in range(300 if SOAK else 9):  # which the budget allows
+        end, after = DICE.choice(SIGNALS), DICE.choice([0.05, 0.5, 1]) * DICE.random()
+        code, shown, told = struck(end, after)
+        assert (code, shown, told) != (0, "", ""), after
+        if code == 0:
+            assert shown in {"a\n", "b\n", "other\n"}
+            released += 1
+        elif code == 2:
+            assert (shown, told) == ("", "Error: stopped; nothing was charged.\n")
+        else:
+            assert (code, shown) == (4, "")
+            assert told.startswith("Error: the release was stopped. The charge stays")
+            assert told.count("\n") == 1
+            stopped += 1
+    assert len(charges()) == released + stopped
+    assert sum(charges()) >= released
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("end", SIGNALS)
+def test_a_signal_between_the_printing_and_the_end_leaves_the_exit_code_0(end):
+    code = (
+        "import os, signal, sys; from dproo.cli import releasing, main\n"
+        f"signal.signal({end:d}, signal.default_int_handler)\n"
+        f"def facts(*_): os.kill(os.getpid(), {end:d})\n"
+        "releasing.facts = facts\n"
+        "main()"
+    )
+    done = dproo(*SAMPLE, code=code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in {"a\n", "b\n", "other\n"}
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("end", SIGNALS)
+def test_a_signal_while_nobody_reads_the_result_says_that_it_is_kept(end):
+    code = (
+        "import signal; from dproo.cli import main\n"
+        f"signal.signal({end:d}, signal.default_int_handler); main()"
+    )
+    Path("codes.txt").write_text(f"{'a' * 1000}\n{'b' * 1000}\n")
+    Path("data.csv").write_text("code\n" + f"{'a' * 1000}\n" * 10_000)
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *SYNTHESIZE[:-3], "300", *SYNTHESIZE[-2:]],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.close(writing)
+        assert os.read(reading, 1)  # it is being printed, and the pipe is soon full
+        process.send_signal(end)
+        _, told = process.communicate()
+    os.close(reading)
+    assert process.returncode == 4
+    assert told.startswith("Error: the release was stopped. The charge stays, and the release is")
+    assert charges() == [True]
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("end", SIGNALS)
+@pytest.mark.parametrize("options", [[], ["--person", "id"]])
+def test_a_signal_stops_a_count_that_never_ends_and_says_that_the_charge_stays(options, end):
+    """The data comes through a pipe that stays open, so that only the signal can end the count."""
+    code = (
+        "import os, signal; from dproo.ledger import Ledger; from dproo.cli import main\n"
+        f"signal.signal({end:d}, signal.default_int_handler)\n"
+        "record, reserve = Ledger.record, Ledger.reserve\n"
+        "def reserved(*a, **o): entry = reserve(*a, **o); os.write(2, b'.'); return entry\n"
+        "Ledger.reserve = reserved\n"
+        "main()"
+    )
+    command = [SAMPLE[0], "-", *SAMPLE[2:], *options]
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        stdin=reading,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.write(writing, b"id,code\n" + b"1,a\n2,b\n" * 1000)
+        assert process.stderr.read(1) == "."
+        process.send_signal(end)
+        shown, told = process.communicate()
+    os.close(reading)
+    os.close(writing)
+    assert (process.returncode, shown) == (4, "")
+    assert told == "Error: the release was stopped. The charge stays: entry 2 of 'data'.\n"
 
 
 def test_a_receipt_that_cannot_be_shown_takes_nothing_from_the_release():

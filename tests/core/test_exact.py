@@ -156,3 +156,9 @@ def test_every_fraction_can_be_written_whatever_its_length():
 def test_a_number_too_long_to_be_written_is_refused(value):
     with pytest.raises(ValueError, match=r"^delta must have at most 1200 digits, got more\.$"):
         exact.parse_delta(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300))
+def test_a_float_is_the_decimal_that_it_prints_as_unless_it_was_computed(number):
+    assert exact.rational("alpha", number) == Fraction(repr(number))
+    assert exact.rational("alpha", number, is_binary=True) == Fraction(number)

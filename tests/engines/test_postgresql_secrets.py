@@ -180,7 +180,7 @@ def test_without_the_driver_nothing_is_named_and_the_extra_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    sentence = "psycopg must be installed for PostgreSQL: pip install 'dproo\\[postgresql\\]'."
+    sentence = "psycopg must be installed for this: pip install 'dproo\\[postgresql\\]'."
     for url in URLS:
         with pytest.raises(ValueError, match=sentence):
             dataset_name(url)

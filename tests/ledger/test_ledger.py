@@ -49,7 +49,7 @@ def test_a_budget_is_the_most_whole_nano_epsilon_that_it_covers(budget: Fraction
         ("1.0000000001e-9", 2),
         ("1e-30", 1),
         ("0.1", 100_000_000),
-        (0.1, 100_000_001),  # the binary value of 0.1 is a little more
+        (0.1, 100_000_000),  # a float is the decimal that it prints as
         (Decimal("0.1"), 100_000_000),
         (Fraction(1, 3), 333_333_334),
         ("1000", 10**12),

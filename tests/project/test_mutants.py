@@ -568,10 +568,10 @@ MUTANTS = {
         "analysis/certificate.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "releases/execute.py", "    entry = guarded(\n", "    scan.count()\n    entry = guarded(\n", ORDER,
+        "releases/execute.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "releases/execute.py", "guarded(lambda: book.record(entry, drawn.receipt), kept=kept)", "drawn.receipt", UNSHOWN,
+        "releases/execute.py", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
         "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
@@ -775,7 +775,7 @@ MUTANTS = {
         "ledger/place.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "releases/execute.py", "            delta=request.delta,\n", "", DELTA_FIRST,
+        "releases/execute.py", "                delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
         "releases/synthesis_request.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,

@@ -177,10 +177,10 @@ class _Uniform:
         return self._high == bound
 
     def __lt__(self, number: Number) -> bool:
-        return self._is_below(math.ceil(rational("a random float's bound", number) * _UNIT))
+        return self._is_below(math.ceil(_binary("a random float's bound", number) * _UNIT))
 
     def __le__(self, number: Number) -> bool:
-        return self._is_below(math.floor(rational("a random float's bound", number) * _UNIT) + 1)
+        return self._is_below(math.floor(_binary("a random float's bound", number) * _UNIT) + 1)
 
     def __gt__(self, number: Number) -> bool:
         return not self <= number
@@ -204,10 +204,15 @@ def _ratio(p: Fraction, q: Fraction) -> Fraction | float:
 def _checked(law: Mapping[Hashable, Number] | Sequence[Number]) -> _Law:
     """Return the probabilities exactly; those that floats round may miss 1 by a billionth."""
     items = law.items() if isinstance(law, Mapping) else enumerate(law)
-    chances: _Law = {letter: rational("probability", p) for letter, p in items}
+    chances: _Law = {letter: _binary("probability", p) for letter, p in items}
     if not all(chance >= 0 for chance in chances.values()):
         raise ValueError(refusal("probability", "be at least 0", float(min(chances.values()))))
     total = sum(chances.values(), Fraction(0))
     if not abs(total - 1) <= _SLACK:
         raise ValueError(refusal("probabilities", "sum to 1", float(total)))
     return chances
+
+
+def _binary(name: str, value: object) -> Fraction:
+    """Return a number of a program under audit; a float is what it is, not what it prints as."""
+    return rational(name, value, is_binary=True)

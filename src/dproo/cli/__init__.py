@@ -1,27 +1,30 @@
 """The command line: parse, call, print; no arithmetic.
 
-Exit codes: 0 done; 1 a bug; 2 a wrong argument (nothing read or charged); 3 the budget is too
-small (nothing read or charged); 4 the release ended after its charge; 5 an audit found a
-violation, or a certificate does not hold.
+Exit codes: 0 done; 1 a bug; 2 a wrong argument, or stopped before the charge (nothing read or
+charged); 3 the budget is too small (nothing read or charged); 4 the release failed or was stopped
+after its charge; 5 an audit found a violation, or a certificate does not hold.
 """
 
 import os
-import signal
 import sys
-from contextlib import suppress
-from typing import NoReturn
+
+from dproo.cli import ending
+
+TYPE_CHECKING = False  # as of typing, which takes as long to import as all the rest here
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Run the command line."""
+    ending.install()
     _leave_no_core()
     from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set
 
-    # SIGTERM acts like Ctrl-C, so that a query running elsewhere, as in a database, ends too.
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     code = run()
+    ending.ignore()
     _drop_unwritable_output()
+    _leave_no_thread(code)
     sys.exit(code)
 
 
@@ -32,15 +35,26 @@ def _drop_unwritable_output() -> None:
             if stream is not None:
                 stream.flush()
         except (OSError, ValueError):
-            with suppress(OSError, ValueError):
+            try:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nowhere, stream.fileno())
                 os.close(nowhere)
+            except (OSError, ValueError):
+                pass
+
+
+def _leave_no_thread(code: int) -> None:
+    """End at once where a query that was stopped still runs: Python would wait for it, or crash."""
+    threading = sys.modules.get("threading")
+    if threading and any(thread.name == "dproo-engine" for thread in threading.enumerate()):
+        os._exit(code)
 
 
 def _leave_no_core() -> None:
     """Forbid core files: a crash would write the data to disk."""
-    with suppress(ImportError, OSError, ValueError):  # another system than POSIX, or its limits
+    try:
         import resource  # noqa: PLC0415 - only POSIX has it
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):  # another system than POSIX, or its limits
+        pass

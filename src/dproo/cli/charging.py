@@ -1,9 +1,8 @@
-"""What every charging command needs: the ledger, the signals, the printing."""
+"""What every charging command needs: the ledger, and the printing of what was charged."""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,6 +10,8 @@ from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
+from dproo.cli import ending
+from dproo.cli.output import write_whole
 from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path
 from dproo.releases.budget_name import dataset_name, remedy, reprint
@@ -24,29 +25,27 @@ def charging(
 ) -> Iterator[dict[str, Any]]:
     """Yield the ledger and the dataset to charge; a missing budget is named with its remedy.
 
-    Inside, being told to end is like Ctrl-C, so that the end is told. One that comes between the
-    steps of a release says so, if something was charged meanwhile.
+    An interrupt between the steps of a release says so, if something was charged meanwhile.
     """
-    with _told_to_end():
-        if no_ledger:
-            yield {}
-            return
-        name, book = dataset or dataset_name(data), book_of(path)
-        before = None
-        try:
-            ledger = Ledger(book)
-            before = ledger.head()
-            yield {"ledger": ledger, "dataset": name}
-        except (MissingLedgerError, UnknownDatasetError) as error:
-            raise type(error)(
-                f"{error} {remedy(name, book)} To release without one: --no-ledger."
-            ) from None
-        except Stopped:
+    if no_ledger:
+        yield {}
+        return
+    name, book = dataset or dataset_name(data), book_of(path)
+    before = None
+    try:
+        ledger = Ledger(book)
+        before = ledger.head()
+        yield {"ledger": ledger, "dataset": name}
+    except (MissingLedgerError, UnknownDatasetError) as error:
+        raise type(error)(
+            f"{error} {remedy(name, book)} To release without one: --no-ledger."
+        ) from None
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if before is None or _head(ledger) == before:
             raise
-        except KeyboardInterrupt:
-            if before is None or _head(ledger) == before:
-                raise
-            raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
+        raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
 
 
 def _head(ledger: Ledger) -> str | None:
@@ -55,36 +54,27 @@ def _head(ledger: Ledger) -> str | None:
     return None
 
 
-@contextmanager
-def _told_to_end() -> Iterator[None]:
-    """Take the signals that end a program for interrupts, unless they are ignored."""
+def print_release(text: str, receipt: dict[str, Any], book: Address) -> None:
+    """Print a release on standard output, and say where it is if that fails.
 
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    known = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
-    ends = [end for end in known if end and signal.getsignal(end) == signal.SIG_DFL]
-    for end in ends:
-        signal.signal(end, stop)
+    It was charged, and it is kept. From its last byte on, the command has succeeded: whatever
+    signal comes then, the exit code is 0.
+    """
+    end: BaseException | None = None
     try:
-        yield
-    finally:
-        for end in ends:
-            signal.signal(end, signal.SIG_DFL)
-
-
-@contextmanager
-def printing(receipt: dict[str, Any], book: Address) -> Iterator[None]:
-    """Say where a release is that cannot be printed: it was charged, and it is kept."""
-    try:
-        yield
-        sys.stdout.flush()
+        ending.enter(ending.PRINTING)
+        if not text or write_whole(text):
+            ending.enter(ending.PRINTED)
+        else:
+            end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
     except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
         with suppress(OSError, ValueError):  # what is left in the buffer goes nowhere
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise ReleaseError(f"the release could not be printed. {reprint(receipt, book)}") from None
+        end = ReleaseError(f"the release could not be printed. {reprint(receipt, book)}")
     except KeyboardInterrupt:
-        raise Stopped(f"{STOPPED} {reprint(receipt, book)}") from None
+        end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
+    if end is not None:
+        raise end
 
 
 def book_of(path: str | None) -> Address:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -11,6 +10,8 @@ from typing import Any
 
 import click
 
+from dproo import __version__
+from dproo.cli import ending
 from dproo.core.arguments import may_hold_secret
 from dproo.core.user_folders import named_file, user_folder
 
@@ -47,6 +48,10 @@ _COMMANDS = {
 }
 
 
+class _Interrupted(BaseException):
+    """Carries an interrupt past click."""
+
+
 class _Commands(click.Group):
     """Commands that are imported on demand."""
 
@@ -62,6 +67,13 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would print an empty line for an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise _Interrupted from interrupt
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
         with formatter.section("Commands"):
@@ -69,7 +81,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="dproo")
+@click.version_option(__version__, package_name="dproo")
 @click.option(
     "--config",
     help="A TOML file of defaults. [default: $DPROO_CONFIG, else ~/.config/dproo/dproo.toml]",
@@ -95,6 +107,7 @@ def cli(ctx: click.Context, config: str | None) -> None:
     [sample]. The working folder is never searched for one.
     """
     ctx.default_map = _defaults(config)
+    ending.enter(ending.WORKING)  # what the command needs is loaded
 
 
 def _defaults(config: str | None) -> dict[str, Any]:
@@ -131,13 +144,11 @@ def run(arguments: list[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
             raise  # click's, of a pipe that nobody reads
-        if arguments is None:  # this process is the command: it has ended, and tells how
-            for end in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(end, signal.SIG_IGN)
+        ending.ignore()
         from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
         from dproo.report import verdict  # noqa: PLC0415
 
-        cause = error.__cause__ if isinstance(error, click.Abort) else None  # an interrupt
+        cause = error.__cause__ if isinstance(error, click.Abort | _Interrupted) else None
         code, sentence = verdict(cause or error)
         with suppress(OSError):  # the code tells as much
             echo(f"Error: {_withholding(sentence, given)}", err=True)

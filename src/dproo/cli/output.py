@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -11,9 +13,12 @@ from typing import Any, TextIO
 
 import click
 
-from dproo.cli import completing
+from dproo.cli import completing, ending
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
+
+_SOON = 100
+"""Milliseconds after which a signal is noticed while nobody reads the result."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 neighbours_option = click.option(
@@ -60,10 +65,14 @@ def echo(line: object, *, err: bool = False) -> None:
     """
     stream, text = sys.stderr if err else sys.stdout, str(line)
     if err or is_terminal(stream):
-        text = "\t".join(map(visible, text.split("\t")))
-        encoding = getattr(stream, "encoding", None) or "ascii"
-        text = text.encode(encoding, "backslashreplace").decode(encoding)
+        text = _harmless(text, stream)
     click.echo(text, err=err, color=True)  # click would take some escapes out of a letter
+
+
+def _harmless(text: str, stream: TextIO) -> str:
+    text = "\t".join(map(visible, text.split("\t")))
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -78,7 +87,7 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
         texts: what may be printed, but for JSON, which is ASCII.
         breaks: characters that would end a cell or a line before its end.
     """
-    if sys.stdout is None:
+    if sys.stdout is None or not _is_read(sys.stdout):
         raise ValueError("standard output must be open: the release is printed there.")
     if is_terminal(sys.stdout):
         return
@@ -96,14 +105,63 @@ def require_printable(texts: Iterable[str] = (), *, breaks: str = "") -> None:
         ) from None
 
 
+def _is_read(stream: TextIO) -> bool:
+    """Return whether anybody gets what is written to a stream, as far as can be known."""
+    try:
+        import fcntl  # noqa: PLC0415 - only POSIX has it
+
+        descriptor, ready = stream.fileno(), select.poll()
+        mode = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
+    except (AttributeError, ImportError, OSError, ValueError):  # a test's own stream
+        return True
+    ready.register(descriptor, select.POLLOUT)
+    gone = select.POLLERR | select.POLLHUP | select.POLLNVAL
+    return mode != os.O_RDONLY and not any(event & gone for _, event in ready.poll(0))
+
+
 def print_json(fields: dict[str, Any]) -> None:
     """Print one object, marked with the version of its layout."""
-    click.echo(json_text(versioned(fields), indent=2))
+    click.echo(json_object(fields), nl=False)
+
+
+def json_object(fields: dict[str, Any]) -> str:
+    """Return one object, marked with the version of its layout, as lines of text."""
+    return json_text(versioned(fields), indent=2) + "\n"
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:
     """Return JSON of printable ASCII only."""
     return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")
+
+
+def shown(line: object) -> str:
+    """Return a line of the result as standard output gets it; see :func:`echo`."""
+    text = str(line)
+    if is_terminal(sys.stdout):
+        text = _harmless(text, sys.stdout)
+    return f"{text}\n"
+
+
+def write_whole(text: str) -> bool:
+    """Write all of a text to standard output, and return whether no signal came before its end."""
+    stream = sys.stdout
+    stream.flush()
+    try:
+        descriptor = stream.fileno()
+        ready = select.poll()
+    except (AttributeError, OSError, ValueError):  # a test's own stream, or another system
+        stream.write(text)
+        stream.flush()
+        return True
+    ready.register(descriptor, select.POLLOUT)
+    rest = memoryview(text.encode(stream.encoding or "utf-8", stream.errors or "strict"))
+    while rest:
+        # A part that a pipe takes at once, whoever reads it, so that a signal is soon noticed.
+        if ready.poll(_SOON):
+            rest = rest[os.write(descriptor, rest[: select.PIPE_BUF]) :]
+        if rest and ending.is_stopped():
+            return False
+    return True
 
 
 def print_facts(facts: dict[str, object]) -> None:

@@ -12,17 +12,17 @@ from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
 from dproo.cli import completing
-from dproo.cli.charging import book_of, charging, printing, texts
+from dproo.cli.charging import book_of, charging, print_release, texts
 from dproo.cli.output import (
-    echo,
     is_terminal,
+    json_object,
     json_option,
     ledger_option,
     neighbours_option,
     print_facts,
-    print_json,
     require_printable,
     sampler_option,
+    shown,
     waiting,
 )
 from dproo.cli.reading import READING_OPTIONS, letters, with_options
@@ -228,15 +228,12 @@ def sample_command(
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("counting"):
             release = sample(data, column=column, **charged, **choices)
-        with printing(release.receipt, book_of(path)):
-            if as_json:
-                print_json(release.receipt)
-                return
-            for line in _lines(release.values):
-                echo(line)
-            if not quiet:
-                print_facts(facts(release.receipt))
-                warn(set(release.receipt["warnings"]) - set(told))
+        receipt = release.receipt
+        text = json_object(receipt) if as_json else "".join(map(shown, _lines(release.values)))
+        print_release(text, receipt, book_of(path))
+    if not (as_json or quiet):
+        print_facts(facts(receipt))
+        warn(set(receipt["warnings"]) - set(told))
 
 
 def _is_open(columns: tuple[str, ...], alphabets: tuple[str, ...], *, is_read: bool) -> bool:

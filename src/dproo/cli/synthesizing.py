@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from dproo.alphabet import Policy
-from dproo.cli.charging import book_of, charging, printing, texts
-from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
+from dproo.alphabet import Policy, Record
+from dproo.cli.charging import book_of, charging, print_release, texts
+from dproo.cli.output import (
+    is_terminal,
+    json_object,
+    print_facts,
+    require_printable,
+    shown,
+    waiting,
+)
 from dproo.cli.reading import letters
 from dproo.cli.releasing import source_options
 from dproo.cli.telling import facts, told_before, warn
@@ -71,20 +80,30 @@ def synthesize_command(
     with charging(data, path, dataset, no_ledger=no_ledger) as charged:
         with waiting("synthesizing"):
             made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
-        with printing(made.receipt, book_of(path)):
-            if as_json:
-                print_json(made.receipt)
-                return
-            if out is None:
-                rows = _Rows() if is_terminal(sys.stdout) else sys.stdout
-                write_csv(made.values, names, rows)
-            if not quiet:
-                print_facts(facts(made.receipt))
-                warn(set(made.receipt["warnings"]) - set(told))
+        receipt = made.receipt
+        text = ""
+        if as_json:
+            text = json_object(receipt)
+        elif out is None:
+            text = _table(made.values, names)
+        print_release(text, receipt, book_of(path))
+    if not (as_json or quiet):
+        print_facts(facts(receipt))
+        warn(set(receipt["warnings"]) - set(told))
 
 
-class _Rows:
-    """A terminal that shows each row as one line."""
+def _table(values: Sequence[Record], names: Sequence[str]) -> str:
+    """Return the rows as CSV, on a terminal each as one line."""
+    table = io.StringIO(newline="")
+    write_csv(values, names, _Lines(table) if is_terminal(sys.stdout) else table)
+    return table.getvalue()
+
+
+class _Lines:
+    """A table whose rows are each shown as one line."""
+
+    def __init__(self, table: io.StringIO) -> None:
+        self._table = table
 
     def write(self, row: str) -> None:
-        echo(row.removesuffix("\n"))
+        self._table.write(shown(row.removesuffix("\n")))

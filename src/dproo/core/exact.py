@@ -36,11 +36,19 @@ _MOST = 10**_MOST_DIGITS
 _LONGEST_TEXT = 2048
 
 
-def rational(name: str, value: object) -> Fraction:
-    """Return ``value`` as the exact number it denotes; a float is its binary value.
+def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
+    """Return ``value`` as the exact number it denotes; a float is the decimal it prints as.
 
-    >>> rational("alpha", "0.1"), rational("alpha", 0.5)
-    (Fraction(1, 10), Fraction(1, 2))
+    Whoever writes 0.1 means a tenth, so three times 0.1 fit into a budget of 0.3.
+
+    Args:
+        name: what a refusal calls it.
+        value: the number.
+        is_binary: whether a float is its exact binary value instead, because it was computed
+            and not written.
+
+    >>> rational("alpha", "0.1"), rational("alpha", 0.1)
+    (Fraction(1, 10), Fraction(1, 10))
 
     Raises:
         TypeError: ``value`` is not a number or a numeral.
@@ -53,6 +61,8 @@ def rational(name: str, value: object) -> Fraction:
         raise TypeError(refusal(name, "be a number or a decimal string", value))
     elif isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
+    elif isinstance(value, float) and not is_binary:
+        value = float.__repr__(value)  # float-ok: read as text; NumPy prints its own otherwise
     try:
         number = Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):

@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dproo.engines.loading import load
+
 GZIP, ZSTD = "gz", "zst"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD}
 
@@ -58,13 +60,7 @@ def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _zstandard() -> Any:
-    try:
-        import zstandard  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "zstandard must be installed for this: pip install 'dproo[zstd]'."
-        ) from None
-    return zstandard
+    return load("zstandard", extra="zstd")
 
 
 def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
+from dproo.engines.loading import load
 from dproo.engines.read_query import Reader
 
 if TYPE_CHECKING:
     import duckdb
 
 MEMORY = "384MB"
+ROOM = 1536
+"""Mebibytes of addresses for the engine, its threads and the buffers of its readers."""
 
 SOURCE = "dproo_source"  # what our queries call a relation
 _VALUE = re.compile("'((?:[^']|'')*)'")
@@ -141,8 +144,7 @@ def engine_for(
         is_attached: whether the only one is a database, to attach as ``source``.
         is_bounded: whether it may take no more than ``MEMORY``.
     """
-    import duckdb
-
+    duckdb = load("duckdb", room=ROOM)
     with duckdb.connect(config=_CONFIG) as engine:
         engine.execute("SET enable_progress_bar = false")
         if is_bounded:

@@ -21,12 +21,14 @@ from dproo.core.counts import Counts
 from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked, Batch
+from dproo.engines.boundary import apart
 from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
-from dproo.engines.duckdb_dialect import DIALECT, engine_for, literal
+from dproo.engines.duckdb_dialect import DIALECT, ROOM, engine_for, literal
 from dproo.engines.files import LONGEST_LINE, Files, open_files
 from dproo.engines.fit import check_fit
 from dproo.engines.layout import ARRAY, CSV, DUCKDB, JSON
+from dproo.engines.loading import load
 from dproo.engines.scan import Scan
 from dproo.engines.schemas import FILES
 from dproo.engines.tally import Tally
@@ -34,6 +36,11 @@ from dproo.engines.text_files import TextFile, unmarked
 
 if TYPE_CHECKING:
     import duckdb
+
+    Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
+
+Feed = tuple[Pipe, Sequence[Iterator[bytes]]]
+"""A pipe, and the texts that go through it one after the other."""
 
 # Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
 # it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
@@ -52,6 +59,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """
     if not isinstance(data, str | os.PathLike):
         return None
+    load("duckdb", room=ROOM)
     opened = find_files(data)
     refuse_own_letters(opened, (), asked.axes)
     found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
@@ -61,12 +69,19 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
         )
+    running: Running = []
+
+    def stop() -> None:
+        for engine in running:
+            engine.interrupt()
+
     return Scan(
         engine="files",
         columns=found.columns[: len(asked.axes)],
         warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
         _asked=asked,
-        _read=lambda: count_files(found, asked),
+        _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
     )
 
 
@@ -112,17 +127,24 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(files: Files, asked: Asked) -> tuple[Tally | Counts, ...]:
+def count_files(
+    files: Files, asked: Asked, running: Running | None = None
+) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     People are kept once and then counted by one batch of alphabets after the other. Without
     them the files are read for each batch.
+
+    Args:
+        files: the files.
+        asked: the letters.
+        running: is filled with the engines that count, for another thread to interrupt.
     """
     if asked.person is not None or len(asked.batches) == 1:
-        return _count(files, asked)
+        return _count(files, asked, running)
     before = _state(files)
     found = asked.in_batches(
-        lambda batch: _count(files.reduced(batch.columns), batch.asked, is_grouped=False)
+        lambda batch: _count(files.reduced(batch.columns), batch.asked, running, is_grouped=False)
     )
     if _state(files) != before:
         raise OSError(errno.EBUSY, "a file has changed between two passes")
@@ -135,15 +157,16 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
     return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
 
 
-def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tally | Counts, ...]:
-    import duckdb
-
+def _count(
+    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool = True
+) -> tuple[Tally | Counts, ...]:
+    duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
     is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
     is_piped = is_piped or files.is_once
     while True:
         try:
-            return _scan(files, asked, is_grouped=is_grouped, is_piped=is_piped)
+            return _scan(files, asked, running, is_grouped=is_grouped, is_piped=is_piped)
         except duckdb.OutOfMemoryException:
             if not is_grouped or asked.person is not None:
                 raise
@@ -156,39 +179,92 @@ def _count(files: Files, asked: Asked, *, is_grouped: bool = True) -> tuple[Tall
             is_piped = True
 
 
+def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
+    """Start the engine, write the letters and run the queries, all on no record.
+
+    The engine is kept for the count, or for its first batch. Text is read through the pipe,
+    which is empty.
+    """
+    is_grouped = not files.is_once
+    if asked.person is None and len(asked.batches) > 1:
+        batch = asked.batches[0]
+        files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
+    with ExitStack() as stack:
+        engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
+        _follow(running, engine)
+        _write_letters(engine, asked)
+        is_piped = bool(files.pipe)
+        _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
+        files.rehearsed.append((stack.pop_all(), engine))
+
+
+def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
+    if running is not None:
+        running[:] = [engine]
+
+
 def _is_read_as_it_is(file: TextFile) -> bool:
     """Tell whether DuckDB can read a file by itself; one of a single byte has no line for it."""
     return file.is_plain and len(file.opened.start()) != 1
 
 
 def _scan(
-    files: Files, asked: Asked, *, is_grouped: bool, is_piped: bool
+    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool, is_piped: bool
 ) -> tuple[Tally | Counts, ...]:
-    pipe = Pipe() if is_piped else None
-    names = [pipe.name] if pipe else [file.name for file in files.opened]
-    # People need the memory that they need; of groups there is another way to count.
-    is_bounded = is_grouped and asked.person is None
     with ExitStack() as stack:
-        held, engine = files.started.pop() if files.started else (None, None)
-        if held is not None:
+        if files.rehearsed and not any(file.is_moved for file in files.opened):
+            held, engine = files.rehearsed.pop()
             stack.push(held)
-        # An engine that is locked in knows a file by where its name led at that time.
-        if engine is None or not is_bounded or any(file.is_moved for file in files.opened):
-            engine = stack.enter_context(
-                engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
-            )
-        _write_letters(engine, asked)
-        relation = _relation(files, names, asked, is_piped=is_piped)
-        if asked.person is None:
-            # In one file of several a letter may be rarer than in all.
-            is_part = pipe is not None and len(files.opened) > 1
-            query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
-            rows = _read(engine, query, files, asked, pipe)
+            _follow(running, engine)
         else:
-            return _count_people(engine, relation, files, asked, pipe)
-        if files.format == CSV and asked.person is None:
-            nothing = [None] * len(asked.axes)
-            rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
+            # People need the memory that they need; of groups there is another way to count.
+            is_bounded = is_grouped and asked.person is None
+            engine = _engine(files, stack, is_bounded=is_bounded)
+            _follow(running, engine)
+            _write_letters(engine, asked)
+        return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
+
+
+def _engine(files: Files, stack: ExitStack, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
+    """Return the engine that looked up the columns, if it will do, else a new one."""
+    for kept in (files.rehearsed, files.started):
+        while kept:
+            held, engine = kept.pop()
+            stack.push(held)
+            # An engine that is locked in knows a file by where its name led at that time.
+            if kept is files.started and is_bounded and not any(f.is_moved for f in files.opened):
+                return engine
+    return stack.enter_context(
+        engine_for(files.names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
+    )
+
+
+def _counted(
+    engine: duckdb.DuckDBPyConnection,
+    files: Files,
+    asked: Asked,
+    *,
+    is_grouped: bool,
+    is_piped: bool,
+    is_real: bool = True,
+) -> tuple[Tally | Counts, ...]:
+    """Count the records, or none where they are not read for real."""
+    pipe = files.pipe if is_piped else None
+    names = [pipe.name] if pipe else [file.name for file in files.opened]
+    relation = _relation(files, names, asked, is_piped=is_piped)
+    if not (is_real or is_piped):
+        relation = f"(FROM {relation} WHERE false)"
+    texts = [_cleaned(file, files, asked) for file in files.texts] if is_real else [iter([b"\n"])]
+    feed = None if pipe is None else (pipe, texts)
+    if asked.person is not None:
+        return _count_people(engine, relation, files, asked, feed)
+    # In one file of several a letter may be rarer than in all.
+    is_part = pipe is not None and len(files.opened) > 1
+    query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
+    rows = _read(engine, query, feed)
+    if files.format == CSV:
+        nothing = [None] * len(asked.axes)
+        rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
     if asked.open_axis is not None:
         return open_letters.named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)
@@ -202,38 +278,41 @@ def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
 
 
 def _read(
-    engine: duckdb.DuckDBPyConnection, query: str, files: Files, asked: Asked, pipe: Pipe | None
+    engine: duckdb.DuckDBPyConnection, query: str, feed: Feed | None
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a query of all files, or through a pipe of one after the other."""
-    if pipe is None:
+    """Return the rows of a query of all files, or through a pipe of one text after the other."""
+    if feed is None:
         return engine.execute(query).fetchall()
     rows: list[tuple[Any, ...]] = []
-    for file in files.texts:
-        if isinstance(file.opened, Incoming):
-            file.opened.let_go()
-        with pipe.filled(_cleaned(file, files, asked)):
+    pipe, texts = feed
+    for text in texts:
+        with pipe.filled(text):
             rows += engine.execute(query).fetchall()
     return rows
 
 
 def _count_people(
-    engine: duckdb.DuckDBPyConnection, relation: str, files: Files, asked: Asked, pipe: Pipe | None
+    engine: duckdb.DuckDBPyConnection,
+    relation: str,
+    files: Files,
+    asked: Asked,
+    feed: Feed | None,
 ) -> tuple[Tally | Counts, ...]:
     """Count the records that are kept of each person."""
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
     ranked = people.ranked(named, asked)
-    if pipe is not None:
+    if feed is not None:
         # A person may have records in several files: what is kept of each is remembered.
         kept = people.kept_by_group(ranked, asked)
-        engine.execute(f"CREATE TEMP TABLE people AS FROM {kept} LIMIT 0")
-        _read(engine, f"INSERT INTO people FROM {kept}", files, asked, pipe)
+        engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
+        _read(engine, f"INSERT INTO people FROM {kept}", feed)
         if files.format == CSV:
             unread = people.nobody(min(_rejected(engine), asked.kept), asked)
             engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
         ranked = "people"
     kept = people.kept_by_group(ranked, asked)
     if len(asked.batches) > 1:
-        engine.execute(f"CREATE TEMP TABLE kept AS FROM {kept}")
+        engine.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM {kept}")
         kept = "kept"
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
@@ -305,11 +384,15 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
 def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
-            letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            letters = (
+                f"CREATE OR REPLACE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            )
             engine.execute(letters, [list(axis.places)])
 
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
+    if isinstance(file.opened, Incoming):
+        file.opened.let_go()
     if files.format in {JSON, ARRAY}:
         blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
         # A last line break, for the reader takes a single byte for no line.

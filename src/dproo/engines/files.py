@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
 from dproo.engines import query as sql
-from dproo.engines.descriptors import Incoming, Opened
+from dproo.engines.descriptors import Incoming, Opened, Pipe
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
 from dproo.engines.excel import OTHERS
 from dproo.engines.fit import Column, MissingColumnError
@@ -64,6 +64,8 @@ class Files:
             what it does with the first line of a file, it never does with a record.
         started: the engine that looked the columns up, for the first scan to use and close:
             to start another takes as long as to count some 10^7 records.
+        rehearsed: the engine that has run the queries on no record, with the letters written.
+        pipe: what text goes through that is changed on its way.
     """
 
     format: str
@@ -76,6 +78,8 @@ class Files:
     marks: tuple[bytes, ...] = ()
     first_line: bytes = b""
     started: list[Started] = field(default_factory=list, compare=False, repr=False)
+    rehearsed: list[Started] = field(default_factory=list, compare=False, repr=False)
+    pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -89,6 +93,12 @@ class Files:
             cells=tuple(self.cells[place] for place in places),
             columns=tuple(self.columns[place] for place in places),
         )
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the engine may read by: those of the files, and that of the pipe."""
+        names = [file.name for file in self.opened]
+        return names if self.pipe is None else [*names, self.pipe.name]
 
     @property
     def is_once(self) -> bool:
@@ -207,6 +217,7 @@ def _open_csv(
         columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
         header=headers[0] if headers else (),
         texts=texts,
+        pipe=Pipe(),
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
         first_line=b"c" + delimiter.encode() * (len(header) - 1) + line_break,
     )
@@ -268,6 +279,7 @@ def _open_json(
         cells=cells,
         columns=tuple(Column(name=name, kind=sql.JSON, type_name="JSON") for name in columns),
         texts=texts,
+        pipe=Pipe(),
     )
 
 

@@ -6,11 +6,12 @@ to one and the same key, and groups by that; what comes back is one row per seen
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
@@ -27,6 +28,7 @@ from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.frame_columns import is_spark, renamed
 from dproo.engines.frame_sets import count_lazy
 from dproo.engines.grouping import count_groups
+from dproo.engines.loading import load
 from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.pandas import count_pandas
 from dproo.engines.people_frames import (
@@ -65,12 +67,14 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         refuse_macros(frame.to_native())
     if asked.person is not None or asked.open_axis is not None:
         check_people(frame)
+    names = [column.name for column in found]
     return Scan(
         engine="frames",
         columns=tuple(found[: len(asked.axes)]),
         warnings=check_fit(found, asked.axes),
         _asked=asked,
-        _read=lambda: count_frame(frame, columns=[column.name for column in found], asked=asked),
+        _read=lambda: count_frame(frame, columns=names, asked=asked),
+        _rehearse=lambda: rehearse_frame(frame, columns=names, asked=asked),
     )
 
 
@@ -80,11 +84,31 @@ def to_frame(data: object) -> Frame | None:
     Raises:
         ValueError: they are a table of Ibis that is not in DuckDB.
     """
+    load("narwhals")
     import narwhals as nw
 
     data = ibis.relation_of(data) if ibis.is_ibis(data) else data
     native: Any = attempt(lambda: nw.from_native(_whole(data), allow_series=True))
     return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
+
+
+def rehearse_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> None:
+    """Count a frame of the same kind that has no records."""
+    if "pyarrow" in sys.modules:
+        load("pyarrow.acero")  # which groups records, and is loaded with the first of them
+    count_frame(emptied(frame), columns=columns, asked=asked)
+
+
+def emptied(frame: Frame) -> Frame:
+    """Return a frame of the same kind and schema without records; none is read for it."""
+    import narwhals as nw
+
+    native: Any = frame.to_native()
+    if frame.implementation.is_dask():
+        return cast("Frame", nw.from_native(native._meta))  # noqa: SLF001 - a frame of no record
+    if frame.implementation.is_polars() and isinstance(frame, nw.LazyFrame):
+        return cast("Frame", nw.from_native(type(native)(schema=native.collect_schema())))
+    return frame.head(0)
 
 
 def _whole(data: Any) -> Any:

@@ -12,7 +12,7 @@ import codecs
 import csv
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -191,7 +191,7 @@ def text_encoding(name: str) -> str | None:
         return None
 
 
-def _is_plain(name: str, decoder: type[codecs.IncrementalDecoder]) -> bool:
+def _is_plain(name: str, decoder: Callable[..., codecs.IncrementalDecoder]) -> bool:
     """Return whether ASCII bytes mean ASCII, alone, in pairs, and behind any other byte."""
     pairs = bytes(byte for first in range(128) for second in range(128) for byte in (first, second))
     if pairs.decode(name) != pairs.decode("ascii"):  # also refuses a codec that is not one of text

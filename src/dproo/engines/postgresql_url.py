@@ -11,6 +11,8 @@ import re
 from types import ModuleType
 from urllib.parse import quote
 
+from dproo.engines.loading import load
+
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT = 10
 """Seconds for which a host may stay silent, where neither URL nor environment says."""
@@ -30,13 +32,7 @@ def driver() -> ModuleType:
     Raises:
         ValueError: it is not installed.
     """
-    try:
-        import psycopg  # noqa: PLC0415 - loaded for a database only
-    except ImportError:
-        raise ValueError(
-            "psycopg must be installed for PostgreSQL: pip install 'dproo[postgresql]'."
-        ) from None
-    return psycopg
+    return load("psycopg", extra="postgresql")
 
 
 def parsed(url: str, *, name: str = "data") -> dict[str, str]:

@@ -74,6 +74,7 @@ def count(
         kept=kept,
         is_each_missing=is_each_missing,
     )
+    scan.rehearse()
     return scan.count()
 
 

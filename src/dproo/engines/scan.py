@@ -10,6 +10,7 @@ from dproo.core.randomness import RandomSource
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.fit import Column
+from dproo.engines.open_letters import named_counts
 from dproo.engines.tally import Tally
 from dproo.exceptions import ReleaseError
 
@@ -31,6 +32,25 @@ class Scan:
     warnings: tuple[str, ...] = ()
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
+    _rehearse: Callable[[], object] | None = None
+
+    def rehearse(self) -> None:
+        """Do all that a count does but read a record, so that it fails now or not at all.
+
+        What is needed is loaded, engines are started, and queries run on no record.
+        """
+        if self._rehearse is not None:
+            self._rehearse()
+
+    def imagined(self, n: int) -> tuple[Counts, ...]:
+        """Return counts as the scan returns them, of ``n`` records that nobody has."""
+        axis = self._asked.open_axis
+        if axis is not None:
+            return named_counts([("", n)] if n else [], axis)
+        return tuple(
+            Tally(alphabet=alphabet, seen={0: n}, outside=0).counts()
+            for alphabet in self._asked.alphabets
+        )
 
     def count(self, source: RandomSource | None = None) -> Counts:
         """Read the data once and return how many records each letter has.

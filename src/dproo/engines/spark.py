@@ -19,6 +19,7 @@ from dproo.core.counts import Counts
 from dproo.engines import frames
 from dproo.engines.asked import Asked
 from dproo.engines.fit import check_fit
+from dproo.engines.loading import load
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -47,13 +48,20 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         warnings = check_fit(found, asked.axes)
         held = stack.pop_all()
 
+    names = [column.name for column in found]
+
     def read() -> tuple[Tally | Counts, ...]:
         with held:
-            names = [column.name for column in found]
             return frames.count_frame(frame, columns=names, asked=asked)
 
-    counted = tuple(found[: len(asked.axes)])
-    return Scan(engine="spark", columns=counted, warnings=warnings, _asked=asked, _read=read)
+    return Scan(
+        engine="spark",
+        columns=tuple(found[: len(asked.axes)]),
+        warnings=warnings,
+        _asked=asked,
+        _read=read,
+        _rehearse=lambda: frames.rehearse_frame(frame, columns=names, asked=asked),
+    )
 
 
 @contextmanager
@@ -65,12 +73,7 @@ def session_for(master: str | None) -> Iterator[Any]:
     """
     if master is not None and not _MASTER.fullmatch(master):
         raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
-    try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "pyspark must be installed for this: pip install 'dproo[spark]'."
-        ) from None
+    SparkSession = load("pyspark.sql", extra="spark").SparkSession  # noqa: N806 - a class
     name = f"dproo-{uuid4()}"
     session = SparkSession.getActiveSession() or _started(master or LOCAL, name)
     if session is None:

@@ -19,6 +19,7 @@ from dproo.core.arguments import refusal
 from dproo.engines import query as sql
 from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column
+from dproo.engines.loading import load
 from dproo.engines.stata_text import LongText
 
 SPSS, STATA = (".sav", ".zsav"), (".dta",)
@@ -54,15 +55,12 @@ def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
     Raises:
         ValueError: the library is not installed, or the file is not readable.
     """
+    read = _reader(suffix)
     try:
-        header = _reader(suffix)(file, metadataonly=True, user_missing=True)[1]
+        header = read(file, metadataonly=True, user_missing=True)[1]
         if suffix in STATA and any(_is_long(header, column) for column in header.column_names):
             with _opened(file) as descriptor:
                 LongText.of(descriptor)
-    except ImportError:
-        raise ValueError(
-            "pyreadstat must be installed for this: pip install 'dproo[spss]'."
-        ) from None
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
     return header
@@ -78,8 +76,7 @@ def _opened(file: str) -> Iterator[int]:
 
 
 def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
-    import pyreadstat  # noqa: PLC0415 - an extra
-
+    pyreadstat = load("pyreadstat", extra="spss")
     read: Callable[..., tuple[Any, Any]] = (
         pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
     )

@@ -1,6 +1,7 @@
-"""The only path from data to output: validate, reserve, count, draw, record, return.
+"""The only path from data to output: prepare, reserve, count, draw, record, return.
 
-Everything that can be refused is refused before the charge, the charge is durable before any
+Whatever can fail without data fails before the charge: the data is opened, the engine started,
+and the whole release rehearsed with records that nobody has. The charge is durable before any
 data is read, and the release is recorded before any of it is shown. From the reservation until
 the receipt is written, every failure or interrupt is one fixed sentence that says what became of
 the charge.
@@ -10,22 +11,21 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache
-from importlib.metadata import version
 from typing import Any, TypeVar
 
-from dproo import engines
+from dproo import __version__, engines
 from dproo.alphabet import Record
 from dproo.core.exact import decimal_text
 from dproo.core.notebook import table as html_table
 from dproo.core.randomness import RandomSource
+from dproo.engines.boundary import apart, interrupt_in
 from dproo.engines.layout import PLAIN, Layout
-from dproo.exceptions import BudgetRefused, ReleaseError
-from dproo.ledger import Ledger, LedgerError
+from dproo.exceptions import ChargedError, ReleaseError, UnpreparedError
+from dproo.ledger import Entry, Ledger, LedgerError
+from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import published, refuse_data_as_letters
 from dproo.releases.pure_request import EACH
@@ -38,6 +38,7 @@ RELEASE_FAILED = (
 )
 
 STOPPED = "the release was stopped."
+MAY_STAND = "The charge may stand; see 'dproo ledger show'."
 EXIT = 4
 """The exit code of a release that ended after its charge."""
 
@@ -92,18 +93,43 @@ class Release:
         return f"entry {charged['entry']} of {charged['dataset']!r}"
 
 
-@contextmanager
-def _naming_text(epsilon: object) -> Iterator[None]:
-    """Add to a refusal that a float costs its binary value, and how to write what was meant."""
-    try:
-        yield
-    except BudgetRefused as refused:
-        if isinstance(epsilon, float) and Fraction(epsilon) != Fraction(repr(epsilon)):
-            refused.add_note(
-                f"A float is charged at its exact binary value, rounded up. Write {str(epsilon)!r}"
-                " as text to be charged exactly that."
-            )
-        raise
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A release that was rehearsed without data: only the data is missing.
+
+    Attributes:
+        request: the public choices.
+        scan: the data, opened, with the engine that counts it started.
+        stated: what is stated with the release.
+    """
+
+    request: Request
+    scan: engines.Scan
+    stated: Statement
+
+    def rehearse(self) -> None:
+        """Count nothing, draw from records that nobody has, and write the receipt of that.
+
+        Whatever is loaded, opened, constructed or certified on the way fails now, before the
+        charge, or not at all.
+        """
+        request = self.request.rehearsal
+        n = request.records_needed
+        self.scan.rehearse()
+        drawn = request.draw(self.scan.imagined(n), RandomSource())
+        receipt = published(_receipt(request, drawn, self.stated, n))
+        public_text("receipt", receipt, request.neighbours)
+
+    def run(self) -> Release:
+        """Count, draw and write the receipt; what it costs must have been charged before."""
+        return _release(self.request, self.scan, self.stated)
+
+
+@dataclass
+class _Fate:
+    """What became of the charge, for whatever ends the release to say."""
+
+    sentence: str = ""
 
 
 def execute(
@@ -119,48 +145,71 @@ def execute(
     dataset: str | None = None,
     purpose: str | None = None,
     operator: str | None = None,
-    asked: object = None,
 ) -> Release:
-    """Check the data, reserve the budget, release and record; see :func:`dproo.sample`.
-
-    ``asked`` is epsilon as it was written, for a refusal to name.
-    """
+    """Prepare the release, reserve the budget, release and record; see :func:`dproo.sample`."""
     where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
     if request.person is not None:
         where |= {"person": request.person, "kept": request.records_per_person}
         where |= {"is_each_missing": request.missing_person == EACH}
-    alphabets = request.counted_alphabets
     columns = request.columns or ((column,) if column else ())
     stated = Statement(purpose=purpose, operator=operator, columns=columns)
-    if len(alphabets) == 1:
-        scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
-    else:
-        scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+    prepared = prepare(request, data, column=column, where=where, stated=stated)
+    book = _open(ledger, dataset)
+    _refused_unless(prepared.rehearse)
+    if book is None:
+        return guarded(prepared.run)
+    refuse_data_as_letters(request.counted_alphabets, book)
+    fate = _Fate()
+    return guarded(lambda: _charged(prepared, book, str(dataset), fate), fate=fate)
+
+
+def prepare(
+    request: Request, data: Any, *, column: str | None, where: dict[str, Any], stated: Statement
+) -> Prepared:
+    """Open the data and check it as far as header and schema go; no record is read.
+
+    Raises:
+        TypeError, ValueError: the release cannot be made.
+    """
+    alphabets = request.counted_alphabets
+
+    def opened() -> engines.Scan:
+        if len(alphabets) == 1:
+            return engines.prepare(data, alphabet=alphabets[0], column=column, **where)
+        return engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+
+    scan = _refused_unless(opened)
     for warning in scan.warnings:
         _LOG.warning("Warning: %s", warning)
-    book = _open(ledger, dataset)
-    if book is None:
-        return release(request, scan, stated)
-    refuse_data_as_letters(alphabets, book)
-    with _naming_text(asked):
-        entry = guarded(
-            lambda: book.reserve(
-                str(dataset),
-                epsilon=request.cost,
-                delta=request.delta,
-                neighbours=request.neighbours,
-                records_per_person=request.records_per_person,
-                unit="record" if request.person is None else "person",
-                request=request.public_choices | stated.kept,
-            ),
-            kept="The charge may stand; see 'dproo ledger show'.",
-            refusals=(LedgerError, TypeError, ValueError),
-        )
-    kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
-    drawn = guarded(lambda: release(request, scan, stated), kept=kept)
-    kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
-    receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
-    return replace(drawn, receipt=published(receipt))
+    return Prepared(request=request, scan=scan, stated=stated)
+
+
+def _refused_unless(action: Callable[[], Result]) -> Result:
+    """Run what comes before the charge; a failure that is no refusal becomes one."""
+    try:
+        return action()
+    except (TypeError, ValueError, LedgerError):
+        raise
+    except BaseException as error:
+        if interrupt_in(error) is not None:
+            raise
+        refused = UnpreparedError(_unprepared(error))
+    raise refused
+
+
+def _unprepared(error: BaseException) -> str:
+    """Return why a release cannot be prepared, without a word of a library."""
+    if isinstance(error, ReleaseError):
+        why = str(error).rstrip(".")
+    elif isinstance(error, ImportError):
+        why = f"{error.name or 'a library'} cannot be loaded; install it again"
+    elif isinstance(error, MemoryError):
+        why = "there is too little memory; free some, or raise the limit (ulimit -v)"
+    elif isinstance(error, OSError) and error.errno:
+        why = f"the system refuses what it needs ({os.strerror(error.errno)})"
+    else:
+        why = f"something that it needs fails ({type(error).__name__})"
+    return f"the release cannot be prepared: {why}. Nothing was read or charged."
 
 
 def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
@@ -173,9 +222,55 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -
     return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
 
 
-def release(request: Request, scan: engines.Scan, stated: Statement | None = None) -> Release:
-    """Count, draw and write the receipt; what it costs must have been charged before."""
-    return guarded(lambda: _release(request, scan, stated or Statement()))
+def _charged(prepared: Prepared, book: Ledger, dataset: str, fate: _Fate) -> Release:
+    """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
+    request, stated = prepared.request, prepared.stated
+
+    def reserve() -> Entry:
+        fate.sentence = MAY_STAND
+        try:
+            entry = book.reserve(
+                dataset,
+                epsilon=request.cost,
+                delta=request.delta,
+                neighbours=request.neighbours,
+                records_per_person=request.records_per_person,
+                unit="record" if request.person is None else "person",
+                request=request.public_choices | stated.kept,
+            )
+        except (LedgerError, TypeError, ValueError) as refused:
+            if not isinstance(refused, ChargedError):
+                fate.sentence = ""
+            raise _Refused(refused) from None
+        fate.sentence = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
+        return entry
+
+    # In a thread of their own, so that an interrupt finds them done or not begun.
+    entry = apart(reserve, stop=_nothing)
+    drawn = prepared.run()
+    stays = fate.sentence
+    again = f"'dproo ledger print {entry.number}' prints the release"
+
+    def record() -> dict[str, Any]:
+        fate.sentence = f"{stays} {again} if it was recorded."
+        receipt = book.record(entry, drawn.receipt)
+        fate.sentence = f"{stays} {again}."
+        return receipt
+
+    receipt = apart(record, stop=_nothing)
+    return replace(drawn, receipt=published(receipt))
+
+
+def _nothing() -> None:
+    """Stop nothing: what is written in a moment is waited for."""
+
+
+class _Refused(Exception):  # noqa: N818 - a vessel
+    """Carries a refusal of the ledger past the boundary, which is for failures."""
+
+    def __init__(self, refusal: Exception) -> None:
+        self.refusal = refusal
+        super().__init__()
 
 
 def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release:
@@ -186,12 +281,7 @@ def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release
     return Release(drawn.values, _receipt(request, drawn, stated, tables[0].n))
 
 
-def guarded(
-    action: Callable[[], Result],
-    *,
-    kept: str = "",
-    refusals: tuple[type[Exception], ...] = (),
-) -> Result:
+def guarded(action: Callable[[], Result], *, fate: _Fate | None = None, kept: str = "") -> Result:
     """Run ``action``; any failure is raised as one sentence without a cause.
 
     Interrupts and exits stay what they are, so that they end the program. Anything else, even a
@@ -199,27 +289,31 @@ def guarded(
 
     Args:
         action: what touches data, or comes after a charge.
-        kept: a sentence on what became of the charge.
-        refusals: errors that are raised as they are.
+        fate: what became of the charge.
+        kept: the same, where it is known beforehand.
     """
+    handled = sys.exception()
     try:
         return action()
-    except refusals:
-        raise
+    except _Refused as refused:
+        end: BaseException = refused.refusal
+        end.__context__ = end.__cause__ = None
     except BaseException as error:  # noqa: BLE001 - raised below, where no cause hangs on
-        end = _end(error, kept)
+        end = _end(error, fate.sentence or None if fate else kept, handled)
     raise end
 
 
-def _end(error: BaseException, kept: str) -> BaseException:
-    if isinstance(error, KeyboardInterrupt):
-        return Stopped(f"{STOPPED} {kept}".rstrip())
-    if isinstance(error, SystemExit):
+def _end(error: BaseException, kept: str | None, handled: BaseException | None) -> BaseException:
+    """Return what to raise; nothing is said of an interrupt before the charge."""
+    interrupt = interrupt_in(error, but=handled)
+    if interrupt is KeyboardInterrupt:
+        return KeyboardInterrupt() if kept is None else Stopped(f"{STOPPED} {kept}".rstrip())
+    if interrupt is SystemExit:
         end = SystemExit(EXIT)
-        end.add_note(f"{STOPPED} {kept}".rstrip())
+        end.add_note(f"{STOPPED} {kept or ''}".rstrip())
         return end
     sentence = str(error) if isinstance(error, ReleaseError) else RELEASE_FAILED
-    return ReleaseError(f"{sentence} {kept}".rstrip())
+    return ReleaseError(f"{sentence} {kept or ''}".rstrip())
 
 
 def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
@@ -235,15 +329,10 @@ def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[
         "warnings": drawn.assurance.warnings(request.cost, whom=request.protects.partition(",")[0]),
         "certificate": drawn.certificate,
         "ledger": None,
-        "software": _software(),
+        "software": f"dproo {__version__}",
     }
     if request.neighbours == REPLACE:
         receipt["n"] = n
     if drawn.assurance.records is None and drawn.assurance.alpha is not None:
         receipt["worst_alpha"] = float(drawn.assurance.alpha)
     return receipt
-
-
-@cache
-def _software() -> str:
-    return f"dproo {version('dproo')}"

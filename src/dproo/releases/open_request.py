@@ -81,6 +81,11 @@ class OpenRequest(PureRequest):
         known = n if self.is_n_public else 0
         return _certified(self.epsilon / people, delta, known, self.neighbours, self.minimum)
 
+    @property
+    def rehearsal(self) -> OpenRequest:
+        """The same release: it is of one record."""
+        return self
+
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the letter, drawn by a certified sampler."""
         (counts,) = tables

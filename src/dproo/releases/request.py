@@ -15,6 +15,9 @@ from dproo.core.randomness import RandomSource
 from dproo.mechanisms import Mechanism, Relation
 from dproo.releases.assurance import Assurance
 
+FEW = 4
+"""Of how many records a release is rehearsed at most."""
+
 
 class Stopped(KeyboardInterrupt):
     """A release was interrupted after it was charged; the message says so."""
@@ -112,6 +115,10 @@ class Request(Protocol):
     @property
     def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
+
+    @property
+    def rehearsal(self) -> Request:
+        """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the records, drawn by certified samplers."""

@@ -23,7 +23,7 @@ from dproo.mechanisms.network_choice import PAIR_MAX, SHARE, grown_tree
 from dproo.mechanisms.row import Row, RowSampler
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
+from dproo.releases.request import FEW, Drawn
 from dproo.releases.row_tables import RowTables, folded
 
 ROWS_BY = LetterSpecificRevealOrObscure.name
@@ -160,6 +160,11 @@ class RowRequest(PureRequest):
         )
         relation = REPLACE if self.is_n_public else ADD_REMOVE
         return _row_sampler(network, epsilon, relation, known, shares)
+
+    @property
+    def rehearsal(self) -> RowRequest:
+        """The same release of few records."""
+        return replace(self, size=min(self.size, FEW))
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn column by column by certified samplers."""

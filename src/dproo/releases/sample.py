@@ -196,7 +196,6 @@ def sample(
         dataset=dataset,
         purpose=purpose,
         operator=operator,
-        asked=epsilon,
     )
 
 

@@ -26,7 +26,7 @@ from dproo.mechanisms import (
 from dproo.mechanisms.choice import certified, enough, takes
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
+from dproo.releases.request import FEW, Drawn
 
 ADAPTIVE = "als-roo"
 _SETTLED = {
@@ -135,6 +135,11 @@ class SampleRequest(PureRequest):
             "k": self.alphabet.k,
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
+
+    @property
+    def rehearsal(self) -> SampleRequest:
+        """The same release of few records."""
+        return replace(self, size=min(self.size, FEW))
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the records, drawn by certified samplers."""

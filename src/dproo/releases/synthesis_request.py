@@ -24,7 +24,7 @@ from dproo.core.randomness import RandomSource
 from dproo.mechanisms import AUTO, PLAIN, Mechanism, Relation, RevealOrObscure
 from dproo.mechanisms.choice import enough
 from dproo.releases.assurance import Assurance
-from dproo.releases.request import Drawn
+from dproo.releases.request import FEW, Drawn
 from dproo.releases.sample_request import SampleRequest
 
 
@@ -139,6 +139,11 @@ class SynthesisRequest:
         Under add-remove ``n`` is private and not looked at.
         """
         return _best(self, n if self.is_n_public else 1)
+
+    @property
+    def rehearsal(self) -> SynthesisRequest:
+        """The same release of few records."""
+        return replace(self, rows=min(self.rows, FEW))
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the rows, drawn by a certified sampler."""

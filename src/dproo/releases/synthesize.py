@@ -118,7 +118,6 @@ def synthesize(
         dataset=dataset,
         purpose=purpose,
         operator=operator,
-        asked=epsilon,
     )
     if path is not None:
         book = ledger.path if isinstance(ledger, Ledger) else address_of(ledger or "")

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from dproo.alphabet import Record
 from dproo.core.arguments import refusal
+from dproo.engines.duckdb_dialect import ROOM
+from dproo.engines.loading import load
 from dproo.engines.query import quoted
 from dproo.exceptions import ReleaseError
 
@@ -90,8 +92,7 @@ def _rows(values: Sequence[Record], columns: Sequence[str]) -> Iterator[list[str
 
 
 def _write_parquet(values: Sequence[Record], columns: Sequence[str], path: Path) -> None:
-    import duckdb
-
+    duckdb = load("duckdb", room=ROOM)
     cells = list(map(list, zip(*_rows(values, columns), strict=True))) or [[] for _ in columns]
     picked = ", ".join(
         f"unnest(${place}::VARCHAR[]) AS {quoted(name)}"

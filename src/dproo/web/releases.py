@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dproo.ledger.chain import now
+from dproo.ledger.events import now
 from dproo.report import FAILED, verdict
 from dproo.web.answering import Verdict
 from dproo.web.folder import Folder

@@ -1,0 +1,87 @@
+"""How the process of a command ends on a signal, from its first instruction to its last.
+
+SIGINT, SIGTERM and SIGHUP act alike. While nothing has begun, the process ends at once. While
+the command works, they raise ``KeyboardInterrupt``, so that what runs is stopped and the user
+learns what was charged. While the result is printed they are noted, so that it is known whether
+all of it was. After that the process ends at once, with exit code 0.
+
+Only what is needed to install the handlers is imported here.
+"""
+
+import os
+import signal
+import sys
+from types import FrameType
+
+STARTING, WORKING, PRINTING, PRINTED = range(4)
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_NOTHING_CHARGED = b"Error: stopped; nothing was charged.\n"
+_USAGE = 2
+_SOON = 0.002
+
+
+class _State:
+    """Where the command is; this module has the only one."""
+
+    is_installed = False
+    stage = STARTING
+    is_stopped = False
+
+
+def install() -> None:
+    """Take the signals that end a program, unless they are ignored, as under ``nohup``."""
+    _State.is_installed, _State.stage = True, STARTING
+    _take()
+    # An interrupt in a destructor is printed and forgotten: it comes again a moment later.
+    sys.unraisablehook = _unraisable
+
+
+def enter(stage: int) -> None:
+    """Begin a stage; outside the process of the command nothing changes."""
+    if _State.is_installed:
+        _State.stage = stage
+        _take()  # again: Spark takes SIGINT for itself
+
+
+def is_stopped() -> bool:
+    """Return whether a signal came while the result was printed."""
+    return _State.is_stopped
+
+
+def ignore() -> None:
+    """Ignore further signals: the command has ended, and says how."""
+    if _State.is_installed:
+        for end in _signals():
+            signal.signal(end, signal.SIG_IGN)
+
+
+def _signals() -> list[signal.Signals]:
+    return [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
+
+def _take() -> None:
+    for end in _signals():
+        if signal.getsignal(end) != signal.SIG_IGN:
+            signal.signal(end, _on_signal)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    if _State.stage == STARTING:
+        try:
+            os.write(2, _NOTHING_CHARGED)
+        finally:
+            os._exit(_USAGE)
+    if _State.stage == PRINTED:
+        os._exit(0)
+    if _State.stage == WORKING:
+        raise KeyboardInterrupt
+    _State.is_stopped = True
+
+
+def _unraisable(unraisable: object) -> None:
+    """Say nothing, since a traceback could quote data; repeat an interrupt that was lost."""
+    is_lost = issubclass(getattr(unraisable, "exc_type", None) or Exception, KeyboardInterrupt)
+    if is_lost and hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _on_signal)
+        signal.setitimer(signal.ITIMER_REAL, _SOON)

@@ -1,0 +1,270 @@
+"""A charge is spent only where a release can follow: what can fail without data fails before it."""
+
+import gzip
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import duckdb
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyreadstat
+import pytest
+from support.soak import SOAK, some
+
+import dproo
+from dproo import engines
+from dproo.engines import loading
+from dproo.exceptions import UnpreparedError
+from dproo.releases.sample_request import SampleRequest
+
+WATCHER = Path(__file__).parent.parent / "support" / "after_charge.py"
+ROWS = [(str(i % 7), "ab"[i % 2]) for i in range(60)]
+FILES = ["csv", "csv.gz", "jsonl", "json", "parquet", "duckdb", "xlsx", "sav", "dta", "sqlite"]
+SOURCES = [*FILES, "list", "pandas", "polars", "arrow", "postgresql"]
+BROKEN = ["csv", "list", "xlsx", "sav", "arrow"]
+MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200] if SOAK else [120, 160, 400]
+SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "als-roo", "ds-roo"]
+DICE = random.Random()  # noqa: S311 - it chooses settings
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the same data in every form, and a ledger."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    table = "p,c\n" + "".join(f"{person},{cell}\n" for person, cell in ROWS)
+    (tmp_path / "data.csv").write_text(table)
+    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(table.encode()))
+    records = [{"p": person, "c": cell} for person, cell in ROWS]
+    (tmp_path / "data.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    (tmp_path / "data.json").write_text(json.dumps(records))
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "data.parquet")
+    with duckdb.connect(str(tmp_path / "data.duckdb")) as file:
+        file.execute(f"CREATE TABLE t AS FROM '{tmp_path}/data.parquet'")
+    with sqlite3.connect(tmp_path / "data.sqlite") as database:
+        database.execute("CREATE TABLE t (p TEXT, c TEXT)")
+        database.executemany("INSERT INTO t VALUES (?, ?)", ROWS)
+    database.close()
+    book = openpyxl.Workbook()
+    for row in [("p", "c"), *ROWS]:
+        book.active.append(row)
+    book.save(tmp_path / "data.xlsx")
+    frame = pd.DataFrame(ROWS, columns=["p", "c"])
+    pyreadstat.write_sav(frame, str(tmp_path / "data.sav"))
+    pyreadstat.write_dta(frame, str(tmp_path / "data.dta"))
+    ledger = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
+    for name in ("records", "people"):
+        ledger.declare(name, budget=1000, neighbours="replace")
+    return tmp_path
+
+
+@pytest.fixture
+def source(request):
+    """The name of a source; its rows are in the database too where that is one."""
+    if request.param == "postgresql":
+        server = request.getfixturevalue("server")
+        server.execute("CREATE TABLE ward.charged (p text, c text)")
+        with server.cursor() as cursor:
+            cursor.executemany("INSERT INTO ward.charged VALUES (%s, %s)", ROWS)
+    return request.param
+
+
+def run(request, *arguments):
+    """Return what the watcher prints of each release."""
+    command = [sys.executable, str(WATCHER), *map(str, arguments)]
+    url = request.getfixturevalue("postgresql") if "postgresql" in arguments else ""
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TEST_POSTGRESQL": url},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return list(map(json.loads, done.stdout.splitlines()))
+
+
+def charges(folder):
+    """Return for each charge whether its release was recorded."""
+    accounts = dproo.Ledger(folder / "ledger.sqlite3").show()
+    return [line.is_recorded for account in accounts for line in account.lines]
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("source", SOURCES, indirect=True)
+def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledger(
+    request, source, folder
+):
+    found = run(request, "watched", folder, source)
+    assert [(person, seen["result"]) for _, person, seen in found] == [(False, []), (True, [])]
+    assert charges(folder) == [True, True]
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "source", some(["csv", "list", "xlsx", "sav", "arrow"], one_of=2), indirect=True
+)
+def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
+    request, source, folder
+):
+    """Each import and each opening before the charge fails in turn, in one way or another."""
+    found = run(request, "broken", folder, source, 10_000 if SOAK else 25)
+    released = 0
+    for at, fault, end in found:
+        assert "result" in end, (at, fault, end)
+        code, message, _ = end["result"]
+        assert code in {0, 2}, (at, fault, message)
+        assert "canary" not in message + end["stderr"]
+        assert "\n" not in message
+        released += code == 0
+    assert charges(folder) == [True] * released
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("source", ["csv", "parquet", "jsonl", "list", "postgresql"], indirect=True)
+def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
+    request, source, folder
+):
+    found = run(request, "interrupted", folder, source, 200 if SOAK else 15, 0.5)
+    released = stopped = 0
+    for after, person, end in found:
+        assert "result" in end, (after, person, end)
+        code, message = end["result"]
+        assert code in {0, 2, 4}, (after, message)
+        if code:
+            stays = "the release was stopped. The charge stays: entry "
+            assert message.startswith(stays if code == 4 else "stopped; nothing was charged.")
+        released, stopped = released + (code == 0), stopped + (code == 4)
+    recorded = charges(folder)
+    assert len(recorded) == released + stopped
+    assert released <= sum(recorded)
+
+
+@pytest.mark.parametrize("name", ["duckdb", "psycopg", "pyreadstat", "zstandard"])
+def test_a_library_that_cannot_be_loaded_is_refused_before_the_charge(
+    name, folder, monkeypatch, ledger
+):
+    """As one is whose files are damaged, or built for another machine."""
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(loading, "import_module", lambda _: 1 / 0)
+    data, table = {
+        "duckdb": (folder / "data.csv", None),
+        "psycopg": ("postgresql://nobody@localhost/none", "t"),
+        "pyreadstat": (folder / "data.sav", None),
+        "zstandard": (folder / "data.csv.zst", None),
+    }[name]
+    if name == "zstandard":
+        Path(data).write_bytes(bytes.fromhex("28b52ffd"))
+    with pytest.raises(UnpreparedError) as refused:
+        dproo.sample(
+            data,
+            alphabet=["a", "b"],
+            column="c",
+            table=table,
+            epsilon=1,
+            ledger=ledger,
+            dataset="patients",
+        )
+    assert str(refused.value) == (
+        f"the release cannot be prepared: {name} cannot be loaded; install it again."
+        " Nothing was read or charged."
+    )
+    assert refused.value.__context__ is None
+    assert ledger.show()[0].spent == 0
+
+
+class _PanicError(BaseException):
+    """As libraries in Rust end, which is no Exception."""
+
+
+@pytest.mark.parametrize(
+    "fault", [MemoryError, OSError(28, "canary"), KeyError("canary"), _PanicError]
+)
+@pytest.mark.parametrize("step", ["prepare", "rehearse", "draw"])
+def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
+    step, fault, ledger, monkeypatch
+):
+    def fail(*_, **__):
+        raise fault
+
+    home = {"prepare": engines, "rehearse": engines.Scan, "draw": SampleRequest}[step]
+    monkeypatch.setattr(home, step, fail)
+    with pytest.raises(
+        UnpreparedError, match=r"cannot be prepared.*Nothing was read or charged\.$"
+    ) as refused:
+        dproo.sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, ledger=ledger, dataset="patients")
+    assert "canary" not in str(refused.value)
+    assert ledger.show()[0].spent == 0
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    "mebibytes", [*range(60, 200, 20), 400, 800, 1200] if SOAK else [120, 160, 400]
+)
+def test_a_limit_of_memory_is_refused_before_the_charge(mebibytes, folder):
+    command = Path(sys.executable).parent / "dproo"
+    (folder / "codes.txt").write_text("a\nb\n")
+    line = (
+        f"ulimit -v {mebibytes * 1024}; exec {command} sample {folder}/data.csv --column c"
+        f" --alphabet {folder}/codes.txt --epsilon 1 --dataset records --ledger"
+        f" {folder}/ledger.sqlite3"
+    )
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MiB of addresses, and the limit leaves less; raise it (ulimit -v)." in done.stderr
+    assert charges(folder) == []
+
+
+@pytest.mark.untraced
+def test_a_copy_without_metadata_releases_as_any_other(folder):
+    """As one inside another package has none, or one in a zip file."""
+    archive = folder / "vendored.zip"
+    package = Path(dproo.__file__).parent
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in package.rglob("*"):
+            if path.suffix in {".py", ".json", ".toml"}:
+                file.write(path, Path("dproo") / path.relative_to(package))
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import importlib.metadata as m\n"
+        "def none(name): raise m.PackageNotFoundError(name)\n"
+        "m.version = m.distribution = none\n"
+        "import dproo\n"
+        "assert sys.argv[1] in dproo.__file__\n"
+        "asked = {'ledger': sys.argv[2], 'dataset': 'records'}\n"
+        "made = dproo.sample(['a'] * 9, alphabet=['a', 'b'], epsilon=1, **asked)\n"
+        "print(made.receipt['software'])\n"
+    )
+    command = [sys.executable, "-c", code, str(archive), str(folder / "ledger.sqlite3")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout) == ("", f"dproo {dproo.__version__}\n")
+    assert charges(folder) == [True]
+
+
+def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
+    """The rehearsal draws from few records; no other number may fail where it did not."""
+    for _ in range(2000 if SOAK else 60):
+        options = {
+            "alphabet": [f"letter {i}" for i in range(DICE.choice([2, 3, 10, 300]))],
+            "epsilon": f"{DICE.choice([1, 3, 7])}e{DICE.randint(-12, 1)}",
+            "sampler": DICE.choice(
+                ["auto", "roo", "ls-roo", "subrr", "bal-roo", "als-roo", "ds-roo"]
+            ),
+            "neighbours": DICE.choice(["replace", "add-remove"]),
+            "size": DICE.choice([1, 1, 2, 5]),
+            "records_per_person": DICE.choice([1, 1, 2, 9]),
+        }
+        most = DICE.choice([options["size"], 7, 100, 2**31, 10**12])
+        data = {"letter 0": max(most, options["size"]), "letter 1": DICE.randint(0, 3)}
+        try:
+            dproo.sample({"letter 0": options["size"]}, **options)
+        except ValueError:
+            continue
+        dproo.sample(data, **options)
