@@ -7,14 +7,17 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import Policy
-from dproo.cli.charging import book_of, charging, printing, texts
+from dproo.cli.charging import book_of, opened, printing, protection_of, texts
 from dproo.cli.output import echo, is_terminal, print_facts, print_json, require_printable, waiting
-from dproo.cli.reading import letters
+from dproo.cli.reading import letters, reading_of
 from dproo.cli.releasing import source_options
 from dproo.cli.telling import facts, told_before, warn
-from dproo.releases.synthesize import synthesize
-from dproo.releases.tables import write_csv
+from dproo.core.exact import parse_delta, parse_epsilon
+from dproo.releases.budget_name import reprint
+from dproo.releases.execute import guarded
+from dproo.releases.sample_request import SampleRequest
+from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.tables import require_new, write, write_csv
 
 
 @click.command("synthesize")
@@ -29,18 +32,12 @@ def synthesize_command(
     *,
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
-    outside: Policy,
-    path: str | None,
-    dataset: str | None,
-    no_ledger: bool,
+    rows: int,
+    delta: str,
     out: str | None,
     as_json: bool,
     quiet: bool,
-    readings: tuple[str, ...],
-    decimal: str,
-    thousands: str,
-    missing: tuple[str, ...],
-    **choices: Any,
+    **options: Any,
 ) -> None:
     """Release many synthetic records of DATA for one epsilon.
 
@@ -55,29 +52,38 @@ def synthesize_command(
       dproo synthesize visits.csv --column sex --alphabet sex.txt
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
     """
-    alphabet, column = letters(
-        columns,
-        alphabets,
-        outside,
-        readings=readings,
-        decimal=decimal,
-        thousands=thousands,
-        missing=missing,
-    )
+    alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))
     names = alphabet.columns or (column or "value",)
     if as_json or out is None:
         require_printable(() if as_json else (*names, *texts(alphabet)))
-    told = [] if as_json or quiet else told_before(choices)
-    with charging(data, path, dataset, no_ledger=no_ledger) as charged:
+    epsilon = parse_epsilon(options["epsilon"])
+    protection = protection_of(options)
+    request = SynthesisRequest(
+        request=SampleRequest(
+            alphabet=alphabet,
+            column=column,
+            epsilon=epsilon,
+            sampler=options["sampler"],
+            protection=protection,
+        ),
+        rows=rows,
+        delta=parse_delta(delta),
+    )
+    path = None if out is None else require_new(out, names)
+    told = [] if as_json or quiet else told_before(epsilon, protection, groups=None)
+    with opened(data, options) as dataset:
         with waiting("synthesizing"):
-            made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
-        with printing(made.receipt, book_of(path)):
+            made = dataset.release(request)
+        if path is not None:
+            kept = reprint(made.receipt, book_of(options["path"]))
+            guarded(lambda: write(made.values, names, path), kept=kept)
+        with printing(made.receipt, book_of(options["path"])):
             if as_json:
                 print_json(made.receipt)
                 return
-            if out is None:
-                rows = _Rows() if is_terminal(sys.stdout) else sys.stdout
-                write_csv(made.values, names, rows)
+            if path is None:
+                stream = _Rows() if is_terminal(sys.stdout) else sys.stdout
+                write_csv(made.values, names, stream)
             if not quiet:
                 print_facts(facts(made.receipt))
                 warn(set(made.receipt["warnings"]) - set(told))

@@ -16,6 +16,7 @@ from dproo.exceptions import (
     CorruptLedgerError,
     DatasetTakenError,
     NotRecordedError,
+    UnknownDatasetError,
 )
 from dproo.ledger import charging
 from dproo.ledger.accounts import Account, Verification, accounts_of, budgets, require_chain
@@ -257,6 +258,17 @@ class Ledger(Book):
         """Return every budget with its charges."""
         with self._reading() as connection:
             return accounts_of(events(connection))
+
+    def account(self, dataset: str) -> Account:
+        """Return the budget of a dataset: what was declared, what was spent and what is left.
+
+        Raises:
+            UnknownDatasetError: none was declared under this name.
+        """
+        for account in self.show():
+            if account.dataset == dataset:
+                return account
+        raise UnknownDatasetError(refusal("dataset", "have a budget", dataset))
 
     def export(self) -> list[dict[str, Any]]:
         """Return all events, oldest first, as JSON-able objects."""

@@ -9,11 +9,8 @@ the charge.
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -23,13 +20,12 @@ from dproo.alphabet import Record
 from dproo.core.exact import decimal_text
 from dproo.core.notebook import table as html_table
 from dproo.core.randomness import RandomSource
-from dproo.engines.layout import PLAIN, Layout
-from dproo.exceptions import BudgetRefused, ReleaseError
-from dproo.ledger import Ledger, LedgerError
+from dproo.engines.source import Source
+from dproo.exceptions import LedgerError, ReleaseError
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import published
+from dproo.releases.charge import Charge
 from dproo.releases.request import Drawn, Request, Stopped
-from dproo.releases.statement import Statement
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
@@ -94,96 +90,58 @@ class Release:
         return f"entry {charged['entry']} of {charged['dataset']!r}"
 
 
-@contextmanager
-def _naming_text(epsilon: object) -> Iterator[None]:
-    """Add to a refusal that a float costs its binary value, and how to write what was meant."""
-    try:
-        yield
-    except BudgetRefused as refused:
-        if isinstance(epsilon, float) and Fraction(epsilon) != Fraction(repr(epsilon)):
-            refused.add_note(
-                f"A float is charged at its exact binary value, rounded up. Write {str(epsilon)!r}"
-                " as text to be charged exactly that."
-            )
-        raise
+def execute(request: Request, source: Source, charge: Charge) -> Release:
+    """Check the data, reserve the budget, release and record.
 
-
-def execute(
-    request: Request,
-    data: Any,
-    *,
-    column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    layout: Layout = PLAIN,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    dataset: str | None = None,
-    purpose: str | None = None,
-    operator: str | None = None,
-    asked: object = None,
-) -> Release:
-    """Check the data, reserve the budget, release and record; see :func:`dproo.sample`.
-
-    ``asked`` is epsilon as it was written, for a refusal to name.
+    Args:
+        request: every public choice, checked.
+        source: the records, named and not opened.
+        charge: the budget to charge, and what is stated with the release.
     """
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
-    if request.person is not None:
-        where |= {"person": request.person, "kept": request.records_per_person}
-    alphabets = request.counted_alphabets
-    columns = request.columns or ((column,) if column else ())
-    stated = Statement(purpose=purpose, operator=operator, columns=columns)
-    if len(alphabets) == 1:
-        scan = engines.prepare(data, alphabet=alphabets[0], column=column, **where)
-    else:
-        scan = engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
+    protection = request.protection
+    scan = source.scan(
+        request.counted_alphabets,
+        request.columns,
+        person=protection.person,
+        kept=1 if protection.person is None else protection.records,
+    )
     for warning in scan.warnings:
         _LOG.warning("Warning: %s", warning)
-    book = _open(ledger, dataset)
+    book = charge.opened()
     if book is None:
-        return release(request, scan, stated)
-    unit = {} if request.person is None else _COUNTS_PEOPLE
-    with _naming_text(asked):
-        entry = guarded(
-            lambda: book.reserve(
-                str(dataset),
-                epsilon=request.cost,
-                delta=request.delta,
-                neighbours=request.neighbours,
-                records_per_person=request.records_per_person,
-                request=request.public_choices | stated.kept | unit,
-            ),
-            kept="The charge may stand; see 'dproo ledger show'.",
-            refusals=(LedgerError, TypeError, ValueError),
-        )
+        return release(request, scan, charge)
+    unit = {} if protection.person is None else _COUNTS_PEOPLE
+    stated = charge.kept | {"columns": list(request.columns)}
+    entry = guarded(
+        lambda: book.reserve(
+            str(charge.dataset),
+            epsilon=request.cost,
+            delta=request.delta,
+            neighbours=protection.neighbours,
+            records_per_person=protection.records,
+            request=request.public_choices | stated | unit,
+        ),
+        kept="The charge may stand; see 'dproo ledger show'.",
+        refusals=(LedgerError, TypeError, ValueError),
+    )
     kept = f"The charge stays: entry {entry.number} of {entry.dataset!r}."
-    drawn = guarded(lambda: release(request, scan, stated), kept=kept)
+    drawn = guarded(lambda: release(request, scan, charge), kept=kept)
     kept = f"{kept} 'dproo ledger print {entry.number}' prints the release if it was recorded."
     receipt = guarded(lambda: book.record(entry, drawn.receipt), kept=kept)
     return replace(drawn, receipt=published(receipt))
 
 
-def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
-    if ledger is None:
-        if dataset is not None:
-            raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
-        return None
-    if dataset is None:
-        raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-
-
-def release(request: Request, scan: engines.Scan, stated: Statement | None = None) -> Release:
+def release(request: Request, scan: engines.Scan, charge: Charge | None = None) -> Release:
     """Count, draw and write the receipt; what it costs must have been charged before."""
-    return guarded(lambda: _release(request, scan, stated or Statement()))
+    return guarded(lambda: _release(request, scan, charge or Charge()))
 
 
-def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release:
+def _release(request: Request, scan: engines.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
     drawn = request.draw(tables, RandomSource())
-    return Release(drawn.values, _receipt(request, drawn, stated, tables[0].n))
+    return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
 
 
 def guarded(
@@ -222,22 +180,24 @@ def _end(error: BaseException, kept: str) -> BaseException:
     return ReleaseError(f"{sentence} {kept}".rstrip())
 
 
-def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
+def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> dict[str, Any]:
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(request.cost),
         "epsilon_decimal": decimal_text(request.cost),
-        "neighbours": request.neighbours,
-        "protects": request.protects,
-        **stated.published,
+        "neighbours": request.protection.neighbours,
+        "unit": request.protection.unit,
+        "protects": request.protection.sentence,
+        **charge.published,
+        "column_names": list(request.columns),
         **drawn.facts,
         "accuracy": drawn.assurance.sentence,
-        "warnings": drawn.assurance.warnings(request.cost, whom=request.protects.partition(",")[0]),
+        "warnings": drawn.assurance.warnings(request.cost, whom=request.protection.whom),
         "certificate": drawn.certificate,
         "ledger": None,
         "software": _software(),
     }
-    if request.neighbours == REPLACE:
+    if request.protection.neighbours == REPLACE:
         receipt["n"] = n
     if drawn.assurance.records is None and drawn.assurance.alpha is not None:
         receipt["worst_alpha"] = float(drawn.assurance.alpha)
