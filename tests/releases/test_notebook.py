@@ -4,6 +4,7 @@ import traceback
 from html.parser import HTMLParser
 
 import pytest
+from support.releasing import sample
 
 import dproo
 
@@ -28,9 +29,9 @@ def shown():
     """One of each object that a notebook shows."""
     sampler = dproo.mechanism("auto", n=100, k=3, epsilon=1)
     return [
-        dproo.sample(DATA, alphabet=LETTERS, epsilon=20),
-        dproo.sample(DATA, alphabet=LETTERS, epsilon=1, size=50, purpose="a <i>test</i>"),
-        dproo.sample([("a", "b")] * 9, alphabet={"x": ["a"], "y": ["b"]}, epsilon=1),
+        sample(DATA, alphabet=LETTERS, epsilon=20),
+        sample(DATA, alphabet=LETTERS, epsilon=1, size=50, purpose="a <i>test</i>"),
+        sample([("a", "b")] * 9, alphabet={"x": ["a"], "y": ["b"]}, epsilon=1),
         dproo.plan(n=100, k=3, epsilon=1),
         dproo.plan(k=3, epsilon="0.0001", alpha="0.1"),
         dproo.certify(sampler),
@@ -58,14 +59,14 @@ def test_a_charged_release_and_its_ledger_say_so(tmp_path):
     ledger = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
     ledger.declare("patients", budget=1, neighbours="replace")
     charged = {"ledger": ledger, "dataset": "patients"}
-    release = dproo.sample(DATA, alphabet=LETTERS, epsilon="0.5", **charged)
+    release = sample(DATA, alphabet=LETTERS, epsilon="0.5", **charged)
     assert repr(release).endswith("entry 2 of 'patients'>")
     assert repr(ledger) == f"<Ledger '{tmp_path}/ledger.sqlite3'>"
     assert "<tr><th>patients</th><td>0.5</td><td>1</td><td>1</td>" in ledger._repr_html_()
 
 
 def test_a_value_of_several_records_is_refused():
-    several = dproo.sample(DATA, alphabet=LETTERS, epsilon=1, size=3)
+    several = sample(DATA, alphabet=LETTERS, epsilon=1, size=3)
     with pytest.raises(
         ValueError, match=r"value is that of one record, but 3 were .* use \.values"
     ):
@@ -79,12 +80,12 @@ def test_a_float_that_is_refused_for_its_last_digit_is_told_its_text(tmp_path):
         ledger.declare(name, budget=1, neighbours="replace")
     asked = {"alphabet": LETTERS, "ledger": ledger}
     for _ in range(10):
-        dproo.sample(DATA, epsilon="0.1", dataset="by text", **asked)
+        sample(DATA, epsilon="0.1", dataset="by text", **asked)
     for _ in range(9):
-        dproo.sample(DATA, epsilon=0.1, dataset="by float", **asked)
+        sample(DATA, epsilon=0.1, dataset="by float", **asked)
     with pytest.raises(dproo.BudgetRefused) as refused:
-        dproo.sample(DATA, epsilon=0.1, dataset="by float", **asked)
+        sample(DATA, epsilon=0.1, dataset="by float", **asked)
     assert "Write '0.1' as text" in "".join(traceback.format_exception(refused.value))
     with pytest.raises(dproo.BudgetRefused) as plainly:
-        dproo.sample(DATA, epsilon=0.5, dataset="by text", **asked)
+        sample(DATA, epsilon=0.5, dataset="by text", **asked)
     assert not hasattr(plainly.value, "__notes__")

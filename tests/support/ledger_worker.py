@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from support.releasing import sample
+
 from dproo.core.amounts import charge_of
 from dproo.exceptions import DatasetTakenError, ReleaseError
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError, chain, sqlite
-from dproo.releases.sample import sample
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.stores import fresh

@@ -13,6 +13,7 @@ from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.tables import release_to
 
 _OPENED = {"table", "engine", "delimiter", "encoding", "layout"}
 
@@ -31,7 +32,12 @@ def dataset(data: Any, choices: dict[str, Any]) -> dproo.Dataset:
 
 
 def sample(
-    data: Any, *, alphabet: Any = None, codebook: Any = None, column: str | None = None, **choices: Any
+    data: Any,
+    *,
+    alphabet: Any = None,
+    codebook: Any = None,
+    column: str | None = None,
+    **choices: Any,
 ) -> dproo.Release:
     """Release by a code book, by open values or by listed ones, with any choices."""
     opened = dataset(data, choices)
@@ -46,7 +52,12 @@ def sample(
 
 
 def check(
-    data: Any, *, alphabet: Any = None, codebook: Any = None, column: str | None = None, **choices: Any
+    data: Any,
+    *,
+    alphabet: Any = None,
+    codebook: Any = None,
+    column: str | None = None,
+    **choices: Any,
 ) -> dproo.Check:
     """Check by a code book or by listed values."""
     opened = dataset(data, choices)
@@ -65,6 +76,7 @@ def synthesize(
         sampler=choices.pop("sampler", "auto"),
         protection=opened.protection,
     )
-    delta = parse_delta(choices.pop("delta", 0))
+    delta, out = parse_delta(choices.pop("delta", 0)), choices.pop("out", None)
     assert not choices
-    return opened.release(SynthesisRequest(request=request, rows=rows, delta=delta))
+    many = SynthesisRequest(request=request, rows=rows, delta=delta)
+    return opened.release(many) if out is None else release_to(out, opened, many)

@@ -13,11 +13,9 @@ from dproo.cli.reading import letters, reading_of
 from dproo.cli.releasing import source_options
 from dproo.cli.telling import facts, told_before, warn
 from dproo.core.exact import parse_delta, parse_epsilon
-from dproo.releases.budget_name import reprint
-from dproo.releases.execute import guarded
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
-from dproo.releases.tables import require_new, write, write_csv
+from dproo.releases.tables import release_to, write_csv
 
 
 @click.command("synthesize")
@@ -69,21 +67,18 @@ def synthesize_command(
         rows=rows,
         delta=parse_delta(delta),
     )
-    path = None if out is None else require_new(out, names)
     told = [] if as_json or quiet else told_before(epsilon, protection, groups=None)
     with opened(data, options) as dataset:
         with waiting("synthesizing"):
-            made = dataset.release(request)
-        if path is not None:
-            kept = reprint(made.receipt, book_of(options["path"]))
-            guarded(lambda: write(made.values, names, path), kept=kept)
+            made = dataset.release(request) if out is None else release_to(out, dataset, request)
         with printing(made.receipt, book_of(options["path"])):
             if as_json:
                 print_json(made.receipt)
                 return
-            if path is None:
+            if out is None:
                 stream = _Rows() if is_terminal(sys.stdout) else sys.stdout
                 write_csv(made.values, names, stream)
+                sys.stdout.flush()  # what cannot be written is said before anything else
             if not quiet:
                 print_facts(facts(made.receipt))
                 warn(set(made.receipt["warnings"]) - set(told))
