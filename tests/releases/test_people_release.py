@@ -141,7 +141,7 @@ def law_of_blocks(kept: Kept, request: SampleRequest) -> dict[tuple[int, ...], F
     each, more = divmod(n, size)
     sizes = [each + 1] * more + [each] * (size - more)
     ways = list(product(range(size), repeat=n))
-    if request.neighbours == REPLACE:
+    if request.protection.neighbours == REPLACE:
         ways = [way for way in ways if list(map(way.count, range(size))) == sizes]
         samplers = [request.sampler_for(number) for number in sizes]
     else:
