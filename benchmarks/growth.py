@@ -30,7 +30,7 @@ def records(folder: Path) -> Iterator[Point]:
     """``n``: records of a Parquet file over 1,000 letters."""
     for power in range(5, round(math.log10(ROWS)) + 1):
         path = written(folder, CODE, 10**power)
-        yield 10**power, lambda p=path: dproo.sample(p, alphabet=LETTERS, column="code", epsilon=1)
+        yield 10**power, lambda p=path: dproo.open(p).values("code", LETTERS, epsilon=1)
 
 
 def letters(folder: Path) -> Iterator[Point]:
@@ -38,7 +38,7 @@ def letters(folder: Path) -> Iterator[Point]:
     for power in range(1, 7):
         k = 10**power
         path = written(folder, f"(hash(i) % {k})::INTEGER AS code", 10**7)
-        yield k, lambda p=path, k=k: dproo.sample(p, alphabet=range(k), column="code", epsilon=1)
+        yield k, lambda p=path, k=k: dproo.open(p).values("code", range(k), epsilon=1)
 
 
 def draws(_: Path) -> Iterator[Point]:
@@ -48,7 +48,9 @@ def draws(_: Path) -> Iterator[Point]:
         size = 10**power
         yield (
             size,
-            lambda s=size: dproo.sample(counts, alphabet=LETTERS, epsilon=1, size=s, sampler="roo"),
+            lambda s=size: dproo.open(counts).values(
+                None, LETTERS, epsilon=1, size=s, sampler="roo"
+            ),
         )
 
 
@@ -58,7 +60,7 @@ def privacy(_: Path) -> Iterator[Point]:
     for epsilon in ("10", "1", "0.1", "0.01", "0.001"):
         yield (
             1 / float(epsilon),
-            lambda e=epsilon: dproo.sample(counts, alphabet=LETTERS, epsilon=e),
+            lambda e=epsilon: dproo.open(counts).values(None, LETTERS, epsilon=e),
         )
 
 

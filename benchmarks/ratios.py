@@ -70,7 +70,7 @@ def parquet(folder: Path) -> Iterator[Row]:
         path = written(folder, CODE, rows)
 
         def ours(path: Path = path, rows: int = rows) -> None:
-            released = dproo.sample(path, alphabet=LETTERS[:900], column="code", epsilon=1)
+            released = dproo.open(path).values("code", LETTERS[:900], epsilon=1)
             assert released.receipt["n"] == rows  # noqa: S101 - a benchmark of a wrong count is none
 
         row = compared(
@@ -90,7 +90,7 @@ def adaptive(folder: Path) -> Iterator[Row]:
 
     def by(sampler: str) -> None:
         epsilon = f"{next(fresh)}/1000"
-        dproo.sample(path, alphabet=LETTERS, column="code", epsilon=epsilon, sampler=sampler)
+        dproo.open(path).values("code", LETTERS, epsilon=epsilon, sampler=sampler)
 
     for sampler in ("als-roo", "bal-roo"):
         yield compared(
@@ -109,13 +109,11 @@ def groups(folder: Path) -> Iterator[Row]:
     path = written(folder, f"(hash(i) % {number})::INTEGER AS g, {GROUPED}", MANY)
     yield compared(
         f"one record for each of 1e5 groups, {MANY:.0e} rows",
-        lambda: dproo.sample(
-            path,
-            alphabet=[f"letter{i}" for i in range(10)],
-            column="code",
+        lambda: dproo.open(path, neighbours="add-remove").values(
+            "code",
+            [f"letter{i}" for i in range(10)],
             epsilon=1,
-            by={"g": range(number)},
-            neighbours="add-remove",
+            by=dproo.Groups("g", range(number)),
         ),
         lambda: bare_count(path, "g, code"),
         to="bare DuckDB GROUP BY",
@@ -139,7 +137,7 @@ def spark(folder: Path) -> Iterator[Row]:
     frame = session.read.parquet(str(path))
     yield compared(
         f"release from {MANY:.0e} rows in Spark",
-        lambda: dproo.sample(frame, alphabet=LETTERS[:900], column="code", epsilon=1),
+        lambda: dproo.open(frame).values("code", LETTERS[:900], epsilon=1),
         lambda: frame.groupBy("code").count().collect(),
         to="bare Spark count",
         target=1.15,
@@ -172,8 +170,8 @@ def postgresql(_: Path) -> Iterator[Row]:
                 connection.execute("ANALYZE visits")
                 yield compared(
                     f"release from {rows:.0e} rows in PostgreSQL, {values} values",
-                    lambda: dproo.sample(
-                        connection, table="visits", alphabet=LETTERS[:900], column="code", epsilon=1
+                    lambda: dproo.open(connection, table="visits").value(
+                        "code", LETTERS[:900], epsilon=1
                     ),
                     lambda: connection.execute(
                         "SELECT code, count(*) FROM visits GROUP BY code"
@@ -192,7 +190,7 @@ def memory(_: Path) -> Iterator[Row]:
     frame = pl.DataFrame({"code": cells})
     yield compared(
         "release from 1e7 integers in memory (Polars)",
-        lambda: dproo.sample(frame, alphabet=range(1000), column="code", epsilon=1),
+        lambda: dproo.open(frame).values("code", range(1000), epsilon=1),
         cells.copy,
         to="one copy of that memory",
         rounds=3,
@@ -218,7 +216,7 @@ def draws(_: Path) -> Iterator[Row]:
     letters = dict(zip(LETTERS, counts, strict=True))
     yield compared(
         "Polya release of 1e6 draws (2 s allowed)",
-        lambda: dproo.sample(letters, alphabet=LETTERS, epsilon=1, size=10**6, sampler="roo"),
+        lambda: dproo.open(letters).values(None, LETTERS, epsilon=1, size=10**6, sampler="roo"),
         lambda: generator.choice(1000, size=10**6, p=uniform),
         to="numpy choice, not secure",
     )
@@ -230,7 +228,7 @@ def peers(_: Path) -> Iterator[Row]:
     records = [LETTERS[cell] for cell in cells]
 
     def ours() -> object:
-        return dproo.sample(records, alphabet=LETTERS, epsilon=1)
+        return dproo.open(records).values(None, LETTERS, epsilon=1)
 
     import opendp.prelude as dp
 
@@ -276,7 +274,7 @@ def several(_: Path) -> Iterator[Row]:
         for sampler in ("ls-roo", "auto"):
 
             def ours(counts: dproo.Counts = counts, sampler: str = sampler) -> None:
-                dproo.sample(counts, alphabet=letters, epsilon=1, size=1000, sampler=sampler)
+                dproo.open(counts).values(None, letters, epsilon=1, size=1000, sampler=sampler)
 
             yield compared(
                 f"1,000 of {records:.0e} records{shape}, 1,000 letters, {sampler} (1 s allowed)",

@@ -62,11 +62,10 @@ def drawn_from_data(case: Case) -> Sequence[str]:
 
 def ours(case: Case, delta: str = DELTA) -> Sequence[str]:
     """Synthesize with a delta."""
-    made = dproo.synthesize(
-        case.path,
-        alphabet=dproo.Alphabet.of(case.letters, policy="uniform"),
-        column="code",
-        rows=case.rows,
+    made = dproo.open(case.path).values(
+        "code",
+        dproo.Alphabet.of(case.letters, policy="uniform"),
+        size=case.rows,
         epsilon=EPSILON,
         delta=delta,
     )

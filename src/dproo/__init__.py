@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dproo.codebooks.draft import draft_codebook
     from dproo.codebooks.importing import import_codebook
     from dproo.core.counts import Counts
+    from dproo.engines.layout import Layout
     from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
     from dproo.mechanisms import (
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
         epsilon_of,
         mechanism,
     )
-    from dproo.releases.check import Check, check
+    from dproo.releases.charge import Charge
+    from dproo.releases.check import Check
+    from dproo.releases.dataset import Dataset, open, sample  # noqa: A004 - dproo.open
     from dproo.releases.execute import Release
-    from dproo.releases.sample import sample
-    from dproo.releases.synthesize import synthesize
+    from dproo.releases.groups import Groups
+    from dproo.releases.protection import Protection
 
 __version__ = "0.1.0"
 """Written here, not looked up: a copy inside another package has no metadata of its own."""
@@ -51,19 +54,24 @@ __all__ = [
     "BalancedRevealOrObscure",
     "BudgetRefused",
     "Certificate",
+    "Charge",
     "Check",
     "CodeBook",
     "Composition",
     "CorruptLedgerError",
     "Counts",
     "DataSpecificRevealOrObscure",
+    "Dataset",
+    "Groups",
     "LawAudit",
+    "Layout",
     "Ledger",
     "LedgerError",
     "LetterSpecificRevealOrObscure",
     "Limit",
     "Mechanism",
     "Plan",
+    "Protection",
     "Reading",
     "Release",
     "ReleaseError",
@@ -76,7 +84,6 @@ __all__ = [
     "audit",
     "audit_law",
     "certify",
-    "check",
     "compare",
     "compose",
     "draft_codebook",
@@ -85,10 +92,10 @@ __all__ = [
     "import_codebook",
     "limit",
     "mechanism",
+    "open",
     "plan",
     "recommend",
     "sample",
-    "synthesize",
 ]
 
 _HOMES = {
@@ -107,6 +114,7 @@ _HOMES = {
     "codebooks.draft": ("draft_codebook",),
     "codebooks.importing": ("import_codebook",),
     "core.counts": ("Counts",),
+    "engines.layout": ("Layout",),
     "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
     "mechanisms": (
@@ -122,10 +130,12 @@ _HOMES = {
         "epsilon_of",
         "mechanism",
     ),
-    "releases.check": ("Check", "check"),
+    "releases.charge": ("Charge",),
+    "releases.check": ("Check",),
+    "releases.dataset": ("Dataset", "open", "sample"),
     "releases.execute": ("Release",),
-    "releases.sample": ("sample",),
-    "releases.synthesize": ("synthesize",),
+    "releases.groups": ("Groups",),
+    "releases.protection": ("Protection",),
 }
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.releasing import sample
 
 import dproo
 
@@ -77,7 +78,7 @@ def test_text_means_what_it_means_on_the_command_line(tmp_path):
     for text in ("1..7", "bins:0,18,65", f"{table}:code"):
         assert dproo.Alphabet.of(text).digest == dproo.Alphabet.parse(text).digest
     assert dproo.Alphabet.of(np.str_("1..7")).k == 7
-    assert dproo.sample([3] * 50, alphabet="1..7", epsilon=20).value == 3
+    assert sample([3] * 50, alphabet="1..7", epsilon=20).value == 3
     for text in ("auto", "infer"):
         with pytest.raises(ValueError, match="It is never inferred"):
             dproo.Alphabet.parse(text)

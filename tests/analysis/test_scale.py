@@ -8,8 +8,8 @@ from itertools import chain
 
 import duckdb
 import pytest
+from support.releasing import sample
 
-import dproo
 from dproo import Alphabet, engines
 from dproo.mechanisms import SAMPLERS
 
@@ -32,7 +32,7 @@ def test_memory_grows_with_the_letters_that_were_seen_not_with_those_declared():
 
     def release(alphabet, seen):
         cells = {(i % 1000, i // 1000): 5 for i in range(seen)}
-        return peak(lambda: dproo.sample(cells, alphabet=alphabet, epsilon=1))
+        return peak(lambda: sample(cells, alphabet=alphabet, epsilon=1))
 
     few, wide, many = release(narrow, 1_000), release(WIDE, 1_000), release(WIDE, 20_000)
     assert wide < 1.5 * few
@@ -62,7 +62,7 @@ def test_a_million_letters_are_seen_within_little_memory(tmp_path):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_more_records_than_a_float_can_count_are_counted(sampler):
     counts = {"a": 2**60 + 1, "b": 2**53 + 1}
-    receipt = dproo.sample(counts, alphabet=["a", "b"], epsilon=1, sampler=sampler).receipt
+    receipt = sample(counts, alphabet=["a", "b"], epsilon=1, sampler=sampler).receipt
     assert receipt["n"] == 2**60 + 2**53 + 2
     assert receipt["certificate"]["holds"]
 
@@ -74,7 +74,7 @@ def test_days_add_up_to_the_counts_of_all_days():
     for day in days:
         total += engines.count(day, alphabet=alphabet)
     assert total == engines.count(list(chain(*days)), alphabet=alphabet)
-    assert dproo.sample(total, alphabet=alphabet, epsilon=1).receipt["n"] == 7
+    assert sample(total, alphabet=alphabet, epsilon=1).receipt["n"] == 7
 
 
 def test_equal_keys_of_different_types_are_different_cells():

@@ -64,6 +64,7 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "epsilon_decimal",
         "neighbours",
         "protects",
+        "unit",
         "several",
         "groups",
         "guess",

@@ -97,7 +97,7 @@ def test_an_interrupt_before_the_charge_exits_with_2():
     code = (
         "from dproo import engines; from dproo.cli import main\n"
         "def end(*_, **__): raise KeyboardInterrupt\n"
-        "engines.prepare = end\n"
+        "engines.Source.scan = end\n"
         "main()"
     )
     done = dproo(*SAMPLE, code=code)

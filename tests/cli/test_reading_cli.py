@@ -65,7 +65,7 @@ def test_each_column_has_a_reading_of_its_own(capsys, export, tmp_path):
         ),
         (("--column", "id", "--alphabet", "0..9", "--missing", "3"), "must be used with bins"),
         (("--column", "id", "--alphabet", "bins:0,9", "--missing", "x"), "must be a number"),
-        (("--codebook", "x", "--as", "text"), "it describes the columns."),
+        (("--codebook", "x", "--as", "text"), "--as cannot be used with --codebook"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(capsys, export, options, message):

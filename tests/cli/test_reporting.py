@@ -6,10 +6,11 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from support.releasing import sample
 
 import dproo
 from dproo.cli.commands import cli
-from dproo.releases.statement import Statement
+from dproo.releases.charge import Charge
 
 LETTERS = ["a", "b", "=1+1"]
 
@@ -29,9 +30,9 @@ def ledger(tmp_path):
     book.declare(str(data), budget="9", neighbours="replace")
     charged = {"ledger": book, "dataset": str(data)}
     stated = {"purpose": "monthly <b>bulletin</b>", "operator": "Ann Lee"}
-    dproo.sample(data, column="c", alphabet=["a"], epsilon=1, **charged, **stated)
+    sample(data, column="c", alphabet=["a"], epsilon=1, **charged, **stated)
     fields = [{"name": name, "type": "string", "categories": ["a", "x"]} for name in ("d", "c")]
-    dproo.sample(data, codebook={"schema": {"fields": fields}}, epsilon=1, **charged)
+    sample(data, codebook={"schema": {"fields": fields}}, epsilon=1, **charged)
     book.reserve(str(data), epsilon=1, neighbours="replace", request={"purpose": "=1+1"})
     return path
 
@@ -70,7 +71,7 @@ def test_what_may_be_published_names_no_folder_and_nobody(ledger):
 def test_a_release_of_python_is_as_public(ledger):
     book = dproo.Ledger(ledger)
     name = book.show()[0].dataset
-    receipt = dproo.sample(
+    receipt = sample(
         ["a"] * 50, alphabet=["a"], epsilon=1, ledger=book, dataset=name, operator="Ann Lee"
     ).receipt
     assert receipt["ledger"]["dataset"] == "visits.csv"
@@ -129,14 +130,14 @@ def test_a_report_overwrites_nothing_and_knows_two_kinds_of_files(ledger, tmp_pa
 def test_a_statement_is_plain_text_and_refused_before_the_charge(name, ledger):
     for wrong in ("", " ", "two\nlines", "x" * 201, "postgresql://ann:secret@host/db"):
         with pytest.raises(ValueError, match=f"{name} must be printable text") as refused:
-            Statement(**{name: wrong})
+            Charge(**{name: wrong})
         assert "secret" not in str(refused.value)
     with pytest.raises(TypeError, match=f"{name} must be text, got 3"):
-        Statement(**{name: 3})
+        Charge(**{name: 3})
     book = dproo.Ledger(ledger)
     dataset, before = book.show()[0].dataset, book.head()
     with pytest.raises(ValueError, match=name):
-        dproo.sample(
+        sample(
             ["a"], alphabet=["a"], epsilon=1, ledger=book, dataset=dataset, **{name: "two\nlines"}
         )
     assert book.head() == before

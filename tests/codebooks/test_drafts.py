@@ -9,6 +9,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.releasing import check, sample
 
 import dproo
 from dproo import CodeBook, draft_codebook
@@ -111,9 +112,9 @@ def test_a_draft_is_refused_until_it_is_completed_and_confirmed(tmp_path):
     (tmp_path / "a.csv").write_text("sex\nf\nm\n", encoding="utf-8")
     draft = draft_codebook(tmp_path / "a.csv")
     for use in (
-        lambda: dproo.sample(tmp_path / "a.csv", codebook=draft, epsilon="1"),
+        lambda: sample(tmp_path / "a.csv", codebook=draft, epsilon="1"),
         lambda: dproo.plan(codebook=draft, n=10, epsilon="1"),
-        lambda: dproo.check(tmp_path / "a.csv", codebook=draft),
+        lambda: check(tmp_path / "a.csv", codebook=draft),
     ):
         with pytest.raises(ValueError, match="to do: dproo codebook show FILE"):
             use()
@@ -122,7 +123,7 @@ def test_a_draft_is_refused_until_it_is_completed_and_confirmed(tmp_path):
     with pytest.raises(ValueError, match=r"fields\[0\].categories must be a list, got 'TODO"):
         CodeBook.of(draft)
     draft["schema"]["fields"][0]["categories"] = ["f", "m"]
-    assert dproo.sample(tmp_path / "a.csv", codebook=draft, epsilon="1").receipt["n"] == 2
+    assert sample(tmp_path / "a.csv", codebook=draft, epsilon="1").receipt["n"] == 2
     found = overview(draft)
     assert (found.lines[0].k, found.digest) == (3, CodeBook.of(draft).digest)
 

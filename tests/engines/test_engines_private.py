@@ -16,8 +16,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.releasing import sample
 
-from dproo import Counts, ReleaseError, engines, sample
+from dproo import Counts, ReleaseError, engines
 from dproo.ledger import Ledger
 
 CANARY = "canary-51c7"

@@ -19,9 +19,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.releasing import sample
 from support.soak import SOAK
 
-from dproo import ReleaseError, engines, sample
+from dproo import ReleaseError, engines
 from dproo.engines import descriptors
 
 THREADS, RELEASES = 16, 50 if SOAK else 10

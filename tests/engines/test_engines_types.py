@@ -19,9 +19,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.releasing import sample
 from support.soak import some
 
-from dproo import ReleaseError, engines, sample
+from dproo import ReleaseError, engines
 from dproo.ledger import Ledger
 
 LETTERS = ["7", "x", "true", "2026-01-02"]

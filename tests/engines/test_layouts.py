@@ -12,8 +12,9 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from support.releasing import check
 
-from dproo import Alphabet, CodeBook, ReleaseError, check, engines
+from dproo import Alphabet, CodeBook, ReleaseError, engines
 from dproo.engines.cleaning import array_lines
 from dproo.engines.compression import plain_blocks
 from dproo.engines.layout import Layout

@@ -17,8 +17,9 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 from support.databases import counted, role_of
+from support.releasing import sample
 
-from dproo import ReleaseError, engines, sample
+from dproo import ReleaseError, engines
 from dproo.ledger import Ledger
 
 IDLE = psycopg.pq.TransactionStatus.IDLE

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 from engines.test_parity import assert_parity, batches
+from support.releasing import check, sample
 from support.row_files import excel, raw_sheet, write_excel, write_statistics
 
-from dproo import check, draft_codebook, engines, import_codebook, sample
+from dproo import draft_codebook, engines, import_codebook
 from dproo.engines import excel as excel_sheets
 from dproo.engines import statistics_files
 from dproo.engines.layout import Layout

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.releasing import sample
 from test_engines_faults import CANARY, assert_silent
 from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
-import dproo
 from dproo import engines
 
 
@@ -54,7 +54,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         for master in (None, "local[1]") if data == "visits" else (None,):
             scan = engines.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
             assert list(scan.count()) == [2, 2]
-    drawn = dproo.sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
+    drawn = sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
     assert drawn.receipt["n"] == 4
     for data, options, message in (
         ("nobody", {}, "data must be a table of Spark, got 'nobody'."),

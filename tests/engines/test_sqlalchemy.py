@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from engines.test_parity import assert_parity, batches, plain
+from support.releasing import check, sample
 
-from dproo import ReleaseError, check, draft_codebook, engines, sample
+from dproo import ReleaseError, draft_codebook, engines
 
 DATABASES = "sqlite", "mariadb", "postgresql"
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import dproo.releases.sample
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.stores import copy_of
 
 import dproo.ledger.ledger
-import dproo.releases.sample
 from dproo import exceptions
 from dproo.core.amounts import NANO, budget_of, charge_of
 from dproo.core.exact import EPSILON_MAX, EPSILON_MIN

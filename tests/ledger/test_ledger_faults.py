@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 from support.cutting import Cutter, Moment
 from support.databases import Server, role_of
+from support.releasing import sample
 from support.stores import emptied, installed, unguarded, url_of
 
-from dproo import exceptions, sample
+from dproo import exceptions
 from dproo.ledger import Ledger, accept_restore
 
 pytestmark = pytest.mark.untraced

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from support.databases import role_of
+from support.releasing import sample
 from support.stores import copy_of, future, put_back
 
-from dproo import exceptions, sample
+from dproo import exceptions
 from dproo.cli.commands import run
 from dproo.ledger import (
     Database,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.releasing import sample
 from support.soak import SOAK, some
 
 import dproo
@@ -265,9 +266,9 @@ def test_it_is_ls_roo_where_it_cannot_adapt(n, epsilon, neighbours):
 
 def test_a_release_can_choose_it_by_public_parameters():
     records = ["a"] * 70 + ["b"] * 30
-    released = dproo.sample(records, alphabet=["a", "b"], epsilon=1, sampler="auto", guess="sparse")
+    released = sample(records, alphabet=["a", "b"], epsilon=1, sampler="auto", guess="sparse")
     assert released.receipt["sampler"] == "als-roo"
     assert released.receipt["guess"] == "sparse"
     assert released.receipt["certificate"]["holds"]
     with pytest.raises(ValueError, match=r"guess must be used with als-roo, got ls-roo\."):
-        dproo.sample(records, alphabet=["a", "b"], epsilon=1, sampler="ls-roo", guess="sparse")
+        sample(records, alphabet=["a", "b"], epsilon=1, sampler="ls-roo", guess="sparse")

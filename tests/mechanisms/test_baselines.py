@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from support.releasing import sample
 
 import dproo
 from dproo.analysis.simulation import _laws
@@ -143,7 +144,7 @@ def test_a_baseline_is_made_by_name_but_not_certified_and_not_released(name):
         yield
 
     with pytest.raises(ValueError, match=f"^sampler must be one of .*, got '{name}'"):
-        dproo.sample(unread(), alphabet=["a", "b"], epsilon=1, sampler=name)
+        sample(unread(), alphabet=["a", "b"], epsilon=1, sampler=name)
 
 
 @pytest.mark.parametrize(

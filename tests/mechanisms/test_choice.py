@@ -8,6 +8,7 @@ from inspect import signature
 
 import pytest
 from click.testing import CliRunner
+from support.releasing import sample
 
 import dproo
 from dproo.cli.commands import cli
@@ -88,7 +89,7 @@ def test_plan_compare_certify_and_release_name_the_same_sampler():
         assert advised_object(answer, {})["recommended"]["sampler"] == taken.sampler
         assert dproo.recommend(n=n, k=k, epsilon=epsilon, p="zipf").sampler == taken.sampler
         assert dproo.mechanism("auto", n=n, k=k, epsilon=epsilon).name == taken.sampler
-        released = dproo.sample([1] * n, alphabet=range(k - 1), epsilon=epsilon).receipt
+        released = sample([1] * n, alphabet=range(k - 1), epsilon=epsilon).receipt
         assert (released["sampler"], released["sampler_reason"]) == (taken.sampler, taken.reason)
         shown = CliRunner().invoke(
             cli, ["certify", "--n", str(n), "--k", str(k), "--epsilon", epsilon]

@@ -6,10 +6,11 @@ import secrets
 from fractions import Fraction
 
 import pytest
+from support.releasing import sample, synthesize
 from support.soak import SOAK, some
 
 import dproo
-from dproo import Counts, certify, compose, mechanism, sample, synthesize
+from dproo import Counts, certify, compose, mechanism
 from dproo.core.counts import Runs
 from dproo.core.exact import exp_lower, is_at_most_exp, log_upper
 from dproo.ledger import Ledger
@@ -25,6 +26,7 @@ from dproo.mechanisms.allocation import (
 )
 from dproo.mechanisms.letter_table import LetterTable
 from dproo.mechanisms.urn import Urn
+from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest
 
 TWO = {"draws": 2, "records_per_person": 2}
@@ -83,8 +85,7 @@ def test_every_way_to_release_several_records_protects_a_person_with_several(nei
         epsilon=Fraction(8),
         sampler="roo",
         size=2,
-        records_per_person=2,
-        neighbours=neighbours,
+        protection=Protection(neighbours=neighbours, records=2),
     )
     law = request.sampler_for(3)
     assert (law.draws, law.records_per_person) == (2, 2)

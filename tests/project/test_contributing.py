@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from support import seen_or_not
 from support.nursery import outcome
+from support.releasing import sample
 from support.seen_or_not import SeenOrNot
 from support.walk import law
 
@@ -43,7 +44,7 @@ def test_the_law_of_its_draw_is_its_pmf(monkeypatch):
 
 
 def test_a_release_and_the_command_line_know_it(tmp_path):
-    release = dproo.sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, sampler="seen-or-not")
+    release = sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, sampler="seen-or-not")
     assert release.value in {"a", "b", "other"}
     assert release.receipt["sampler"] == "seen-or-not"
     options = ["--sampler", "seen-or-not", "--n", "9", "--k", "3", "--epsilon", "1"]

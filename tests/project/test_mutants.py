@@ -153,9 +153,7 @@ UNQUOTED = "engines/test_postgresql_secrets.py::test_no_refusal_before_the_charg
 
 PEOPLE = "releases/test_people_release.py::test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon[ls-roo-1]"
 PEOPLE_SAID = "releases/test_people_release.py::test_a_receipt_says_that_a_person_is_protected_and_tells_nobody"
-MERGED = (
-    "engines/test_identifiers.py::test_a_person_of_a_typed_column_is_one_record[parquet-text]"
-)
+MERGED = "engines/test_identifiers.py::test_a_person_of_a_typed_column_is_one_record[parquet-text]"
 NAMES_NOBODY = "engines/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
 FILES_OF_ONE = "engines/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
 OPEN_LAW = "mechanisms/test_open_alphabet.py"

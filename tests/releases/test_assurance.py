@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
+from support.releasing import sample, synthesize
 
 import dproo
 from dproo.cli.commands import cli
@@ -26,7 +27,7 @@ ROWS = [("a", "c"), ("b", "d")] * 500
 
 def accuracy(data=DATA, **asked):
     asked = {"alphabet": LETTERS, "epsilon": 1} | asked
-    return dproo.sample(data, **asked).receipt
+    return sample(data, **asked).receipt
 
 
 def test_one_record_says_what_share_of_draws_differs():
@@ -62,17 +63,17 @@ def test_a_group_and_a_row_have_their_own_sentence(tmp_path):
     data = tmp_path / "wards.csv"
     data.write_text("ward,c\n" + "A,a\n" * 300 + "B,b\n" * 200)
     asked = {"alphabet": LETTERS, "epsilon": 1, "column": "c", "by": {"ward": ["A", "B"]}}
-    private = dproo.sample(data, **asked).receipt
+    private = sample(data, **asked).receipt
     assert private["accuracy"].startswith("in each group, at 40 records, at most 2.")
     covered = private["certificate"]["covers"]
     assert covered == "one record in one group; replaced, it may be in two"
-    public = dproo.sample(data, **asked, are_groups_public=True).receipt
+    public = sample(data, **asked, are_groups_public=True).receipt
     assert public["accuracy"].startswith("in each group, at most 0.")
     assert public["certificate"]["covers"] == "one record in one group"
-    row = dproo.sample(ROWS, codebook=BOOK, epsilon=1).receipt
+    row = sample(ROWS, codebook=BOOK, epsilon=1).receipt
     assert row["accuracy"].endswith("of rows differ from what the network says of the records")
     assert row["certificate"]["covers"] == "one record, all columns together"
-    hidden = dproo.sample(
+    hidden = sample(
         ROWS, codebook=BOOK, epsilon=1, size=2, neighbours="add-remove", records_per_person=2
     ).receipt
     assert hidden["accuracy"].startswith("for each row, at ")
@@ -86,15 +87,15 @@ def test_a_row_without_a_bound_says_so():
         {"name": "z", "type": "string", "categories": ["e", "f"], "parents": ["x", "y"]},
     ]
     data = [("a", "c", "e")] * 50
-    receipt = dproo.sample(data, codebook={"schema": {"fields": fields}}, epsilon=1).receipt
+    receipt = sample(data, codebook={"schema": {"fields": fields}}, epsilon=1).receipt
     assert receipt["accuracy"].startswith("no bound is known: ")
     assert "an unknown share of draws" in receipt["warnings"][0]
 
 
 def test_each_row_of_a_synthetic_column_has_its_sentence():
     asked = {"alphabet": LETTERS, "rows": 5, "epsilon": 1}
-    assert dproo.synthesize(DATA, **asked).receipt["accuracy"].startswith("for each row, at most ")
-    hidden = dproo.synthesize(DATA, **asked, neighbours="add-remove", records_per_person=2)
+    assert synthesize(DATA, **asked).receipt["accuracy"].startswith("for each row, at most ")
+    hidden = synthesize(DATA, **asked, neighbours="add-remove", records_per_person=2)
     assert hidden.receipt["accuracy"].startswith("for each row, at ")
     assert hidden.receipt["certificate"]["covers"] == "each of 2 records of a person in one row"
 

@@ -12,8 +12,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.releasing import check, sample, synthesize
 
-from dproo import Alphabet, Ledger, check, sample, synthesize
+from dproo import Alphabet, Ledger
 from dproo.cli.commands import run
 from dproo.web.folder import Folder
 from dproo.web.orders import Order

@@ -24,10 +24,10 @@ import pandas as pd
 import psycopg
 import pytest
 import zstandard
+from support.releasing import check
 
-from dproo import Alphabet, CodeBook, check, engines
+from dproo import Alphabet, CodeBook, engines
 from dproo.engines.layout import Layout
-from dproo.releases.check import layout_of
 
 CARRIERS = ["UA", "AA", "B6", "DL", "EV", "MQ", "US", "WN", "VX", "FL", "AS", "9E"]
 CITIES = ["München", "Zürich"]
@@ -491,7 +491,8 @@ def counts_of(data: Any, options: dict[str, Any]) -> tuple[list[int], tuple[str,
     options = dict(options)
     book = CodeBook.of(options.pop("codebook")) if "codebook" in options else None
     signs = {name: options.pop(name, None) for name in ("delimiter", "encoding", "format")}
-    layout: Layout = layout_of(book, Layout(**signs))
+    said = Layout(**signs)
+    layout = said if book is None else said.over(Layout.of(book.descriptor))
     options.pop("warns", None)
     if book is not None:
         names = options.pop("letters", book.columns)

@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
+from support.releasing import sample
 
 import dproo
 
@@ -27,9 +28,9 @@ def shown():
     """One of each object that a notebook shows."""
     sampler = dproo.mechanism("auto", n=100, k=3, epsilon=1)
     return [
-        dproo.sample(DATA, alphabet=LETTERS, epsilon=20),
-        dproo.sample(DATA, alphabet=LETTERS, epsilon=1, size=50, purpose="a <i>test</i>"),
-        dproo.sample([("a", "b")] * 9, alphabet={"x": ["a"], "y": ["b"]}, epsilon=1),
+        sample(DATA, alphabet=LETTERS, epsilon=20),
+        sample(DATA, alphabet=LETTERS, epsilon=1, size=50, purpose="a <i>test</i>"),
+        sample([("a", "b")] * 9, alphabet={"x": ["a"], "y": ["b"]}, epsilon=1),
         dproo.plan(n=100, k=3, epsilon=1),
         dproo.plan(k=3, epsilon="0.0001", alpha="0.1"),
         dproo.certify(sampler),
@@ -57,14 +58,14 @@ def test_a_charged_release_and_its_ledger_say_so(tmp_path):
     ledger = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
     ledger.declare("patients", budget=1, neighbours="replace")
     charged = {"ledger": ledger, "dataset": "patients"}
-    release = dproo.sample(DATA, alphabet=LETTERS, epsilon="0.5", **charged)
+    release = sample(DATA, alphabet=LETTERS, epsilon="0.5", **charged)
     assert repr(release).endswith("entry 2 of 'patients'>")
     assert repr(ledger) == f"<Ledger '{tmp_path}/ledger.sqlite3'>"
     assert "<tr><th>patients</th><td>0.5</td><td>1</td><td>1</td>" in ledger._repr_html_()
 
 
 def test_a_value_of_several_records_is_refused():
-    several = dproo.sample(DATA, alphabet=LETTERS, epsilon=1, size=3)
+    several = sample(DATA, alphabet=LETTERS, epsilon=1, size=3)
     with pytest.raises(
         ValueError, match=r"value is that of one record, but 3 were .* use \.values"
     ):
@@ -77,6 +78,6 @@ def test_a_float_is_charged_as_the_decimal_that_it_prints_as(tmp_path):
     ledger.declare("data", budget=0.3, neighbours="replace")
     asked = {"alphabet": LETTERS, "ledger": ledger, "dataset": "data"}
     for _ in range(3):
-        assert dproo.sample(DATA, epsilon=0.1, **asked).receipt["epsilon"] == "1/10"
+        assert sample(DATA, epsilon=0.1, **asked).receipt["epsilon"] == "1/10"
     with pytest.raises(dproo.BudgetRefused, match="at most the 0 left"):
-        dproo.sample(DATA, epsilon=1e-9, **asked)
+        sample(DATA, epsilon=1e-9, **asked)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from support import commands
+from support.releasing import sample
 
-import dproo
 from dproo import Ledger
 from dproo.core.exact import exp_upper
 from dproo.ledger import LedgerError
 from dproo.mechanisms import ADD_REMOVE
 from dproo.releases.open_request import OpenRequest
+from dproo.releases.protection import Protection
 
 CITIES = ["LAX"] * 600 + ["JFK"] * 399 + ["canary"]
 FLIGHTS = [{"plane": i % 50, "dest": city} for i, city in enumerate(CITIES)]
@@ -23,7 +24,7 @@ OPEN: dict[str, Any] = {"alphabet": "open", "epsilon": 1, "delta": "1e-6"}
 
 
 def test_what_many_have_is_shown_and_what_one_has_never_is() -> None:
-    found = {dproo.sample(CITIES, **OPEN).value for _ in range(60)}
+    found = {sample(CITIES, **OPEN).value for _ in range(60)}
     assert {"LAX", "JFK"} <= found <= {"LAX", "JFK", "other"}
 
 
@@ -32,19 +33,19 @@ def test_the_ledger_charges_epsilon_and_delta(tmp_path: Path) -> None:
     book.declare("pure", budget="2", neighbours="replace")
     book.declare("flights", budget="2", neighbours="replace", delta="1e-6")
     with pytest.raises(LedgerError, match="delta must be 0 as declared"):
-        dproo.sample(CITIES, ledger=book, dataset="pure", **OPEN)
-    release = dproo.sample(CITIES, ledger=book, dataset="flights", **OPEN)
+        sample(CITIES, ledger=book, dataset="pure", **OPEN)
+    release = sample(CITIES, ledger=book, dataset="flights", **OPEN)
     assert (release.receipt["epsilon"], release.receipt["delta"]) == ("1", "1/1000000")
     assert Fraction(release.receipt["certificate"]["delta"]) <= Fraction(1, 10**6)
     with pytest.raises(LedgerError, match="delta"):
-        dproo.sample(CITIES, ledger=book, dataset="flights", **OPEN)
+        sample(CITIES, ledger=book, dataset="flights", **OPEN)
     assert b"canary" not in (tmp_path / "ledger.sqlite3").read_bytes()
 
 
 def test_under_add_remove_no_number_of_records_is_told() -> None:
-    release = dproo.sample(CITIES, neighbours="add-remove", **OPEN)
+    release = sample(CITIES, neighbours="add-remove", **OPEN)
     assert "n" not in release.receipt
-    other = dproo.sample(CITIES * 2, neighbours="add-remove", **OPEN)
+    other = sample(CITIES * 2, neighbours="add-remove", **OPEN)
     for receipt in (release.receipt, other.receipt):
         receipt.pop("values")
     assert release.receipt == other.receipt
@@ -52,7 +53,7 @@ def test_under_add_remove_no_number_of_records_is_told() -> None:
 
 def test_people_and_a_minimum_of_them_are_respected() -> None:
     cells = pytest.importorskip("polars").DataFrame(FLIGHTS)
-    release = dproo.sample(cells, column="dest", person="plane", minimum_people=51, **OPEN)
+    release = sample(cells, column="dest", person="plane", minimum_people=51, **OPEN)
     assert release.value == "other"
     assert release.receipt["n"] == 50
     assert release.receipt["protects"] == "one person, whatever they contribute"
@@ -62,8 +63,7 @@ def test_several_records_of_a_person_share_epsilon_and_delta_and_count_as_one() 
     request = OpenRequest(
         epsilon=Fraction(1),
         delta=Fraction(1, 10**6),
-        neighbours=ADD_REMOVE,
-        records_per_person=3,
+        protection=Protection(neighbours=ADD_REMOVE, records=3),
         minimum_people=4,
     )
     law = request.sampler_for(1)
@@ -77,17 +77,13 @@ def test_several_records_of_a_person_share_epsilon_and_delta_and_count_as_one() 
     ("choices", "sentence"),
     [
         ({"delta": None}, "delta must be at least 1e-18"),
-        ({"size": 2}, "size must be left out with an open alphabet"),
-        ({"by": {"ward": ["A"]}}, "by must be left out with an open alphabet"),
-        ({"sampler": "roo"}, "sampler must be left out with an open alphabet"),
-        ({"guess": "sparse"}, "guess must be left out with an open alphabet"),
+        ({"sampler": "roo"}, "sampler must be left out with open values"),
         ({"minimum_people": 0}, "minimum_people must be at least 1"),
-        ({"alphabet": ["LAX"]}, "alphabet must be 'open' with delta or minimum_people"),
     ],
 )
 def test_what_does_not_go_together_is_refused(choices: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        dproo.sample(CITIES, **(OPEN | choices))
+        sample(CITIES, **(OPEN | choices))
 
 
 def test_the_command_line_releases_and_plans_an_open_alphabet(tmp_path: Path) -> None:
@@ -103,7 +99,7 @@ def test_the_command_line_releases_and_plans_an_open_alphabet(tmp_path: Path) ->
     assert commands.dproo(*command, "--no-ledger").returncode == 2
     done = commands.dproo(*command, "--delta", "1e-6", "--no-ledger", "--as", "date")
     assert done.returncode == 2
-    assert "its values are the cells as they stand" in done.stderr
+    assert "--as cannot be used with --alphabet open" in done.stderr
     asked = "plan", "--alphabet", "open", "--epsilon", "1", "--delta", "1e-9"
     done = commands.dproo(*asked, "--n", "100000")
     assert "fewer than 2 records have never appears" in done.stdout

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.releasing import sample, synthesize
 from support.soak import SOAK, some
 
 import dproo
@@ -24,9 +25,11 @@ from dproo.exceptions import OtherRelationError
 from dproo.ledger import Limits
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 from dproo.releases.groups import Groups
+from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest
 
 LETTERS = ("x", "y", "z")
+PRIVATE = Protection(person="who", neighbours=ADD_REMOVE)
 PEOPLE_MAX, RECORDS_MAX = 4, 3
 EPSILON = Fraction(1, 2)
 
@@ -108,9 +111,8 @@ def test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_
         "alphabet": dproo.Alphabet.of(LETTERS),
         "epsilon": EPSILON,
         "sampler": name,
-        "person": "who",
     }
-    request = SampleRequest(**choices, size=size)
+    request = SampleRequest(**choices, size=size, protection=Protection(person="who"))
     if not request.is_joint:
         assert_blocks_private(choices, size=size)
         return
@@ -121,7 +123,7 @@ def test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_
         if n >= size:
             assert_private(before, after, request.sampler_for(n))
     if ADD_REMOVE in SAMPLERS[name].relations:
-        request = SampleRequest(**choices, size=size, neighbours=ADD_REMOVE)
+        request = SampleRequest(**choices, size=size, protection=PRIVATE)
         for before, after in removed:
             assert sum(before) == sum(after) - 1
             assert_private(before, after, request.sampler_for(1))
@@ -139,7 +141,7 @@ def law_of_blocks(kept: Kept, request: SampleRequest) -> dict[tuple[int, ...], F
     each, more = divmod(n, size)
     sizes = [each + 1] * more + [each] * (size - more)
     ways = list(product(range(size), repeat=n))
-    if request.neighbours == REPLACE:
+    if request.protection.neighbours == REPLACE:
         ways = [way for way in ways if list(map(way.count, range(size))) == sizes]
         samplers = [request.sampler_for(number) for number in sizes]
     else:
@@ -160,7 +162,8 @@ def assert_blocks_private(choices: dict[str, Any], *, size: int) -> None:
     for relation, pairs in zip((REPLACE, ADD_REMOVE), neighbours(), strict=True):
         if relation not in relations:
             continue
-        request = SampleRequest(**choices, size=size, neighbours=relation)
+        protection = Protection(person="who", neighbours=relation)
+        request = SampleRequest(**choices, size=size, protection=protection)
         possible = {kept for pair in pairs for kept in pair if sum(kept) >= size}
         laws = {kept: law_of_blocks(kept, request) for kept in possible}
         assert {sum(law.values()) for law in laws.values()} == {1}
@@ -176,7 +179,8 @@ def assert_blocks_private(choices: dict[str, Any], *, size: int) -> None:
 
 def test_blocks_that_share_a_person_are_caught() -> None:
     """Else the enumeration of blocks would say nothing: here each block is all of the records."""
-    choices = {"alphabet": dproo.Alphabet.of(LETTERS), "epsilon": EPSILON, "person": "who"}
+    choices = {"alphabet": dproo.Alphabet.of(LETTERS), "epsilon": EPSILON}
+    choices["protection"] = Protection(person="who")
     request = SampleRequest(**choices, sampler="ls-roo", size=2)
     leaks = False
     for one, other in neighbours()[0]:
@@ -195,9 +199,7 @@ def test_a_person_of_whom_several_records_are_kept_is_protected_under_add_remove
             alphabet=dproo.Alphabet.of(LETTERS),
             epsilon=EPSILON,
             sampler=name,
-            person="who",
-            records_per_person=2,
-            neighbours=ADD_REMOVE,
+            protection=Protection(person="who", neighbours=ADD_REMOVE, records=2),
         ).sampler_for(1)
         for before, after in removed:
             assert_private(before, after, sampler)
@@ -211,9 +213,9 @@ def test_a_person_who_changes_their_groups_is_protected_for_the_cost_of_the_rele
     request = SampleRequest(
         alphabet=dproo.Alphabet.of(["x", "y"]),
         epsilon=EPSILON,
-        groups=Groups.of({"ward": ["A", "B"]}, ("a",), is_public=False),
-        neighbours=relation,
-        person="who",
+        column="a",
+        groups=Groups("ward", ["A", "B"]),
+        protection=Protection(person="who", neighbours=relation),
     )
     sampler = request.sampler_for(1)
     replaced, removed = neighbours()
@@ -246,15 +248,15 @@ def test_a_receipt_says_that_a_person_is_protected_and_tells_nobody(
         {"name": name, "type": "string", "categories": some} for name, some in letters.items()
     ]
     releases = [
-        dproo.sample(VISITS, alphabet=codes, person="patient_id", size=2, **charged),
-        dproo.sample(
+        sample(VISITS, alphabet=codes, person="patient_id", size=2, **charged),
+        sample(
             VISITS,
             codebook={"schema": {"fields": fields}},
             person="patient_id",
             network="independent",
             **charged,
         ),
-        dproo.synthesize(VISITS, alphabet=codes, rows=5, person="patient_id", **charged),
+        synthesize(VISITS, alphabet=codes, rows=5, person="patient_id", **charged),
     ]
     for release in releases:
         assert release.receipt["protects"] == "one person, whatever they contribute"
@@ -267,7 +269,7 @@ def test_a_receipt_says_that_a_person_is_protected_and_tells_nobody(
 
 
 def test_one_record_of_a_person_is_in_one_group() -> None:
-    release = dproo.sample(
+    release = sample(
         VISITS * 50,
         alphabet=LETTERS,
         column="code",
@@ -282,14 +284,14 @@ def test_one_record_of_a_person_is_in_one_group() -> None:
 def test_several_records_of_a_person_under_replace_are_refused() -> None:
     """A person with one record, replaced by one with two, would change the public number."""
     with pytest.raises(ValueError, match="records_per_person must be 1 with person under replace"):
-        dproo.sample(
+        sample(
             VISITS, alphabet={"code": LETTERS}, epsilon=1, person="patient_id", records_per_person=2
         )
 
 
 def test_public_groups_of_people_are_refused() -> None:
-    with pytest.raises(ValueError, match="are_groups_public must be left out with person"):
-        dproo.sample(
+    with pytest.raises(ValueError, match="groups cannot be public with person"):
+        sample(
             VISITS,
             alphabet=LETTERS,
             column="code",
@@ -326,7 +328,7 @@ def test_certificate_and_accuracy_are_those_of_people(
     options: dict[str, Any], covers: str, accuracy: str
 ) -> None:
     chosen = {"alphabet": LETTERS, "column": "code", "person": "patient_id", "epsilon": 1} | options
-    receipt = dproo.sample(VISITS, **chosen).receipt
+    receipt = sample(VISITS, **chosen).receipt
     assert receipt["certificate"]["covers"] == covers
     assert receipt["accuracy"].endswith(accuracy)
     assert receipt["accuracy"].startswith("at 40 people, ") == (
@@ -343,12 +345,12 @@ def test_people_and_records_never_share_a_budget(tmp_path: Path) -> None:
     ):
         book.declare(name, budget="9", neighbours="replace", limits=Limits(columns=["code"]))
         chosen: dict[str, Any] = {"alphabet": {"code": LETTERS}, "epsilon": 1, "ledger": book}
-        dproo.sample(VISITS, dataset=name, **chosen, **first)
+        sample(VISITS, dataset=name, **chosen, **first)
         other = {} if first else {"person": "patient_id"}
         with pytest.raises(OtherRelationError, match=sentence) as refused:
-            dproo.sample(VISITS, dataset=name, **chosen, **other)
+            sample(VISITS, dataset=name, **chosen, **other)
         assert "patient_id" not in str(refused.value)
-        dproo.sample(VISITS, dataset=name, **chosen, **first)
+        sample(VISITS, dataset=name, **chosen, **first)
     assert [len(account.lines) for account in book.show()] == [2, 2]
 
 
@@ -357,7 +359,7 @@ def test_a_large_epsilon_is_said_to_protect_a_person_little() -> None:
     for options, whom in (
         ({}, "one record"),
         ({"person": "patient_id"}, "one person"),
-        ({"records_per_person": 2}, "one person with up to 2 records"),
+        ({"records_per_person": 2}, "one person"),
     ):
-        (warning,) = dproo.sample(VISITS, **chosen, **options).receipt["warnings"]
+        (warning,) = sample(VISITS, **chosen, **options).receipt["warnings"]
         assert warning.startswith(f"Epsilon above 10 protects little: {whom} may change the odds")

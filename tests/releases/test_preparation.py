@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from support.releasing import sample
 from support.soak import SOAK, some
 
 import dproo
@@ -163,7 +164,7 @@ def test_a_library_that_cannot_be_loaded_is_refused_before_the_charge(
     if name == "zstandard":
         Path(data).write_bytes(bytes.fromhex("28b52ffd"))
     with pytest.raises(UnpreparedError) as refused:
-        dproo.sample(
+        sample(
             data,
             alphabet=["a", "b"],
             column="c",
@@ -199,7 +200,7 @@ def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
     with pytest.raises(
         UnpreparedError, match=r"cannot be prepared.*Nothing was read or charged\.$"
     ) as refused:
-        dproo.sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, ledger=ledger, dataset="patients")
+        sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, ledger=ledger, dataset="patients")
     assert "canary" not in str(refused.value)
     assert ledger.show()[0].spent == 0
 
@@ -264,7 +265,7 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         most = DICE.choice([options["size"], 7, 100, 2**31, 10**12])
         data = {"letter 0": max(most, options["size"]), "letter 1": DICE.randint(0, 3)}
         try:
-            dproo.sample({"letter 0": options["size"]}, **options)
+            sample({"letter 0": options["size"]}, **options)
         except ValueError:
             continue
-        dproo.sample(data, **options)
+        sample(data, **options)

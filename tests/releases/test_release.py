@@ -7,7 +7,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from dproo.releases.statement import Statement
 from support.chance import ALPHA, p_value
+from support.releasing import sample
 from support.soak import SOAK
 
 import dproo
@@ -19,9 +21,8 @@ from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute
 from dproo.releases.groups import Groups
-from dproo.releases.sample import sample
+from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest
-from dproo.releases.statement import Statement
 
 CANARY = "canary-7f3a"
 LETTERS = ["a", "b", "c"]
@@ -245,7 +246,7 @@ def test_an_interrupt_before_the_charge_is_none_of_ours(ledger, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "prepare", stopped)
+    monkeypatch.setattr(engines.Source, "scan", stopped)
     with pytest.raises(KeyboardInterrupt) as failed:
         sample(DATA, **charged(ledger))
     assert str(failed.value) == ""
@@ -298,22 +299,22 @@ def test_a_person_with_several_records_is_protected_by_every_sampler():
         alphabet=dproo.Alphabet.of(LETTERS),
         epsilon=Fraction(1),
         sampler="ls-roo",
-        records_per_person=4,
+        protection=Protection(records=4),
     )
     assert one.sampler_for(10).epsilon == Fraction(1, 4)
 
 
 def test_a_person_with_records_in_several_groups_is_protected():
     """Two records in two groups: the product of both ratios is what a person can change."""
-    groups = Groups.of({"ward": ["A", "B"]}, ("c",), is_public=False)
+    groups = Groups("ward", ["A", "B"])
     for sampler, neighbours in [("roo", "add-remove"), ("ls-roo", "add-remove")]:
         request = SampleRequest(
             alphabet=dproo.Alphabet.of(LETTERS),
             epsilon=Fraction(1),
             sampler=sampler,
             groups=groups,
-            neighbours=neighbours,
-            records_per_person=2,
+            column="c",
+            protection=Protection(neighbours=neighbours, records=2),
         )
         law = request.sampler_for(1)
         empty, one = dproo.Counts.of([0] * 4), dproo.Counts.of([1, 0, 0, 0])
@@ -408,9 +409,9 @@ def test_one_record_is_released_for_each_public_group(tmp_path, options, cost):
 
 def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     path = wards(tmp_path / "data.csv")
-    groups = Groups.of({"ward": ["A", "B", "C"]}, ("c",), is_public=False)
+    groups = Groups("ward", ["A", "B", "C"])
     alphabet = dproo.Alphabet.of(LETTERS)
-    request = SampleRequest(alphabet=alphabet, epsilon=Fraction(1), groups=groups)
+    request = SampleRequest(alphabet=alphabet, column="c", epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
     for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         counts = engines.prepare(data, alphabet=request.counted_alphabets[0]).count()
@@ -425,9 +426,9 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": ["A"]}, "by must be one column and the list of its groups"),
-        ({"by": {"ward": ["A"], "bed": ["1"]}}, "by must be one column and the list"),
-        ({"by": {"c": ["A"]}}, "by must be one column, and not one that is released"),
+        ({"by": {"": ["A"]}}, "by must be the name of a column"),
+        ({"by": {"ward": {"x": ["A"]}}}, "groups must be those of one column"),
+        ({"by": {"c": ["A"]}}, "by must be a column that is not released"),
         ({"by": {"ward": ["A"]}, "column": None}, "column must be given with groups"),
         ({"by": {"ward": ["A"]}, "size": 2}, "by must be used with one record per group"),
     ],

@@ -13,9 +13,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from support.chance import p_value
+from support.releasing import sample
 
 import dproo
-from dproo import CodeBook, Ledger, sample
+from dproo import CodeBook, Ledger
 from dproo.cli.commands import cli
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp
@@ -23,6 +24,7 @@ from dproo.core.randomness import RandomSource
 from dproo.mechanisms.network import Family, Network
 from dproo.mechanisms.network_choice import SENSITIVITY, dependence
 from dproo.releases.groups import Groups
+from dproo.releases.protection import Protection
 from dproo.releases.row_request import RowRequest
 from dproo.releases.row_tables import RowTables
 
@@ -74,7 +76,11 @@ def test_a_row_is_a_dict_of_every_column():
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_the_law_of_many_releases_is_that_of_the_certified_steps(neighbours):
-    request = RowRequest(codebook=CodeBook.of(BOOK), epsilon=Fraction(2), neighbours=neighbours)
+    request = RowRequest(
+        codebook=CodeBook.of(BOOK),
+        epsilon=Fraction(2),
+        protection=Protection(neighbours=neighbours),
+    )
     tables = counted(request)
     sampler = request.rows_by(request.declared, n=20)
     sizes = request.codebook.sizes
@@ -130,7 +136,7 @@ def test_several_rows_share_epsilon_and_a_person_divides_it():
     assert drawn.receipt["epsilon_row"] == "1/5"
     assert drawn.receipt["protects"] == "one person with up to 2 records"
     request = RowRequest(
-        codebook=CodeBook.of(BOOK), epsilon=Fraction(1), size=5, records_per_person=2
+        codebook=CodeBook.of(BOOK), epsilon=Fraction(1), size=5, protection=Protection(records=2)
     )
     ratio = request.rows_by(request.declared, n=20).largest_ratio
     assert is_at_most_exp(ratio**10, Fraction(1))
@@ -174,8 +180,8 @@ def test_the_rows_of_all_groups_together_leak_at_most_what_they_cost(neighbours)
         codebook=book,
         epsilon=Fraction(1),
         network="independent",
-        neighbours=neighbours,
-        groups=Groups.of({"g": ["A", "B"]}, book.columns, is_public=False),
+        protection=Protection(neighbours=neighbours),
+        groups=Groups("g", ["A", "B"]),
     )
     kinds = [{"g": g, "a": a, "b": b} for g, a, b in product("AB?", "xy", "xy")]
 
@@ -268,7 +274,7 @@ def law_of_everything(request, records):
     }
     score = {pair: dependence(counts, sizes[pair[1]]) for pair, counts in tables.items()}
     looked_up = RowTables(tables, sizes)
-    rate = request.network_epsilon / 2 / (2 * SENSITIVITY[request.neighbours])
+    rate = request.network_epsilon / 2 / (2 * SENSITIVITY[request.protection.neighbours])
     law = Counter()
     first = [(child, 0) for child in (1, 2)]
     for (child, parent), p in zip(
@@ -290,7 +296,9 @@ def law_of_everything(request, records):
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_network_and_row_together_leak_at_most_epsilon(neighbours, epsilon):
     request = RowRequest(
-        codebook=CodeBook.of(FREE), epsilon=Fraction(epsilon), neighbours=neighbours
+        codebook=CodeBook.of(FREE),
+        epsilon=Fraction(epsilon),
+        protection=Protection(neighbours=neighbours),
     )
     rows = list(product(range(2), repeat=3))
     law = cache(partial(law_of_everything, request))
@@ -358,13 +366,9 @@ def _each_column_pays_all(request, network, n):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"alphabet": ["a"]}, "alphabet must be left out with a code book"),
-        ({"column": "sex"}, "column must be left out with a code book"),
-        ({"by": {"sex": ["F"]}}, "by must be one column, and not one that is released"),
+        ({"by": {"sex": ["F"]}}, "by must be a column that is not released"),
         ({"by": {"x": ["A"]}, "size": 2}, "by must be used with one row a group, and a network"),
         ({"by": {"x": ["A"]}, "network": "learned"}, "by must be used with one row a group"),
-        ({"guess": "sparse"}, "guess must be left out with a code book"),
-        ({"sampler": "roo"}, "sampler must be one of auto, ls-roo, got 'roo'."),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),
         ({"size": 0}, "size must be at least 1"),
         ({"neighbours": "both"}, "neighbours must be one of"),
@@ -390,9 +394,10 @@ def test_a_network_of_huge_columns_is_not_learned():
 
 
 def test_what_belongs_to_rows_needs_a_code_book():
-    for options in ({"network": "learned"}, {"within_bins": True}, {"shares": {}}):
-        with pytest.raises(ValueError, match=r"^codebook must be given with network, shares or"):
-            sample(["a"], alphabet=["a"], epsilon=1, **options)
+    for options in (["--network", "learned"], ["--within-bins"], ["--share", "sex=1"]):
+        asked = ["sample", "data.csv", "--column", "c", "--alphabet", "0..9", "--epsilon", "1"]
+        refused = CliRunner().invoke(cli, [*asked, *options])
+        assert f"{options[0]} cannot be used with listed values" in str(refused.exception)
     with pytest.raises(ValueError, match=r"^network must not be 'declared' where the code book"):
         sample(ROWS, codebook=FREE, epsilon=1, network="declared")
 
@@ -434,7 +439,9 @@ def test_the_command_line_releases_a_row(tmp_path):
     found = json.loads(CliRunner().invoke(cli, [*asked, *given]).stdout)
     assert [step["epsilon"] for step in found["columns"]] == ["1/4", "1/2", "1/4"]
     mixed = CliRunner().invoke(cli, [*asked, "--column", "sex"])
-    assert "--codebook cannot be used with --column, --alphabet" in str(mixed.exception)
+    assert "--column cannot be used with --codebook, which describes every column." in str(
+        mixed.exception
+    )
 
 
 def test_the_command_line_plans_a_row(tmp_path):

@@ -11,15 +11,16 @@ import pytest
 from flint import arb, ctx
 from support import commands
 from support.chance import ALPHA, p_value
+from support.releasing import synthesize
 
 import dproo
 from dproo.core.exact import is_at_most_exp
 from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
+from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
-from dproo.releases.synthesize import synthesize
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 300 + [None] * 100
@@ -84,7 +85,7 @@ def test_the_pair_on_the_receipt_dominates_a_person_with_two_records(sampler):
         alphabet=dproo.Alphabet.of(["a", "b"]),
         epsilon=Fraction(1),
         sampler=sampler,
-        records_per_person=2,
+        protection=Protection(records=2),
     )
     made = SynthesisRequest(request=request, rows=5, delta=Fraction(1, 10**3))
     law = made.way(8).sampler

@@ -30,9 +30,9 @@ from dproo.exceptions import (
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError
 from dproo.ledger.account import Tally
 from dproo.ledger.stores import sqlite
-from dproo.releases.sample import sample
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.releasing import sample
 from support.stores import fresh
 
 RELATION = {"neighbours": "replace"}

@@ -11,6 +11,7 @@ import threading
 import time
 
 from pyspark.sql import SparkSession
+from support.releasing import sample
 
 import dproo
 from dproo import engines
@@ -73,7 +74,7 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
     engines.Scan.count_several = count
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    release = dproo.sample(
+    release = sample(
         "slow",
         engine="spark",
         master=master,

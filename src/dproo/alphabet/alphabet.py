@@ -191,7 +191,7 @@ class Alphabet:
             raise ValueError(_NEVER_INFERRED)
         if text == OPEN:
             raise ValueError(
-                "alphabet must list its letters here. An open one is for dproo.sample, for one"
+                "alphabet must list its letters here. An open one is for Dataset.value, for one"
                 " record of one column."
             )
         path, colon, column = text.rpartition(":")

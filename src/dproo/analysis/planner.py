@@ -167,7 +167,7 @@ def plan(
         codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
             what each column costs and how accurate the row is.
         alphabet: ``"open"``, to learn how many records a value needs to appear.
-        delta: with an open alphabet, as for :func:`dproo.sample`.
+        delta: with an open alphabet, as for :meth:`dproo.Dataset.value`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
     >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit

@@ -4,38 +4,45 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.cli import ending
 from dproo.cli.output import write_whole
+from dproo.engines.layout import Layout
+from dproo.engines.source import Source
 from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path
 from dproo.releases.budget_name import dataset_name, remedy, reprint
+from dproo.releases.charge import Charge
+from dproo.releases.dataset import Dataset
 from dproo.releases.execute import STOPPED
+from dproo.releases.groups import Groups
+from dproo.releases.protection import EACH, ONE, Protection
 from dproo.releases.request import Stopped
 
 
 @contextmanager
 def charging(
     data: str, path: str | None, dataset: str | None, *, no_ledger: bool
-) -> Iterator[dict[str, Any]]:
-    """Yield the ledger and the dataset to charge; a missing budget is named with its remedy.
+) -> Iterator[Charge]:
+    """Yield the budget to charge; a missing one is named with its remedy.
 
     An interrupt between the steps of a release says so, if something was charged meanwhile.
     """
     if no_ledger:
-        yield {}
+        yield Charge()
         return
     name, book = dataset or dataset_name(data), book_of(path)
     before = None
     try:
         ledger = Ledger(book)
         before = ledger.head()
-        yield {"ledger": ledger, "dataset": name}
+        yield Charge(ledger=ledger, dataset=name)
     except (MissingLedgerError, UnknownDatasetError) as error:
         raise type(error)(
             f"{error} {remedy(name, book)} To release without one: --no-ledger."
@@ -46,6 +53,35 @@ def charging(
         if before is None or _head(ledger) == before:
             raise
         raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
+
+
+@contextmanager
+def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
+    """Yield the dataset that the options of a command describe, with the budget to charge."""
+    source = source_of(data, options)
+    protection = protection_of(options)
+    stated = {name: options[name] for name in ("purpose", "operator")}
+    Charge(**stated)  # refused before a ledger is opened
+    given = options["path"], options["dataset"]
+    with charging(data, *given, no_ledger=options["no_ledger"]) as charge:
+        yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+
+
+def source_of(data: str, options: Mapping[str, Any]) -> Source:
+    """Return the data that a command names."""
+    said = ("delimiter", "encoding", "format", "has_header")
+    layout = Layout(**{name: options[name] for name in said})
+    return Source(data=data, table=options["table"], engine=options.get("engine"), layout=layout)
+
+
+def protection_of(options: Mapping[str, Any]) -> Protection:
+    """Return whom a command protects."""
+    return Protection(
+        neighbours=options["neighbours"],
+        person=options["person"],
+        records=options["records_per_person"],
+        missing=EACH if options["each_missing"] else ONE,
+    )
 
 
 def _head(ledger: Ledger) -> str | None:
@@ -82,11 +118,13 @@ def book_of(path: str | None) -> Address:
     return address_of(path) if path else default_path()
 
 
-def texts(alphabet: Alphabet, groups: dict[str, Alphabet] | None = None) -> Iterator[str]:
-    """Yield the names and letters that could be printed; numbers need no look."""
-    for part in (alphabet, *(groups or {}).values()):
-        yield from part.columns
-        for axis in part.axes:
-            if isinstance(axis, Letters):
-                yield from map(str, axis.letters)
-    yield from groups or {}
+def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[str]:
+    """Yield the names and letters that could be printed; numbers are always printable."""
+    axes = () if alphabet is None else alphabet.axes
+    yield from () if alphabet is None else alphabet.columns
+    if groups is not None:
+        yield groups.by
+        axes = (*axes, groups.axis)
+    for axis in axes:
+        if isinstance(axis, Letters):
+            yield from map(str, axis.letters)

@@ -7,9 +7,13 @@ from typing import Any
 import click
 
 from dproo.alphabet import OTHER
+from dproo.alphabet.codebook import CodeBook
+from dproo.cli.charging import source_of
 from dproo.cli.output import echo, json_option, print_json
-from dproo.cli.reading import READING_OPTIONS, letters, with_options
-from dproo.releases.check import Check, check
+from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
+from dproo.releases.check import Check
+from dproo.releases.dataset import Dataset
+from dproo.releases.protection import Protection
 
 
 @click.command("check")
@@ -30,13 +34,8 @@ def check_command(
     alphabets: tuple[str, ...],
     codebook: str | None,
     person: str | None,
-    table: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    format: str | None,  # noqa: A002 - the option's name
-    has_header: bool,
     as_json: bool,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Check DATA against its possible values before a release.
 
@@ -48,16 +47,16 @@ def check_command(
       dproo check visits.csv --column diagnosis --alphabet codes.txt
       dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
     """
-    given: dict[str, Any] = {"codebook": codebook, "person": person}
-    if codebook is None:
-        given["alphabet"], given["column"] = letters(columns, alphabets, OTHER, **reading)
-    elif columns or alphabets:
+    if codebook is not None and (columns or alphabets):
         raise ValueError(
             "--codebook cannot be used with --column or --alphabet: it names the columns."
         )
-    given |= {"delimiter": delimiter, "encoding": encoding}
-    given |= {"format": format, "has_header": has_header}
-    found = check(data, table=table, **given)
+    dataset = Dataset(source=source_of(data, options), protection=Protection(person=person))
+    if codebook is None:
+        alphabet, name = letters(columns, alphabets, OTHER, **reading_of(options))
+        found = dataset.check(name, alphabet)
+    else:
+        found = dataset.check(CodeBook.of(codebook))
     if as_json:
         print_json(_object(found))
     elif found.holds:

@@ -16,7 +16,7 @@ from dproo.cli.telling import facts
 from dproo.core.percent import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
-from dproo.releases.sample import sample
+from dproo.releases.dataset import open as open_dataset
 
 _ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
 _BUDGET, _EPSILON = "1.5", "1"
@@ -68,22 +68,17 @@ def demo_command() -> None:
 
         ledger = Ledger.create(Path(folder) / "ledger.sqlite3")
         ledger.declare("admissions", budget=_BUDGET, neighbours="replace")
-        question: dict[str, Any] = {
-            "alphabet": alphabet,
-            "column": "diagnosis",
-            "epsilon": _EPSILON,
-        }
-        charged: dict[str, Any] = {"ledger": ledger, "dataset": "admissions"}
+        admissions = open_dataset(data, ledger=ledger, dataset="admissions")
         _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
         _step("   only then is the data read:\n")
-        release = sample(data, **question, **charged)
+        release = admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
         echo(release.value)
         print_facts(facts(release.receipt))
 
         left = in_epsilon(ledger.show()[0].left)
         _step(f"\n4. Refusal: the same again for {_EPSILON}, with only {left} left:")
         try:
-            sample(data, **question, **charged)
+            admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
         except BudgetRefused as refused:
             _step(f"   refused: {refused}")
 
@@ -91,7 +86,7 @@ def demo_command() -> None:
             f"\n5. A whole row: a code book lists the letters of all columns, and the {left} that"
         )
         _step("   is left buys one private record with every column:\n")
-        row = sample(data, codebook=_CODEBOOK, epsilon=left, **charged)
+        row = admissions.row(_CODEBOOK, epsilon=left)
         for column, letter in cast("dict[str, Any]", row.value).items():
             echo(f"{column:<10} {letter}")
         _step("\n   Printing a release again is free, and the ledger verifies:")

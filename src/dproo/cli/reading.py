@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -57,6 +57,11 @@ def with_options(options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
         return command
 
     return decorate
+
+
+def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how cells are read, out of all options of a command."""
+    return {name: options[name] for name in ("readings", "decimal", "thousands", "missing")}
 
 
 def letters(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
+from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
 from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
 from dproo.cli import completing
-from dproo.cli.charging import book_of, charging, print_release, texts
+from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
 from dproo.cli.output import (
     is_terminal,
     json_object,
@@ -25,10 +25,12 @@ from dproo.cli.output import (
     shown,
     waiting,
 )
-from dproo.cli.reading import READING_OPTIONS, letters, with_options
+from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.telling import facts, told_before, warn
+from dproo.core.exact import parse_epsilon
 from dproo.mechanisms import AUTO
-from dproo.releases.sample import sample
+from dproo.releases.execute import Release
+from dproo.releases.groups import Groups
 
 _SOURCE_OPTIONS = (
     click.argument("data", shell_complete=completing.files),
@@ -59,8 +61,11 @@ _SOURCE_OPTIONS = (
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
     click.option("--table", help="The table of a database or DuckDB file: table or schema.table."),
-    click.option("--engine", help="'spark': read DATA, a table or Parquet files, with Spark."),
-    click.option("--master", help="The Spark cluster, such as spark://host:7077. [default: local]"),
+    click.option(
+        "--engine",
+        help="'spark', or a cluster such as spark://host:7077: read DATA, a table or Parquet"
+        " files, with Spark.",
+    ),
     *READING_OPTIONS,
     sampler_option,
     neighbours_option,
@@ -143,31 +148,19 @@ source_options = with_options(_SOURCE_OPTIONS)
     help="With --alphabet open: never show a value that fewer records, or people, have."
     " [default: 2]",
 )
-@click.option(
-    "--guess",
-    help="A public guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
-)
 def sample_command(
     data: str,
     *,
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
-    outside: Policy,
     codebook: str | None,
-    shares: tuple[str, ...],
     by: str | None,
     groups: str | None,
     groups_public: bool,
-    path: str | None,
-    dataset: str | None,
-    no_ledger: bool,
+    shares: tuple[str, ...],
     as_json: bool,
     quiet: bool,
-    readings: tuple[str, ...],
-    decimal: str,
-    thousands: str,
-    missing: tuple[str, ...],
-    **choices: Any,
+    **options: Any,
 ) -> None:
     """Release a representative value or row of DATA.
 
@@ -190,62 +183,97 @@ def sample_command(
           --person patient
       dproo sample export.txt.gz --delimiter ';' --encoding latin-1 --column admitted
           --as month:DD.MM.YYYY --alphabet 2024-01..2025-01 --epsilon 1
-      dproo sample clinic.visits --engine spark --master spark://host:7077
+      dproo sample clinic.visits --engine spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
-    is_read = bool(readings or missing or (decimal, thousands) != (".", ""))
-    if codebook is not None:
-        if columns or alphabets or is_read:
-            raise ValueError(
-                "--codebook cannot be used with --column, --alphabet, --as, --decimal, --thousands"
-                " or --missing: it describes the columns."
-            )
-        book = CodeBook.of(codebook)
-        alphabet, column, choices["codebook"] = book.alphabet, None, book
-    elif _is_open(columns, alphabets, is_read=is_read):
-        alphabet, column, choices["alphabet"] = None, columns[0], OPEN
-    else:
-        alphabet, column = letters(
-            columns,
-            alphabets,
-            outside,
-            readings=readings,
-            decimal=decimal,
-            thousands=thousands,
-            missing=missing,
-        )
-        choices["alphabet"] = alphabet
-    if shares:
-        choices["shares"] = dict(share.rpartition("=")[::2] for share in shares)
-    if (by is None) != (groups is None):
-        raise ValueError("--by and --groups must be given together.")
-    if by is not None and groups is not None:
-        choices["by"] = {by: Alphabet.parse(groups, policy=UNIFORM)}
-        choices["are_groups_public"] = groups_public
-    printed = () if as_json or alphabet is None else texts(alphabet, choices.get("by"))
-    require_printable(printed, breaks="\n\r\t")
-    told = [] if as_json or quiet else told_before(choices)
-    with charging(data, path, dataset, no_ledger=no_ledger) as charged:
+    grouped = _groups(by, groups, are_public=groups_public)
+    beside = {"by": by, "share": shares, "column": columns, "alphabet": alphabets}
+    given = {name for name, value in beside.items() if value}
+    given |= {name for name, default in _DEFAULTS.items() if options[name] != default}
+    listed, released = _choice(columns, alphabets, codebook, given, options)
+    require_printable(() if as_json else texts(listed, grouped), breaks="\n\r\t")
+    epsilon = options["epsilon"]
+    each: dict[str, Any] = {"by": grouped} if grouped else {}
+    each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
+    told: list[str] = []
+    if not (as_json or quiet):
+        told = told_before(parse_epsilon(epsilon), protection_of(options), groups=grouped)
+    with opened(data, options) as dataset:
         with waiting("counting"):
-            release = sample(data, column=column, **charged, **choices)
+            release = released(dataset, epsilon=epsilon, **each)
         receipt = release.receipt
         text = json_object(receipt) if as_json else "".join(map(shown, _lines(release.values)))
-        print_release(text, receipt, book_of(path))
+        print_release(text, receipt, book_of(options["path"]))
     if not (as_json or quiet):
         print_facts(facts(receipt))
         warn(set(receipt["warnings"]) - set(told))
 
 
-def _is_open(columns: tuple[str, ...], alphabets: tuple[str, ...], *, is_read: bool) -> bool:
-    """Tell whether one column is released whose letters nobody has listed."""
-    if alphabets != (OPEN,) or len(columns) != 1:
-        return False
-    if is_read:
-        raise ValueError(
-            "--alphabet open cannot be used with --as, --decimal, --thousands or --missing: its"
-            " values are the cells as they stand."
-        )
-    return True
+ROW, VALUE = "row", "value"
+_DEFAULTS: dict[str, Any] = {
+    "network": AUTO,
+    "within_bins": False,
+    "size": 1,
+    "sampler": AUTO,
+    "delta": None,
+    "minimum_people": None,
+    "readings": (),
+    "missing": (),
+    "decimal": ".",
+    "thousands": "",
+    "outside": OTHER,
+}
+_PASSED = {
+    ROW: ("network", "within_bins", "size"),
+    VALUE: ("size", "sampler"),
+    OPEN: ("delta", "minimum_people"),
+}
+"""The options that each kind of release passes on."""
+_READ = "readings", "missing", "decimal", "thousands", "outside"
+_TAKES = {
+    ROW: {*_PASSED[ROW], "share", "by"},
+    VALUE: {*_PASSED[VALUE], *_READ, "column", "alphabet", "by"},
+    OPEN: {*_PASSED[OPEN], "column", "alphabet"},
+}
+_BESIDE = {
+    ROW: "with --codebook, which describes every column.",
+    VALUE: "with listed values: it is for rows (--codebook) or open values (--alphabet open).",
+    OPEN: "with --alphabet open, which is one value of one column, as its cells stand.",
+}
+
+
+def _choice(
+    columns: tuple[str, ...],
+    alphabets: tuple[str, ...],
+    codebook: str | None,
+    given: set[str],
+    options: Mapping[str, Any],
+) -> tuple[Alphabet | None, Callable[..., Release]]:
+    """Return the letters that may be printed, if they are listed, and what releases."""
+    is_open = alphabets == (OPEN,) and len(columns) == 1
+    kind = ROW if codebook is not None else OPEN if is_open else VALUE
+    for name in (
+        name for name in (*_DEFAULTS, "column", "alphabet", "by", "share") if name in given
+    ):
+        if name not in _TAKES[kind]:
+            spelled = {"readings": "as"}.get(name, name.replace("_", "-"))
+            raise ValueError(f"--{spelled} cannot be used {_BESIDE[kind]}")
+    passed = {name: options[name] for name in _PASSED[kind]}
+    if kind == ROW:
+        book = CodeBook.of(codebook)
+        return book.alphabet, lambda dataset, **each: dataset.rows(book, **passed, **each)
+    if kind == OPEN:
+        return None, lambda dataset, **each: dataset.value(columns[0], OPEN, **passed, **each)
+    alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))
+    return alphabet, lambda dataset, **each: dataset.values(column, alphabet, **passed, **each)
+
+
+def _groups(by: str | None, groups: str | None, *, are_public: bool) -> Groups | None:
+    if (by is None) != (groups is None):
+        raise ValueError("--by and --groups must be given together.")
+    if by is None:
+        return None
+    return Groups(by, Alphabet.parse(str(groups), policy=UNIFORM), are_public=are_public)
 
 
 def _lines(values: Sequence[Record]) -> Iterator[str]:

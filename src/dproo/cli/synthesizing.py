@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import Policy, Record
-from dproo.cli.charging import book_of, charging, print_release, texts
+from dproo.alphabet import Record
+from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
 from dproo.cli.output import (
     is_terminal,
     json_object,
@@ -19,11 +19,13 @@ from dproo.cli.output import (
     shown,
     waiting,
 )
-from dproo.cli.reading import letters
+from dproo.cli.reading import letters, reading_of
 from dproo.cli.releasing import source_options
 from dproo.cli.telling import facts, told_before, warn
-from dproo.releases.synthesize import synthesize
-from dproo.releases.tables import write_csv
+from dproo.core.exact import parse_delta, parse_epsilon
+from dproo.releases.sample_request import SampleRequest
+from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.tables import release_to, write_csv
 
 
 @click.command("synthesize")
@@ -38,18 +40,12 @@ def synthesize_command(
     *,
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
-    outside: Policy,
-    path: str | None,
-    dataset: str | None,
-    no_ledger: bool,
+    rows: int,
+    delta: str,
     out: str | None,
     as_json: bool,
     quiet: bool,
-    readings: tuple[str, ...],
-    decimal: str,
-    thousands: str,
-    missing: tuple[str, ...],
-    **choices: Any,
+    **options: Any,
 ) -> None:
     """Release many synthetic records of DATA for one epsilon.
 
@@ -64,29 +60,34 @@ def synthesize_command(
       dproo synthesize visits.csv --column sex --alphabet sex.txt
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
     """
-    alphabet, column = letters(
-        columns,
-        alphabets,
-        outside,
-        readings=readings,
-        decimal=decimal,
-        thousands=thousands,
-        missing=missing,
-    )
+    alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))
     names = alphabet.columns or (column or "value",)
     if as_json or out is None:
         require_printable(() if as_json else (*names, *texts(alphabet)))
-    told = [] if as_json or quiet else told_before(choices)
-    with charging(data, path, dataset, no_ledger=no_ledger) as charged:
+    epsilon = parse_epsilon(options["epsilon"])
+    protection = protection_of(options)
+    request = SynthesisRequest(
+        request=SampleRequest(
+            alphabet=alphabet,
+            column=column,
+            epsilon=epsilon,
+            sampler=options["sampler"],
+            protection=protection,
+        ),
+        rows=rows,
+        delta=parse_delta(delta),
+    )
+    told = [] if as_json or quiet else told_before(epsilon, protection, groups=None)
+    with opened(data, options) as dataset:
         with waiting("synthesizing"):
-            made = synthesize(data, alphabet=alphabet, column=column, out=out, **charged, **choices)
+            made = dataset.release(request) if out is None else release_to(out, dataset, request)
         receipt = made.receipt
         text = ""
         if as_json:
             text = json_object(receipt)
         elif out is None:
             text = _table(made.values, names)
-        print_release(text, receipt, book_of(path))
+        print_release(text, receipt, book_of(options["path"]))
     if not (as_json or quiet):
         print_facts(facts(receipt))
         warn(set(receipt["warnings"]) - set(told))

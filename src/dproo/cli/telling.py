@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 from dproo.cli.output import echo
-from dproo.core.exact import decimal_text, parse_epsilon
+from dproo.core.exact import decimal_text
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import REPLACE
-from dproo.releases.assurance import A_RECORD, epsilon_warnings
-from dproo.releases.pure_request import A_PERSON
+from dproo.releases.assurance import epsilon_warnings
+from dproo.releases.groups import Groups
+from dproo.releases.protection import PERSON, Protection
 
 
-def told_before(choices: dict[str, Any]) -> list[str]:
+def told_before(cost: Fraction, protection: Protection, *, groups: Groups | None) -> list[str]:
     """Say on standard error, before the charge, what it will be where that may surprise."""
-    cost = parse_epsilon(choices["epsilon"])
     told = []
-    if choices.get("by") and choices["neighbours"] == REPLACE and not choices["are_groups_public"]:
+    if groups is not None and protection.neighbours == REPLACE and not groups.are_public:
         cost *= 2
         why = "a record that is replaced can leave one group and enter another."
         told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
-    are_people = choices.get("person") or choices.get("records_per_person", 1) > 1
-    whom = "one person" if are_people else A_RECORD
-    return warn([*told, *epsilon_warnings(cost, whom=whom)])
+    return warn([*told, *epsilon_warnings(cost, whom=protection.whom)])
 
 
 def warn(sentences: Iterable[str]) -> list[str]:
@@ -73,9 +72,7 @@ def facts(receipt: dict[str, Any]) -> dict[str, object]:
         "epsilon": f"{receipt['epsilon_decimal']} (worst loss, certified:"
         f" {receipt['certificate']['epsilon']:.9g} for {receipt['certificate']['covers']})",
         "protects": f"{receipt['protects']}, {receipt['neighbours']}",
-        f"{'people' if receipt['protects'] == A_PERSON else 'records'} n": receipt.get(
-            "n", "private"
-        ),
+        f"{'people' if receipt['unit'] == PERSON else 'records'} n": receipt.get("n", "private"),
         **_public(receipt),
         "ledger": f"entry {charged['entry']} of {charged['dataset']!r},"
         f" charged {in_epsilon(charged['charge_nano_epsilon'])}"

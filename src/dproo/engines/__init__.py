@@ -6,6 +6,7 @@ returns reads once. Whatever goes wrong from then on is one fixed sentence.
 
 from dproo.engines.prepare import count, prepare, prepare_several
 from dproo.engines.scan import COUNT_FAILED, Scan
+from dproo.engines.source import Source
 from dproo.engines.tally import Tally
 
-__all__ = ["COUNT_FAILED", "Scan", "Tally", "count", "prepare", "prepare_several"]
+__all__ = ["COUNT_FAILED", "Scan", "Source", "Tally", "count", "prepare", "prepare_several"]

@@ -22,15 +22,15 @@ from dproo.core.exact import decimal_text
 from dproo.core.notebook import table as html_table
 from dproo.core.randomness import RandomSource
 from dproo.engines.boundary import apart, interrupt_in
-from dproo.engines.layout import PLAIN, Layout
+from dproo.engines.source import Source
 from dproo.exceptions import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
 from dproo.releases.budget_name import published, refuse_data_as_letters
-from dproo.releases.pure_request import EACH
+from dproo.releases.charge import Charge
+from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, Stopped
-from dproo.releases.statement import Statement
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (
@@ -100,12 +100,12 @@ class Prepared:
     Attributes:
         request: the public choices.
         scan: the data, opened, with the engine that counts it started.
-        stated: what is stated with the release.
+        charge: what it is charged to, and what is stated with it.
     """
 
     request: Request
     scan: engines.Scan
-    stated: Statement
+    charge: Charge
 
     def rehearse(self) -> None:
         """Count nothing, draw from records that nobody has, and write the receipt of that.
@@ -117,12 +117,12 @@ class Prepared:
         n = request.records_needed
         self.scan.rehearse()
         drawn = request.draw(self.scan.imagined(n), RandomSource())
-        receipt = published(_receipt(request, drawn, self.stated, n))
-        public_text("receipt", receipt, request.neighbours)
+        receipt = published(_receipt(request, drawn, self.charge, n))
+        public_text("receipt", receipt, request.protection.neighbours)
 
     def run(self) -> Release:
         """Count, draw and write the receipt; what it costs must have been charged before."""
-        return _release(self.request, self.scan, self.stated)
+        return _release(self.request, self.scan, self.charge)
 
 
 @dataclass
@@ -132,56 +132,43 @@ class _Fate:
     sentence: str = ""
 
 
-def execute(
-    request: Request,
-    data: Any,
-    *,
-    column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    layout: Layout = PLAIN,
-    ledger: Ledger | str | os.PathLike[str] | None = None,
-    dataset: str | None = None,
-    purpose: str | None = None,
-    operator: str | None = None,
-) -> Release:
-    """Prepare the release, reserve the budget, release and record; see :func:`dproo.sample`."""
-    where: dict[str, Any] = {"table": table, "engine": engine, "master": master, "layout": layout}
-    if request.person is not None:
-        where |= {"person": request.person, "kept": request.records_per_person}
-        where |= {"is_each_missing": request.missing_person == EACH}
-    columns = request.columns or ((column,) if column else ())
-    stated = Statement(purpose=purpose, operator=operator, columns=columns)
-    prepared = prepare(request, data, column=column, where=where, stated=stated)
-    book = _open(ledger, dataset)
+def execute(request: Request, source: Source, charge: Charge) -> Release:
+    """Prepare the release, reserve the budget, release and record.
+
+    Args:
+        request: every public choice, checked.
+        source: the records, named and not opened.
+        charge: the budget to charge, and what is stated with the release.
+    """
+    prepared = prepare(request, source, charge)
+    book = charge.opened()
     _refused_unless(prepared.rehearse)
     if book is None:
         return guarded(prepared.run)
     refuse_data_as_letters(request.counted_alphabets, book)
     fate = _Fate()
-    return guarded(lambda: _charged(prepared, book, str(dataset), fate), fate=fate)
+    return guarded(lambda: _charged(prepared, book, fate), fate=fate)
 
 
-def prepare(
-    request: Request, data: Any, *, column: str | None, where: dict[str, Any], stated: Statement
-) -> Prepared:
+def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     """Open the data and check it as far as header and schema go; no record is read.
 
     Raises:
         TypeError, ValueError: the release cannot be made.
     """
-    alphabets = request.counted_alphabets
-
-    def opened() -> engines.Scan:
-        if len(alphabets) == 1:
-            return engines.prepare(data, alphabet=alphabets[0], column=column, **where)
-        return engines.prepare_several(data, alphabets=alphabets, columns=request.columns, **where)
-
-    scan = _refused_unless(opened)
+    protection = request.protection
+    scan = _refused_unless(
+        lambda: source.scan(
+            request.counted_alphabets,
+            request.columns,
+            person=protection.person,
+            kept=1 if protection.person is None else protection.records,
+            is_each_missing=protection.missing == EACH,
+        )
+    )
     for warning in scan.warnings:
         _LOG.warning("Warning: %s", warning)
-    return Prepared(request=request, scan=scan, stated=stated)
+    return Prepared(request=request, scan=scan, charge=charge)
 
 
 def _refused_unless(action: Callable[[], Result]) -> Result:
@@ -212,31 +199,22 @@ def _unprepared(error: BaseException) -> str:
     return f"the release cannot be prepared: {why}. Nothing was read or charged."
 
 
-def _open(ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None) -> Ledger | None:
-    if ledger is None:
-        if dataset is not None:
-            raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
-        return None
-    if dataset is None:
-        raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-
-
-def _charged(prepared: Prepared, book: Ledger, dataset: str, fate: _Fate) -> Release:
+def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
     """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
-    request, stated = prepared.request, prepared.stated
+    request, charge = prepared.request, prepared.charge
+    stated = charge.kept | {"columns": list(request.columns)}
 
     def reserve() -> Entry:
         fate.sentence = MAY_STAND
         try:
             entry = book.reserve(
-                dataset,
+                str(charge.dataset),
                 epsilon=request.cost,
                 delta=request.delta,
-                neighbours=request.neighbours,
-                records_per_person=request.records_per_person,
-                unit="record" if request.person is None else "person",
-                request=request.public_choices | stated.kept,
+                neighbours=request.protection.neighbours,
+                records_per_person=request.protection.records,
+                unit=request.protection.unit,
+                request=request.public_choices | stated,
             )
         except (LedgerError, TypeError, ValueError) as refused:
             if not isinstance(refused, ChargedError):
@@ -273,12 +251,12 @@ class _Refused(Exception):  # noqa: N818 - a vessel
         super().__init__()
 
 
-def _release(request: Request, scan: engines.Scan, stated: Statement) -> Release:
+def _release(request: Request, scan: engines.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
     drawn = request.draw(tables, RandomSource())
-    return Release(drawn.values, _receipt(request, drawn, stated, tables[0].n))
+    return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
 
 
 def guarded(action: Callable[[], Result], *, fate: _Fate | None = None, kept: str = "") -> Result:
@@ -316,22 +294,24 @@ def _end(error: BaseException, kept: str | None, handled: BaseException | None) 
     return ReleaseError(f"{sentence} {kept or ''}".rstrip())
 
 
-def _receipt(request: Request, drawn: Drawn, stated: Statement, n: int) -> dict[str, Any]:
+def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> dict[str, Any]:
     receipt: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "epsilon": str(request.cost),
         "epsilon_decimal": decimal_text(request.cost),
-        "neighbours": request.neighbours,
-        "protects": request.protects,
-        **stated.published,
+        "neighbours": request.protection.neighbours,
+        "unit": request.protection.unit,
+        "protects": request.protection.sentence,
+        **charge.published,
+        "column_names": list(request.columns),
         **drawn.facts,
         "accuracy": drawn.assurance.sentence,
-        "warnings": drawn.assurance.warnings(request.cost, whom=request.protects.partition(",")[0]),
+        "warnings": drawn.assurance.warnings(request.cost, whom=request.protection.whom),
         "certificate": drawn.certificate,
         "ledger": None,
         "software": f"dproo {__version__}",
     }
-    if request.neighbours == REPLACE:
+    if request.protection.neighbours == REPLACE:
         receipt["n"] = n
     if drawn.assurance.records is None and drawn.assurance.alpha is not None:
         receipt["worst_alpha"] = float(drawn.assurance.alpha)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from dproo.alphabet import UNIFORM, Alphabet
@@ -11,34 +11,45 @@ from dproo.alphabet.axis import Axis
 from dproo.core.arguments import refusal
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Groups:
-    """The public groups, one record to be released for each.
+    """One record is released for each public group.
 
     Attributes:
-        axis: the groups.
         by: the column that tells a record's group.
-        columns: the columns that are released.
-        is_public: whether everybody may know which record is in which group.
+        groups: the public list of groups, in any form that :meth:`dproo.Alphabet.of` takes.
+        are_public: whether everybody may know which record is in which group. If not, a release
+            under replace costs epsilon twice, since a record can leave one group and enter
+            another.
+
+    >>> Groups("ward", ["A", "B"]).axis.size
+    2
     """
 
-    axis: Axis
     by: str
-    columns: tuple[str, ...]
-    is_public: bool
+    groups: Any
+    are_public: bool = field(default=False, kw_only=True)
 
-    @classmethod
-    def of(cls, by: Mapping[str, Any], columns: tuple[str, ...], *, is_public: bool) -> Groups:
-        """Return the groups that ``{column: groups}`` names."""
-        if not isinstance(by, Mapping) or len(by) != 1:
-            raise ValueError(refusal("by", "be one column and the list of its groups", by))
-        ((name, groups),) = by.items()
-        alphabet = Alphabet.of(groups, policy=UNIFORM)
-        if alphabet.columns or name in columns:
-            raise ValueError(refusal("by", "be one column, and not one that is released", name))
-        return cls(axis=alphabet.axes[0], by=name, columns=columns, is_public=is_public)
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, str) or not self.by:
+            raise ValueError(refusal("by", "be the name of a column", self.by))
+        alphabet = Alphabet.of(self.groups, policy=UNIFORM)
+        if alphabet.columns:
+            raise ValueError("groups must be those of one column.")
+        object.__setattr__(self, "groups", alphabet)
+
+    @property
+    def axis(self) -> Axis:
+        """The groups as the letters of their column."""
+        axis: Axis = self.groups.axes[0]
+        return axis
+
+    def require_apart(self, columns: Iterable[str]) -> None:
+        """Raise if the groups are told by a column that is released itself."""
+        if self.by in columns:
+            raise ValueError(refusal("by", "be a column that is not released", self.by))
 
     @property
     def facts(self) -> dict[str, Any]:
         """What a receipt says of the groups."""
-        return {"by": self.by, "number": self.axis.size, "are_public": self.is_public}
+        return {"by": self.by, "number": self.axis.size, "are_public": self.are_public}

@@ -28,9 +28,11 @@ class OpenRequest(PureRequest):
     """All public choices of the release of a letter that nobody has listed.
 
     Attributes:
+        column: the column that holds it; none where data has no names.
         minimum_people: a letter of fewer records, or people, is never shown.
     """
 
+    column: str | None = None
     minimum_people: int = 2
 
     def __post_init__(self) -> None:
@@ -41,7 +43,7 @@ class OpenRequest(PureRequest):
     @property
     def minimum(self) -> int:
         """The fewest records of a letter that so many people must have had."""
-        return (self.minimum_people - 1) * self.records_per_person + 1
+        return (self.minimum_people - 1) * self.protection.records + 1
 
     @property
     def counted_alphabets(self) -> tuple[Alphabet, ...]:
@@ -50,8 +52,8 @@ class OpenRequest(PureRequest):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """None: the column is named beside the alphabet."""
-        return ()
+        """The column, where it has a name."""
+        return (self.column,) if self.column else ()
 
     @property
     def records_needed(self) -> int:
@@ -74,12 +76,14 @@ class OpenRequest(PureRequest):
         Of ``g`` changes, each (epsilon, delta)-DP, the i-th is magnified by those after it: all
         together they are (g epsilon, delta (e^(g epsilon) - 1)/(e^epsilon - 1))-DP.
         """
-        people = self.records_per_person
+        people = self.protection.records
         delta = self.delta
         if people > 1:
             delta *= (exp_lower(self.epsilon / people) - 1) / (exp_upper(self.epsilon) - 1)
         known = n if self.is_n_public else 0
-        return _certified(self.epsilon / people, delta, known, self.neighbours, self.minimum)
+        return _certified(
+            self.epsilon / people, delta, known, self.protection.neighbours, self.minimum
+        )
 
     @property
     def rehearsal(self) -> OpenRequest:
@@ -97,7 +101,7 @@ class OpenRequest(PureRequest):
             facts={"values": list(values), **self._facts},
             certificate={
                 "holds": sampler.largest_delta <= sampler.delta,
-                "epsilon": float_upper(self.epsilon / self.records_per_person),
+                "epsilon": float_upper(self.epsilon / self.protection.records),
                 "delta": fraction_text(sampler.largest_delta) if sampler.largest_delta else "0",
                 "covers": self.covers(),
             },
@@ -106,7 +110,7 @@ class OpenRequest(PureRequest):
 
     def _assurance(self, sampler: OpenAlphabet) -> Assurance:
         """Return from which count on a letter is shown, which no share of draws tells."""
-        several = "people" if self.counts_people else "records"
+        several = "people" if self.protection.counts_people else "records"
         return Assurance(
             alpha=None,
             told=f"a value of {sampler.proportional:,} {several} or more is drawn in proportion,"

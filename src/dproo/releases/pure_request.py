@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from dproo.core.arguments import one_of, whole
-from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.mechanisms import REPLACE
 from dproo.releases.groups import Groups
-
-A_PERSON = "one person, whatever they contribute"
-"""Whom a release protects that knows whose the records are."""
-
-ONE, EACH = "one", "each"
-"""Whose the records without an identifier are: together one person's, or each somebody else's."""
+from dproo.releases.protection import Protection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,61 +16,31 @@ class PureRequest:
 
     Attributes:
         epsilon: for all released records together, or for each group.
+        protection: whom the release protects, and against which change of the data.
         groups: the groups to release a record for each of.
-        neighbours: ``"replace"`` or ``"add-remove"``.
-        records_per_person: the most records that one protected person may own, or that are
-            kept of each person.
-        person: the column that names whom a record is about.
-        missing_person: ``"one"``, all records without an identifier are together one person's,
-            or ``"each"``, as the steward declares: each is somebody else's.
         delta: the probability with which epsilon may fail; 0 where every letter is listed.
     """
 
     epsilon: Fraction
+    protection: Protection = field(default_factory=Protection)
     groups: Groups | None = None
-    neighbours: Relation = REPLACE
-    records_per_person: int = 1
-    person: str | None = None
-    missing_person: str = ONE
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        whole("records_per_person", self.records_per_person, at_least=1)
-        one_of("missing_person", self.missing_person, (ONE, EACH))
-        if self.person is None and self.missing_person != ONE:
-            raise ValueError("person must be given with missing_person: it names the column.")
-        if self.person is None:
+        if self.protection.person is None:
             return
-        if self.neighbours == REPLACE and self.records_per_person > 1:
+        if self.groups is not None and self.groups.are_public:
             raise ValueError(
-                "records_per_person must be 1 with person under replace: the public number of"
-                " records would tell how many each person has. Use neighbours='add-remove'."
+                "groups cannot be public with person: a person may have records in several groups,"
+                " and which one is kept is not public."
             )
-        if self.groups is not None and self.groups.is_public:
-            raise ValueError(
-                "are_groups_public must be left out with person: a person may have records in"
-                " several groups, and which one is kept is not public."
-            )
-
-    @property
-    def protects(self) -> str:
-        """Whom it protects, for the receipt."""
-        if self.person is not None:
-            each = "; each record without an identifier is declared to be somebody else's"
-            return A_PERSON + (each if self.missing_person == EACH else "")
-        records = self.records_per_person
-        return "one record" if records == 1 else f"one person with up to {records} records"
-
-    @property
-    def counts_people(self) -> bool:
-        """Whether the records that are counted are as many as the people."""
-        return self.person is not None and self.records_per_person == 1
 
     @property
     def is_n_public(self) -> bool:
         """Whether the number of records, in each group, may be known."""
-        return self.neighbours == REPLACE and (self.groups is None or self.groups.is_public)
+        return self.protection.neighbours == REPLACE and (
+            self.groups is None or self.groups.are_public
+        )
 
     @property
     def cost(self) -> Fraction:
@@ -89,8 +53,9 @@ class PureRequest:
         Args:
             of_a_person: whether it is that of all records of a person together.
         """
-        several, kept = self.records_per_person, "" if self.person is None else "kept "
-        whom, who = ("one record", "it") if self.person is None else ("one person", "they")
+        several, is_named = self.protection.records, self.protection.person is not None
+        kept = "kept " if is_named else ""
+        whom, who = ("one person", "they") if is_named else ("one record", "it")
         if several > 1:
             all_or_each = "all" if of_a_person else f"each of {several}"
             whom = f"{all_or_each} {kept}records of a person"
@@ -102,4 +67,8 @@ class PureRequest:
 
     @property
     def _is_moving(self) -> bool:
-        return self.groups is not None and self.neighbours == REPLACE and not self.is_n_public
+        return (
+            self.groups is not None
+            and self.protection.neighbours == REPLACE
+            and not self.is_n_public
+        )

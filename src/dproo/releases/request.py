@@ -12,8 +12,9 @@ from dproo.analysis.certificate import certify
 from dproo.core.counts import Counts
 from dproo.core.exact import fraction_text
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms import Mechanism, Relation
+from dproo.mechanisms import Mechanism
 from dproo.releases.assurance import Assurance
+from dproo.releases.protection import Protection
 
 FEW = 4
 """Of how many records a release is rehearsed at most."""
@@ -74,7 +75,7 @@ class Request(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the data that the alphabets name, in the order of the data's own."""
+        """The columns that are read, in the order of the data's own; none without names."""
 
     @property
     def cost(self) -> Fraction:
@@ -85,24 +86,8 @@ class Request(Protocol):
         """The delta of the whole release; 0 is pure."""
 
     @property
-    def neighbours(self) -> Relation:
-        """The relation it protects under."""
-
-    @property
-    def records_per_person(self) -> int:
-        """The most records that one protected person may own."""
-
-    @property
-    def person(self) -> str | None:
-        """The column that names whom a record is about, where that is known."""
-
-    @property
-    def missing_person(self) -> str:
-        """Whose the records without an identifier are: ``"one"`` person's, or ``"each"``."""
-
-    @property
-    def protects(self) -> str:
-        """Whom it protects, for the receipt."""
+    def protection(self) -> Protection:
+        """Whom it protects."""
 
     @property
     def records_needed(self) -> int:

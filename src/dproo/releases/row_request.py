@@ -69,6 +69,8 @@ class RowRequest(PureRequest):
                 "by must be used with one row a group, and a network that is declared or"
                 " independent."
             )
+        if self.groups is not None:
+            self.groups.require_apart(self.codebook.columns)
         left = self.epsilon - self.network_epsilon
         if self.shares and sum(self.shares) != left:
             raise ValueError(
@@ -151,8 +153,8 @@ class RowRequest(PureRequest):
     def rows_by(self, network: Network, *, n: int) -> RowSampler:
         """Return the certified sampler of one row; a person's records share its epsilon."""
         known = n if self.is_n_public else 0
-        epsilon = self.row_epsilon / self.records_per_person
-        times = self.size * self.records_per_person
+        epsilon = self.row_epsilon / self.protection.records
+        times = self.size * self.protection.records
         shares = (
             tuple(self.shares[family.column] / times for family in network.families)
             if self.shares
@@ -200,8 +202,8 @@ class RowRequest(PureRequest):
         network = self.declared or grown_tree(
             counted.pair,
             sizes,
-            epsilon=self.network_epsilon / self.records_per_person,
-            neighbours=self.neighbours,
+            epsilon=self.network_epsilon / self.protection.records,
+            neighbours=self.protection.neighbours,
             source=source,
         )
         if self.is_n_public and not n:  # a public group without records
@@ -225,7 +227,7 @@ class RowRequest(PureRequest):
             records=records,
             scope=scope,
             differ="rows differ from what the network says of the records",
-            is_of_people=self.counts_people,
+            is_of_people=self.protection.counts_people,
         )
 
     def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
@@ -242,7 +244,7 @@ class RowRequest(PureRequest):
         Groups differ in what their rows attain, but not in what they may.
         """
         ratio = sampler.largest_ratio if self.groups is None else sampler.composed_ratio
-        steps = self.size * self.records_per_person * log_upper(ratio)
+        steps = self.size * self.protection.records * log_upper(ratio)
         return {
             "holds": is_at_most_exp(ratio, sampler.epsilon),
             "epsilon": float_upper(self.network_epsilon + steps),
@@ -270,7 +272,7 @@ class RowRequest(PureRequest):
                 {
                     "column": names[family.column],
                     "parents": [names[parent] for parent in family.parents],
-                    "epsilon": str(share * self.records_per_person),
+                    "epsilon": str(share * self.protection.records),
                 }
                 for family, share in zip(sampler.network.families, sampler.shares, strict=True)
             ],

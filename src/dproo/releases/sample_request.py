@@ -41,12 +41,14 @@ class SampleRequest(PureRequest):
 
     Attributes:
         alphabet: the public letters.
+        column: the column that holds them, where the alphabet names none.
         sampler: the name of a sampler, or ``"auto"``.
         size: how many records.
         guess: what the public knows of the shape of the data, for a sampler that adapts.
     """
 
     alphabet: Alphabet
+    column: str | None = None
     sampler: str = AUTO
     size: int = 1
     guess: str | None = None
@@ -59,6 +61,10 @@ class SampleRequest(PureRequest):
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
         if self.groups is not None and (self.size > 1 or self.alphabet.columns):
             raise ValueError("by must be used with one record per group and letters of one column.")
+        if self.groups is not None and self.column is None:
+            raise ValueError("column must be given with groups: it holds the letters.")
+        if self.groups is not None:
+            self.groups.require_apart((str(self.column),))
         if self.groups is not None and self.alphabet.policy != OTHER:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
         if self.guess is not None and not self._takes("guess"):
@@ -71,8 +77,8 @@ class SampleRequest(PureRequest):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the alphabet names, if it does."""
-        return self.counted_alphabets[0].columns
+        """The columns that are read, that of the groups first; none where data has no names."""
+        return self.counted_alphabets[0].columns or ((self.column,) if self.column else ())
 
     @property
     def records_needed(self) -> int:
@@ -85,7 +91,7 @@ class SampleRequest(PureRequest):
         if self.groups is None:
             return (self.alphabet,)
         axes = (self.groups.axis, replace(self.alphabet.axes[0], is_open=True))
-        return (Alphabet(axes=axes, columns=(self.groups.by, *self.groups.columns)),)
+        return (Alphabet(axes=axes, columns=(self.groups.by, str(self.column))),)
 
     @property
     def chosen(self) -> str:
@@ -108,7 +114,7 @@ class SampleRequest(PureRequest):
             n=n if self.is_n_public else None,
             neighbours=self._relation,
             draws=self.size,
-            records_per_person=self.records_per_person,
+            records_per_person=self.protection.records,
         )
         return replace(self, sampler=choice.sampler), choice.reason
 
@@ -147,7 +153,7 @@ class SampleRequest(PureRequest):
         settled, reason = self.settled(counts.n)
         samplers, values = settled._drawn(counts, source)  # noqa: SLF001 - of the same class
         facts = {"values": list(values), **settled._facts, "sampler_reason": reason}  # noqa: SLF001
-        is_whole = samplers[0].records_per_person == self.records_per_person
+        is_whole = samplers[0].records_per_person == self.protection.records
         return Drawn.by(
             samplers,
             values,
@@ -161,12 +167,15 @@ class SampleRequest(PureRequest):
         scope = "in each group" if self.groups else "for each record" if self.size > 1 else ""
         if self.is_n_public:
             worst = max(sampler.worst_alpha for sampler in samplers)
-            return Assurance(alpha=worst, scope=scope, is_of_people=self.counts_people)
-        person = self.records_per_person
+            return Assurance(alpha=worst, scope=scope, is_of_people=self.protection.counts_people)
+        person = self.protection.records
         records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
         law = self.sampler_for(records if self.is_joint else records // self.size, bound=True)
         return Assurance(
-            alpha=law.worst_alpha, records=records, scope=scope, is_of_people=self.counts_people
+            alpha=law.worst_alpha,
+            records=records,
+            scope=scope,
+            is_of_people=self.protection.counts_people,
         )
 
     def _drawn(
@@ -221,7 +230,7 @@ class SampleRequest(PureRequest):
         if self.groups is None:
             yield from letters
             return
-        names = self.groups.by, *self.groups.columns
+        names = self.groups.by, str(self.column)
         for place, letter in enumerate(letters):
             yield dict(zip(names, (self.groups.axis[place], letter), strict=True))
 
@@ -253,7 +262,7 @@ class SampleRequest(PureRequest):
             options["guess"] = self.guess
         kind = SAMPLERS[self.chosen]
         if self.groups is None:
-            return certified(kind, self.epsilon, self.records_per_person, **options)
+            return certified(kind, self.epsilon, self.protection.records, **options)
         # A sampler's own bound for several records is for one dataset; in several groups it
         # would not add up.
-        return certified(kind, self.epsilon / self.records_per_person, 1, **options)
+        return certified(kind, self.epsilon / self.protection.records, 1, **options)

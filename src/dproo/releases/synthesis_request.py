@@ -21,9 +21,10 @@ from dproo.core.counts import Counts
 from dproo.core.dominating_pair import DominatingPair
 from dproo.core.exact import BITS, decimal_text, fraction_text, power_upper
 from dproo.core.randomness import RandomSource
-from dproo.mechanisms import AUTO, PLAIN, Mechanism, Relation, RevealOrObscure
+from dproo.mechanisms import AUTO, PLAIN, Mechanism, RevealOrObscure
 from dproo.mechanisms.choice import enough
 from dproo.releases.assurance import Assurance
+from dproo.releases.protection import Protection
 from dproo.releases.request import FEW, Drawn
 from dproo.releases.sample_request import SampleRequest
 
@@ -64,8 +65,8 @@ class SynthesisRequest:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the alphabet names, if it does."""
-        return self.alphabet.columns
+        """The columns that are read; none where data has no names."""
+        return self.request.columns
 
     @property
     def cost(self) -> Fraction:
@@ -73,29 +74,9 @@ class SynthesisRequest:
         return self.request.epsilon
 
     @property
-    def neighbours(self) -> Relation:
-        """The relation it protects under."""
-        return self.request.neighbours
-
-    @property
-    def records_per_person(self) -> int:
-        """The most records that one protected person may own."""
-        return self.request.records_per_person
-
-    @property
-    def person(self) -> str | None:
-        """The column that names whom a record is about, where that is known."""
-        return self.request.person
-
-    @property
-    def missing_person(self) -> str:
-        """Whose the records without an identifier are: ``"one"`` person's, or ``"each"``."""
-        return self.request.missing_person
-
-    @property
-    def protects(self) -> str:
-        """Whom it protects, for the receipt."""
-        return self.request.protects
+    def protection(self) -> Protection:
+        """Whom it protects."""
+        return self.request.protection
 
     @property
     def records_needed(self) -> int:
@@ -118,7 +99,7 @@ class SynthesisRequest:
         A sampler without an option for several records changes once for each of them: the
         ratios multiply, and the distances add up.
         """
-        changes = self.records_per_person // sampler.records_per_person
+        changes = self.protection.records // sampler.records_per_person
         if changes == 1:
             return sampler.dominating_pair
         return DominatingPair.of(
@@ -159,14 +140,14 @@ class SynthesisRequest:
             tuple(named[letter] for letter in letters),
             self._facts(way, letters, named),
             covers=self.request.covers(
-                of_a_person=way.sampler.records_per_person == self.records_per_person
+                of_a_person=way.sampler.records_per_person == self.protection.records
             )
             + ("" if way.name == JOINT else " in one row"),
             assurance=self._assurance(way),
         )
 
     def _assurance(self, way: Way) -> Assurance:
-        scope, of_people = "for each row", self.request.counts_people
+        scope, of_people = "for each row", self.protection.counts_people
         if self.is_n_public:
             return Assurance(alpha=way.alpha, scope=scope, is_of_people=of_people)
         records = enough(way.sampler.epsilon, way.sampler.k, draws=way.sampler.draws)

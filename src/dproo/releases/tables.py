@@ -15,6 +15,11 @@ from dproo.engines.duckdb_dialect import ROOM
 from dproo.engines.loading import load
 from dproo.engines.query import quoted
 from dproo.exceptions import ReleaseError
+from dproo.ledger import Ledger, address_of
+from dproo.releases.budget_name import reprint
+from dproo.releases.dataset import Dataset
+from dproo.releases.execute import Release, guarded
+from dproo.releases.request import Request
 
 CSV, PARQUET = ".csv", ".parquet"
 
@@ -45,6 +50,23 @@ def require_new(out: str | os.PathLike[str], columns: Sequence[str]) -> Path:
             refusal("out", "be a file that can hold these columns", str(path))
         ) from None
     return path
+
+
+def release_to(out: str | os.PathLike[str], dataset: Dataset, request: Request) -> Release:
+    """Release records and write them to a new file, ``.csv`` or ``.parquet``.
+
+    Raises:
+        ValueError: the file cannot be written; nothing was charged.
+        ReleaseError: it failed after the charge; the message says where the release is kept.
+    """
+    columns = request.columns or ("value",)
+    path = require_new(out, columns)
+    made = dataset.release(request)
+    ledger = dataset.charge.ledger
+    book = ledger.path if isinstance(ledger, Ledger) else address_of(ledger or "")
+    kept = reprint(made.receipt, book)
+    guarded(lambda: write(made.values, columns, path), kept=kept)
+    return made
 
 
 def write(values: Sequence[Record], columns: Sequence[str], path: Path) -> None:

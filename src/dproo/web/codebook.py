@@ -15,7 +15,7 @@ from dproo.core.percent import percent
 from dproo.mechanisms import REPLACE
 from dproo.mechanisms.network import Network
 from dproo.releases.assurance import POOR, epsilon_warnings
-from dproo.releases.check import check
+from dproo.releases.dataset import Dataset
 from dproo.report import row_plan_object
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of
@@ -161,13 +161,7 @@ def fits(form: Fields, folder: Folder) -> dict[str, Any]:
     """Return what a release would refuse or doubt, by header and schema; no record is read."""
     texts = texts_of(form, FIELDS, besides=("codebook",))
     source = Source.of(texts, folder)
-    found = check(
-        source.data,
-        codebook=book_of(_confirmed(form)),
-        table=source.table,
-        delimiter=source.layout.delimiter,
-        encoding=source.layout.encoding,
-    )
+    found = Dataset(source=source.records).check(book_of(_confirmed(form)))
     return {
         "holds": found.holds,
         "refusals": list(found.refusals),

@@ -19,11 +19,11 @@ from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, i
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.budget_name import refuse_data_as_letters, remedy
-from dproo.releases.check import layout_of
+from dproo.releases.charge import Charge
 from dproo.releases.execute import Release, execute
+from dproo.releases.protection import Protection
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
-from dproo.releases.statement import Statement
 from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of
@@ -81,13 +81,15 @@ class Order:
         descriptor = None if form.get("codebook") is None else descriptor_of(form)
         if descriptor is None and not texts["column"]:
             raise ValueError("column must be given.")
-        Statement(purpose=texts["purpose"] or None)
+        Charge(purpose=texts["purpose"] or None)
         book, account = account_of(ledger, source.dataset)
         common: dict[str, Any] = {
             "epsilon": parse_epsilon(texts["epsilon"]),
-            "neighbours": account.neighbours,
-            "records_per_person": account.records_per_person,
-            "person": texts["person"] or None,
+            "protection": Protection(
+                neighbours=account.neighbours,
+                person=texts["person"] or None,
+                records=account.records_per_person,
+            ),
         }
         order = cls(
             request=_row(descriptor, texts, common)
@@ -176,17 +178,15 @@ class Order:
         """
         source, request = self.source, self.request
         source.require_unchanged(folder)
-        book = request.codebook if isinstance(request, RowRequest) else None
-        return execute(
-            request,
-            source.data,
-            column=self.texts["column"] or None if book is None else None,
-            table=source.table,
-            layout=layout_of(book, source.layout),
+        opened = source.records
+        if isinstance(request, RowRequest):
+            opened = opened.described_by(request.codebook.descriptor)
+        charge = Charge(
             ledger=self.ledger,
             dataset=self.account.dataset,
             purpose=self.texts["purpose"] or None,
         )
+        return execute(request, opened, charge)
 
 
 def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
@@ -207,6 +207,7 @@ def _value(
         raise ValueError("codebook must be given with network.")
     return SampleRequest(
         alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
+        column=texts["column"],
         sampler=texts["sampler"],
         **common,
     )

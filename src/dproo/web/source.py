@@ -11,6 +11,7 @@ from dproo.core.arguments import one_of, refusal
 from dproo.engines import postgresql_url
 from dproo.engines.layout import Layout
 from dproo.engines.query import table_parts
+from dproo.engines.source import Source as Records
 from dproo.releases.budget_name import dataset_name
 from dproo.web.folder import Folder
 
@@ -58,6 +59,11 @@ class Source:
             table=texts["table"] or None,
             layout=Layout(delimiter=texts["delimiter"] or None, encoding=texts["encoding"] or None),
         )
+
+    @property
+    def records(self) -> Records:
+        """The data, for a release or a check."""
+        return Records(data=self.data, table=self.table, layout=self.layout)
 
     @property
     def is_file(self) -> bool:

@@ -1,0 +1,79 @@
+"""Whom a release protects, and against which change of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dproo.core.arguments import one_of, whole
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+
+Unit = Literal["record", "person"]
+RECORD: Unit = "record"
+PERSON: Unit = "person"
+"""The units of protection, as budgets and receipts name them."""
+
+ONE, EACH = "one", "each"
+"""Whose the records without an identifier are: together one person's, or each somebody else's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protection:
+    """The unit of protection and the neighbouring relation.
+
+    Attributes:
+        neighbours: ``"replace"`` (the number of records is public) or ``"add-remove"`` (it is
+            private, and shown nowhere).
+        person: the column that names whom a record is about. Of each person only ``records``
+            records are counted, and the release protects a person, whatever they contribute.
+        records: the most records that one person may own; with ``person``, how many are counted.
+        missing: ``"one"``, all records without an identifier are together one person's, or
+            ``"each"``, as the steward declares: each is somebody else's.
+
+    >>> Protection().sentence, Protection(person="patient").sentence
+    ('one record', 'one person, whatever they contribute')
+    >>> Protection(neighbours="add-remove", records=3).sentence
+    'one person with up to 3 records'
+    """
+
+    neighbours: Relation = REPLACE
+    person: str | None = None
+    records: int = 1
+    missing: str = ONE
+
+    def __post_init__(self) -> None:
+        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
+        whole("records_per_person", self.records, at_least=1)
+        one_of("missing", self.missing, (ONE, EACH))
+        if self.person is None and self.missing != ONE:
+            raise ValueError("person must be given with missing: it names the column.")
+        if self.person is not None and self.neighbours == REPLACE and self.records > 1:
+            raise ValueError(
+                "records_per_person must be 1 with person under replace: the public number of"
+                " records would tell how many each person has. Use neighbours='add-remove'."
+            )
+
+    @property
+    def unit(self) -> Unit:
+        """Whether records are protected, or people whom a column names."""
+        return RECORD if self.person is None else PERSON
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether exactly one record of each person is counted."""
+        return self.person is not None and self.records == 1
+
+    @property
+    def sentence(self) -> str:
+        """Whom it protects, for the receipt."""
+        if self.person is not None:
+            each = "; each record without an identifier is declared to be somebody else's"
+            return "one person, whatever they contribute" + (each if self.missing == EACH else "")
+        return (
+            "one record" if self.records == 1 else f"one person with up to {self.records} records"
+        )
+
+    @property
+    def whom(self) -> str:
+        """Whose influence is bounded, in two words."""
+        return "one record" if self.person is None and self.records == 1 else "one person"
