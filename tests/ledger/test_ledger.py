@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import dproo.releases.sample
+import dproo.releases.dataset
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -198,7 +198,7 @@ def test_under_add_remove_nothing_tells_the_number_of_records(ledger: Ledger, fi
 
 def test_no_source_of_randomness_can_be_handed_to_a_ledger_or_a_release() -> None:
     ways_in = [method for _, method in inspect.getmembers(Ledger, inspect.isfunction)]
-    for function in [*ways_in, Ledger.create, dproo.releases.sample.sample]:
+    for function in [*ways_in, Ledger.create, dproo.releases.dataset.sample]:
         names = set(inspect.signature(function).parameters)
         assert not names & {"seed", "source", "entropy", "rng", "random", "random_state"}
     assert "dproo.core.randomness" not in {

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from dproo.releases.statement import Statement
+from dproo.releases.charge import Charge
 from support.chance import ALPHA, p_value
 from support.releasing import sample
 from support.soak import SOAK
@@ -43,7 +43,7 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     counts = engines.prepare(path, alphabet=request.alphabet, column="c").count()
     assert list(counts) == [6, 3, 0, 1]
     scan = engines.prepare(counts, alphabet=request.alphabet)
-    prepared = execute.Prepared(request=request, scan=scan, stated=Statement())
+    prepared = execute.Prepared(request=request, scan=scan, stated=Charge())
     drawn = Counter(prepared.run().value for _ in range(100_000 if SOAK else 15_000))
     letters = [*LETTERS, "other"]
     law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))

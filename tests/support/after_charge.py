@@ -176,7 +176,7 @@ def forked(action: Callable[[], Any]) -> Any:
 def main() -> None:
     """Run the releases that the arguments name, and print what became of each."""
     what, folder, *rest = sys.argv[1:]
-    import dproo.releases.sample  # noqa: F401 - what is loaded besides is what the data needs
+    import dproo.releases.dataset  # noqa: F401 - what is loaded besides is what the data needs
 
     if what == "watched":
         for kind in rest:
