@@ -12,10 +12,10 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
 from dproo.core.arguments import refusal
 from dproo.core.exact import Number, parse_delta, parse_epsilon
+from dproo.engines.layout import Layout
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
-from dproo.engines.layout import Layout
 from dproo.releases.check import layout_of
 from dproo.releases.execute import Release, execute
 from dproo.releases.groups import Groups
