@@ -177,7 +177,8 @@ def test_no_record_of_standard_input_decides_what_is_seen(form: str, tmp_path: P
     (tmp_path / "codes.txt").write_text("a\nb\n", encoding="utf-8")
     options = [*(HEADED if form == "jsonl" else BARE), "--format", form, "--quiet"]
     options += ["--alphabet", "codes.txt", "--epsilon", "1", "--no-ledger"]
-    command = [sys.executable, "-m", "dproo", "sample", "-", *options]
+    code = "import sys; from dproo.cli.commands import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "sample", "-", *options]
     seen = set()
     for first in (b"a", b"PAR1", b"\x1f\x8b", b"\xff\xfe", b"\xef\xbb\xbf"):
         records = [first, *RECORDS[1:]]
