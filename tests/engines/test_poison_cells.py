@@ -212,7 +212,8 @@ def test_a_sheet_whose_rows_nest_is_drafted_by_its_first_row(tmp_path: Path) -> 
     path = excel(tmp_path, ["code"], ["a"])
     parts = parts_of(path)
     sheet = "xl/worksheets/sheet1.xml"
-    nested = b'<row r="1"><c r="A1" t="str"><v>code</v><row r="1"><c t="str"><v>secret</v></c></row></c></row>'
+    inner = b'<row r="1"><c t="str"><v>secret</v></c></row>'
+    nested = b'<row r="1"><c r="A1" t="str"><v>code</v>' + inner + b"</c></row>"
     start = parts[sheet].index(b"<sheetData>") + len(b"<sheetData>")
     end = parts[sheet].index(b"</row>") + len(b"</row>")
     parts[sheet] = parts[sheet][:start] + nested + parts[sheet][end:]

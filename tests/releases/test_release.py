@@ -43,7 +43,7 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     counts = engines.prepare(path, alphabet=request.alphabet, column="c").count()
     assert list(counts) == [6, 3, 0, 1]
     scan = engines.prepare(counts, alphabet=request.alphabet)
-    prepared = execute.Prepared(request=request, scan=scan, stated=Charge())
+    prepared = execute.Prepared(request=request, scan=scan, charge=Charge())
     drawn = Counter(prepared.run().value for _ in range(100_000 if SOAK else 15_000))
     letters = [*LETTERS, "other"]
     law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))

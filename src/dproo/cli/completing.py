@@ -5,7 +5,6 @@ Of a file, at most its header or schema is read, never a record.
 
 from __future__ import annotations
 
-import csv
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,9 +12,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
-
-_HEADER_MAX = 1 << 16
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -38,22 +34,8 @@ def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list
     # An option that still lacks its value stops the parser before the argument.
     data = context.params.get("data") or next(iter(context.args), "")
     with suppress(Exception):  # a shell shows no errors, and a file may be anything
-        path = Path(data).expanduser()
-        return [name for name in _header(path) if name.startswith(incomplete)]
-    return []
+        from dproo.engines.describe import describe  # noqa: PLC0415 - it takes long
 
-
-def _header(path: Path) -> list[str]:
-    if path.suffix in _DELIMITERS:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            line = file.readline(_HEADER_MAX)
-        return next(csv.reader([line], delimiter=_DELIMITERS[path.suffix]))
-    if path.suffix == ".parquet":
-        import duckdb
-
-        with duckdb.connect() as connection:
-            found = connection.execute(
-                "SELECT name FROM parquet_schema(?) WHERE type IS NOT NULL", [str(path)]
-            )
-            return [name for (name,) in found.fetchall()]
+        names = (column.name for column in describe(Path(data).expanduser()))
+        return [name for name in names if name.startswith(incomplete)]
     return []

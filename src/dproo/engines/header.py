@@ -12,7 +12,7 @@ import codecs
 import csv
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -153,7 +153,7 @@ def _first_break(start: bytes, begin: int, unit: int) -> tuple[int, bytes]:
     order = "little" if is_little else "big"
     for at in range(begin, len(start) - 1, 2):
         sign = int.from_bytes(start[at : at + 2], order)  # type: ignore[arg-type]
-        if sign in b"\r\n":
+        if sign in (ord("\r"), ord("\n")):
             following = int.from_bytes(start[at + 2 : at + 4], order)  # type: ignore[arg-type]
             is_pair = sign == ord("\r") and following == ord("\n")
             return at, b"\r\n" if is_pair else bytes([sign])
@@ -185,17 +185,17 @@ def text_encoding(name: str) -> str | None:
         found = codecs.lookup(name).name
         if found == UTF_16:
             return found
-        decoder = codecs.getincrementaldecoder(found)
-        return found if _is_plain(found, decoder) else None
+        return found if _is_plain(found) else None
     except Exception:  # noqa: BLE001 - a codec may do anything
         return None
 
 
-def _is_plain(name: str, decoder: Callable[..., codecs.IncrementalDecoder]) -> bool:
+def _is_plain(name: str) -> bool:
     """Return whether ASCII bytes mean ASCII, alone, in pairs, and behind any other byte."""
     pairs = bytes(byte for first in range(128) for second in range(128) for byte in (first, second))
     if pairs.decode(name) != pairs.decode("ascii"):  # also refuses a codec that is not one of text
         return False
+    decoder = codecs.getincrementaldecoder(name)
     return all(_keeps(decoder(errors="replace"), bytes([first])) for first in range(128, 256))
 
 
