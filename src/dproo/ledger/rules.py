@@ -79,6 +79,7 @@ _TELLS_N = {"n", "worst_alpha"}
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FRACTION = re.compile(r"[1-9][0-9]*(/[1-9][0-9]*)?", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ZERO_BYTE = "\\ue000"  # stands for one where texts are compared, since PostgreSQL has none
 _ZERO = re.compile(r"-?[0.]+(?:[eE].*)?")
 _FLAT = re.compile(r"\[\]|\{\}")
 _PYTHON: dict[str, tuple[type, ...]] = {
@@ -238,7 +239,11 @@ def fault_of(part: str, text: str) -> str | None:
         return "it is nested too deeply or unbalanced"
     try:
         value = json.loads(
-            text, parse_int=_number, parse_float=_number, parse_constant=_no_constant
+            text.replace("\\u0000", _ZERO_BYTE),
+            parse_int=_number,
+            parse_float=_number,
+            parse_constant=_no_constant,
+            object_pairs_hook=_named_once,
         )
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -269,6 +274,13 @@ def _number(text: str) -> float:
     if isinf(value) or is_too_small:
         raise ValueError(refusal("number", "be within the range of floats", text))
     return value
+
+
+def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(parts)
+    if len(found) < len(parts):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def _no_constant(text: str) -> float:
