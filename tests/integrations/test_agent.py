@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -201,3 +203,20 @@ def test_without_the_sdk_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, "dproo.integrations.mcp", None)
     assert run(["mcp", str(folder / "agents.toml")]) == 2
     assert "mcp must be installed for this: pip install 'dproo[mcp]'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> None:
+    """Its standard input stays open, as that of an agent that hangs does."""
+    command = [COMMAND, "mcp", str(folder / "agents.toml")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        hello = {"protocolVersion": "2025-03-26", "capabilities": {}}
+        hello |= {"clientInfo": {"name": "test", "version": "1"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(message).encode() + b"\n")
+        server.stdin.flush()
+        assert b"serverInfo" in server.stdout.readline()
+        server.send_signal(end)
+        assert server.wait() == 128 + end

@@ -120,7 +120,8 @@ OF_A_SPENDER = f"{LIMITS}::test_the_releases_of_one_spender_are_at_most_so_large
 UNKNOWN_SPENDER = f"{LIMITS}::test_a_file_does_not_know_who_spends"
 FOR_EVERYONE = f"{LIMITS}::test_what_was_charged_again_counts_for_every_spender"
 ONE_UNIT = f"{LIMITS}::test_people_and_records_never_share_a_budget[file]"
-EDITED_BESIDE = "ledger/test_ledger_postgresql.py::test_an_edit_by_the_database_administrator_is_found[UPDATE event SET role = 'ann' WHERE seq = 3]"
+SPENDER_HASHED = "ledger/test_ledger_edits.py::test_every_field_of_an_event_and_the_one_before_it_are_in_its_hash"
+OTHERS = "ledger/test_ledger_kept.py::test_what_another_process_writes_is_seen"
 LATE_WITNESS = "ledger/test_ledger_memory.py::test_a_new_witness_is_told_of_every_event[postgresql]"
 WITH_DELTA = "auditing/test_audit_delta.py::test_delta_is_taken_from_the_likelier_side"
 COVERED = "auditing/test_audit.py::test_the_bound_on_odds_covers_them_exactly"
@@ -201,13 +202,8 @@ OWNER_ONLY = (
     "integrations/test_agent.py::test_what_fails_before_the_charge_is_told_to_the_owner_only"
 )
 MOUNTED = "ledger/test_ledger_place.py::test_a_ledger_that_is_mounted_by_itself_is_refused"
-KEPT = "ledger/test_ledger_kept.py::test_an_edit_between_two_calls_is_found_wherever_it_is"
-IN_ITS_PLACE = "ledger/test_ledger_kept.py::test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read"
-IN_THE_CHAIN = (
-    "ledger/test_ledger_short.py::test_only_what_follows_in_the_chain_is_added_to_what_is_known"
-)
-NOT_SENT = "ledger/test_ledger_short.py::test_what_is_private_is_not_even_sent"
-NO_TIME = "ledger/test_ledger_postgresql.py::test_the_time_of_a_record_is_kept_nowhere"
+KEPT = "ledger/test_ledger_kept.py::test_an_edit_between_two_calls_is_found_by_the_next"
+NO_TIME = "ledger/test_ledger.py::test_only_the_reservation_has_a_time_so_the_length_of_the_scan_is_not_kept[postgresql]"
 STICKY = "ledger/test_ledger_place.py::test_a_folder_that_others_may_write_is_refused_sticky_or_not[1023]"
 PURE = (
     "ledger/test_ledger_delta.py::test_a_pure_budget_refuses_every_delta_and_is_not_charged[file]"
@@ -698,79 +694,70 @@ MUTANTS = {
         "analysis/composition.py", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
     ),
     "deltas are not added up": (
-        "ledger/rules.py", "left = budget - sum(", "left = budget - 0 * sum(", BOTH_SUMS,
+        "ledger/account.py", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
     ),
     "a delta is taken from a pure budget": (
-        "ledger/rules.py", "    if not budget:\n", "    if budget < 0:\n", PURE,
+        "ledger/account.py", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
     ),
     "the replay looks at epsilon only": (
-        "ledger/accounts.py", "min(self.left[event.dataset], delta_left)", "self.left[event.dataset]", FORGED,
+        "ledger/account.py", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
     ),
     "nobody looks at what is remembered of a ledger": (
-        "ledger/memory.py", "if all(map(self._holds, self.newest.values())):", "if self.newest:", OLD_COPY,
+        "ledger/witness.py", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
     ),
     "what was lost is not charged again": (
-        "ledger/restoring.py", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
+        "ledger/restore.py", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
-        "ledger/witness.py", "while kept and kept[-1].seq >= note.seq:", "while kept and kept[-1].seq > 10**9:", CHARGED_AGAIN,
+        "ledger/witness.py", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
     ),
     "two copies make the same event": (
-        "ledger/chain.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
+        "ledger/events.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
     ),
     "the charges of a day are not added up": (
-        "ledger/limits.py", "dataset, spent_today + charge,", "dataset, charge,", OF_A_DAY,
+        "ledger/account.py", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
     ),
     "the charges of a spender are not added up": (
-        "ledger/limits.py", "spent_by_spender + charge,", "charge,", OF_A_SPENDER,
+        "ledger/stores/schema.sql", "sums.theirs + charge)", "charge)", OF_A_SPENDER,
     ),
     "nobody need be known to spend": (
-        "ledger/limits.py", "            if spent_by_spender is None:\n                raise RuleRefused(", "            if spent_by_spender is None:\n                spent_by_spender = 0\n            if False:\n                raise RuleRefused(", UNKNOWN_SPENDER,
+        "ledger/rules.py", "                if amount is None:\n", "                if amount is None:\n                    amount = 0\n                if amount < 0:\n", UNKNOWN_SPENDER,
     ),
     "what was charged again counts for nobody": (
-        "ledger/charging.py", "(role = ? OR kind = 'restored')", "role = ?", FOR_EVERYONE,
+        "ledger/stores/schema.sql", "known.role = session_user OR known.kind = 'restored'", "known.role = session_user", FOR_EVERYONE,
     ),
-    "the first charge of a budget is not looked at": (
-        "ledger/store.py", "first=charges[0][0] if charges else None", "first=None", ONE_UNIT,
+    "what a budget was declared for is not looked at": (
+        "ledger/ledger.py", "            session.tally(dataset).require_basis(basis)\n", "", ONE_UNIT,
     ),
-    "a note is taken of nothing that was just written": (
-        "ledger/memory.py", "if self.recent and self.recent[-1].seq - seq == len(known):", "if self.recent:", LATE_WITNESS,
+    "a new witness is not told of earlier events": (
+        "ledger/witness.py", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
     ),
     "an edit of an event's spender is overlooked": (
-        "ledger/tables.py", "(kept, asked, marked) == (budgets, approvals, marks)", "(kept, asked) == (budgets, approvals)", EDITED_BESIDE,
+        "ledger/events.py", "{at}\\n{role}\\n{id_}", "{at}\\n{id_}", SPENDER_HASHED,
     ),
     "the replay looks at no rule": (
-        "ledger/accounts.py", "if not self._is_allowed(", "if False and not self._is_allowed(", BROKEN_RULE,
+        "ledger/account.py", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,
     ),
     "a charge whose answer was lost is made again": (
-        "ledger/ledger.py", "if is_again and (sent := sent_before(connection, fresh)):", "if is_again and (sent := None):", LINE_CUT,
+        "ledger/stores/postgresql.py", "if self.is_again and (sent := self.one(", "if self.is_again is None and (sent := self.one(", LINE_CUT,
     ),
     "an agent reads what failed": (
         "integrations/agent.py", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,
     ),
     "a file that is mounted by itself is taken": (
-        "ledger/place.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
+        "ledger/location.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
     ),
-    "what SQLite has read before is taken for the file": (
-        "ledger/sqlite.py", '"PRAGMA shrink_memory"', '"PRAGMA user_version"', KEPT,
+    "what another process wrote is not looked at": (
+        "ledger/stores/sqlite.py", "if known is None or session.head() != known.head:", "if known is None:", OTHERS,
     ),
     "a file of the same size is taken for the same": (
-        "ledger/sealing.py", "len(left) and connection.serialize() == left", "len(left)", KEPT,
-    ),
-    "a file that was replaced is read on": (
-        "ledger/sqlite.py", "if kept.inode == inode:", "if kept.inode:", IN_ITS_PLACE,
+        "ledger/stores/sqlite.py", "found.st_size, found.st_mtime_ns, found.st_ctime_ns", "found.st_size", KEPT,
     ),
     "the database keeps the time of a record": (
-        "ledger/schema.sql", "is_timed => false", "is_timed => true", NO_TIME,
-    ),
-    "what is known of a ledger goes on with any event": (
-        "ledger/known.py", "event.hash != event.link(last.hash)", "not event.hash", IN_THE_CHAIN,
-    ),
-    "a private receipt is sent, and rolled back": (
-        "ledger/known.py", 'declared["neighbours"]) is not None:', 'declared["neighbours"]) == "":', NOT_SENT,
+        "ledger/stores/schema.sql", "charged.seq, 0, 0, '', record.id,", "charged.seq, 0, 0, dproo.now(), record.id,", NO_TIME,
     ),
     "a sticky folder is taken for one's own": (
-        "ledger/place.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
+        "ledger/location.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
         "releases/execute.py", "                delta=request.delta,\n", "", DELTA_FIRST,
@@ -983,7 +970,7 @@ MUTANTS = {
         "engines/people.py", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
-        "ledger/rules.py", 'if request.get("unit") != unit:', 'if request.get("unit") is False:', ONE_UNIT,
+        "ledger/account.py", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
     ),
     "the person is asked for letters": (
         "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,

@@ -240,7 +240,7 @@ def test_a_receipt_says_that_a_person_is_protected_and_tells_nobody(
     tmp_path: Path,
 ) -> None:
     book = Ledger.create(tmp_path / "ledger.sqlite3")
-    book.declare("visits", budget="9", neighbours="replace")
+    book.declare("visits", budget="9", neighbours="replace", unit="person")
     charged: dict[str, Any] = {"ledger": book, "dataset": "visits", "epsilon": 1}
     codes = {"code": LETTERS}
     letters = {"code": list(LETTERS), "ward": ["A", "B"]}
@@ -340,10 +340,11 @@ def test_certificate_and_accuracy_are_those_of_people(
 def test_people_and_records_never_share_a_budget(tmp_path: Path) -> None:
     book = Ledger.create(tmp_path / "ledger.sqlite3")
     for name, first, sentence in (
-        ("people", {"person": "patient_id"}, "person must be given as in the first release of"),
-        ("records", {}, "person must be left out as in the first release of 'records': the"),
+        ("people", {"person": "patient_id"}, "person must be given: the budget of 'people' was"),
+        ("records", {}, "person must be left out: the budget of 'records' was declared for the"),
     ):
-        book.declare(name, budget="9", neighbours="replace", limits=Limits(columns=["code"]))
+        unit, limits = "person" if first else "record", Limits(columns=["code"])
+        book.declare(name, budget="9", neighbours="replace", unit=unit, limits=limits)
         chosen: dict[str, Any] = {"alphabet": {"code": LETTERS}, "epsilon": 1, "ledger": book}
         sample(VISITS, dataset=name, **chosen, **first)
         other = {} if first else {"person": "patient_id"}

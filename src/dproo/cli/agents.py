@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import click
 
 from dproo.integrations.agent import Desk
@@ -28,5 +26,4 @@ def mcp_command(config: str) -> None:
         from dproo.integrations.mcp import serve  # noqa: PLC0415 - the SDK is an extra
     except ModuleNotFoundError:
         raise ValueError("mcp must be installed for this: pip install 'dproo[mcp]'.") from None
-    with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
-        serve(desk)
+    serve(desk)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from typing import Any
 
 import anyio
@@ -28,6 +31,40 @@ _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
         {"dataset": _DATASET, "epsilon": _EPSILON},
     ),
 }
+
+
+class Running:
+    """The calls that are being answered, which an end of the program waits for."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._count = 0
+        self._is_ending = False
+
+    def answer(self, desk: Desk, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what a tool answers."""
+        with self._changed:
+            self._count += 1
+        try:
+            return desk.answer(tool, arguments)
+        finally:
+            with self._changed:
+                self._count -= 1
+                self._changed.notify_all()
+
+    def end(self, number: int, _: object) -> None:
+        """End the program on a signal, once what was charged is recorded; on a second one, now.
+
+        The thread that reads standard input cannot be interrupted, so it is not waited for.
+        """
+        if not self._is_ending:
+            self._is_ending = True
+            with self._changed:
+                self._changed.wait_for(lambda: self._count == 0)
+        os._exit(128 + number)
+
+
+_RUNNING = Running()
 
 
 def server_of(desk: Desk) -> Server[Any]:
@@ -56,7 +93,7 @@ def server_of(desk: Desk) -> Server[Any]:
         arguments = asked.arguments or {}
         try:
             # A release goes on when the call is cancelled: its charge stands.
-            answer = await anyio.to_thread.run_sync(desk.answer, asked.name, arguments)
+            answer = await anyio.to_thread.run_sync(_RUNNING.answer, desk, asked.name, arguments)
         except Refused as refused:
             return _result({"refused": str(refused)}, is_error=True)
         return _result(answer, is_error=False)
@@ -72,11 +109,18 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
 
 
 def serve(desk: Desk) -> None:
-    """Answer until the other end closes."""
+    """Answer until the other end closes, or a signal tells the program to end."""
 
     async def run() -> None:
         server = server_of(desk)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(run)
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    ends = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {end: signal.signal(end, _RUNNING.end) for end in ends}
+    try:
+        anyio.run(run)
+    finally:
+        for end, handler in before.items():
+            signal.signal(end, handler)

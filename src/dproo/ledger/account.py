@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Literal
 
 from dproo.core.amounts import ATTO, NANO, budget_of, delta_budget_of, in_delta, in_epsilon
@@ -42,7 +44,6 @@ from dproo.ledger.events import (
 from dproo.ledger.rules import (
     NO_LIMITS,
     PERSON,
-    TERMS,
     Basis,
     Limits,
     Unit,
@@ -252,6 +253,8 @@ class Tally:
             raise DeltaRefused(name, asked=charge.atto, left=left)
         if charge.nano > total.nano - self.nano:
             raise BudgetRefused(name, asked=charge.nano, left=max(0, total.nano - self.nano))
+        if not (self.limits.declared or limits.declared):
+            return
         theirs = self.roles.get(charge.role, 0) + self.restored
         sums = {
             "per_release": charge.nano,
@@ -287,7 +290,7 @@ class Replay:
 
     Attributes:
         tallies: the running sums, by dataset.
-        lines: the charges, by number.
+        lines: the fields of the :class:`Line` of each charge, by number.
         requests: by number.
         problems: what is wrong, by the number of the event.
         count: how many events were taken in.
@@ -296,13 +299,14 @@ class Replay:
     """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
-    lines: dict[int, tuple[str, Line]] = field(default_factory=dict)
+    lines: dict[int, dict[str, Any]] = field(default_factory=dict)
     requests: dict[int, Asked] = field(default_factory=dict)
     problems: dict[int, str] = field(default_factory=dict)
     count: int = 0
     head: str = NO_EVENT
     hashes: set[str] = field(default_factory=set)
     _at: str = ""
+    _names: dict[int, str] = field(default_factory=dict)
     _asked: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
 
@@ -337,8 +341,8 @@ class Replay:
         if event.kind in CHARGES and event.seq not in self.lines:
             self._charge(event, request={}, problem=problem)
         elif event.kind == RECORDED and event.entry in self.lines:
-            name, line = self.lines[event.entry]
-            self.lines[event.entry] = name, replace(line, problem=line.problem or problem)
+            line = self.lines[event.entry]
+            line["problem"] = line["problem"] or problem
 
     def _apply(self, event: Event) -> None:
         if event.kind != RECORDED:
@@ -348,16 +352,7 @@ class Replay:
         if event.id in self._ids:
             raise BrokenRule("its id was used before")
         self._ids.add(event.id)
-        rules: dict[str, Callable[..., None]] = {
-            DECLARED: self._declared,
-            RESERVED: self._reserved,
-            RECORDED: self._recorded,
-            RESTORED: self._restored,
-            REQUESTED: self._requested,
-            APPROVED: self._decided,
-            DENIED: self._decided,
-        }
-        rules[event.kind](event, **event.fields)
+        _KINDS[event.kind](self, event, **event.fields)
 
     def _declared(
         self,
@@ -439,13 +434,13 @@ class Replay:
         _require(len(head) == len(NO_EVENT), "it names no event")
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> None:
-        name, line = self.lines[event.entry]
-        _require(not (line.is_recorded or line.is_restored), "its charge is recorded already")
+        line = self.lines[event.entry]
+        is_open = not (line["is_recorded"] or line["is_restored"])
+        _require(is_open, "its charge is recorded already")
         fault = shape_fault("receipt", receipt)
-        kept = {} if fault else receipt
-        self.lines[event.entry] = name, replace(line, is_recorded=True, receipt=kept)
+        line["is_recorded"], line["receipt"] = True, {} if fault else receipt
         numbers = event.nano, event.atto, event.at
-        is_right = name == event.dataset and numbers == (0, 0, "")
+        is_right = self._names[event.entry] == event.dataset and numbers == (0, 0, "")
         _require(is_right, "it is not of its charge")
         _require(fault is None, f"of its receipt, {fault}")
 
@@ -458,18 +453,19 @@ class Replay:
         add: bool = True,
     ) -> None:
         """Note a charge, whatever is wrong with it."""
-        line = Line(
-            entry=event.seq,
-            charge=event.nano,
-            at=event.at,
-            is_recorded=False,
-            request=request,
-            delta=event.atto,
-            is_restored=event.kind == RESTORED,
-            spender=event.role or None,
-            problem=problem,
-        )
-        self.lines[event.seq] = event.dataset, line
+        self._names[event.seq] = event.dataset
+        self.lines[event.seq] = {
+            "entry": event.seq,
+            "charge": event.nano,
+            "at": event.at,
+            "is_recorded": False,
+            "request": request,
+            "delta": event.atto,
+            "is_restored": event.kind == RESTORED,
+            "receipt": {},
+            "spender": event.role or None,
+            "problem": problem,
+        }
         if add and event.dataset in self.tallies:
             self.tallies[event.dataset].add(event)
 
@@ -477,10 +473,10 @@ class Replay:
         """Return the accounts, in the order of their declaration."""
         day = max(self._at, now())[:10]
         lines: dict[str, list[Line]] = {name: [] for name in self.tallies}
-        for number, (name, line) in self.lines.items():
-            problem = line.problem or self.problems.get(number)
-            shown = replace(line, problem=problem) if problem != line.problem else line
-            lines.setdefault(name, []).append(shown)
+        for number, facts in self.lines.items():
+            problem = facts["problem"] or self.problems.get(number)
+            line = Line(**{**facts, "problem": problem})
+            lines.setdefault(self._names[number], []).append(line)
         return tuple(
             Account(**vars(tally.budget(day)), lines=tuple(lines[name]))
             for name, tally in self.tallies.items()
@@ -497,19 +493,33 @@ class Replay:
             )
 
 
+_KINDS: dict[str, Callable[..., None]] = {
+    DECLARED: Replay._declared,  # noqa: SLF001 - of this class
+    RESERVED: Replay._reserved,  # noqa: SLF001
+    RECORDED: Replay._recorded,  # noqa: SLF001
+    RESTORED: Replay._restored,  # noqa: SLF001
+    REQUESTED: Replay._requested,  # noqa: SLF001
+    APPROVED: Replay._decided,  # noqa: SLF001
+    DENIED: Replay._decided,  # noqa: SLF001
+}
+
+
 def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - it is what must hold
     if not condition:
         raise BrokenRule(problem)
 
 
 def _require_cost(event: Event, epsilon: str, delta: str | None) -> None:
-    exact = read(epsilon)
-    _require(EPSILON_MIN <= exact <= EPSILON_MAX, "its epsilon is out of bounds")
-    small = 0 if delta is None else rounded_up(read(delta), ATTO)
-    _require(
-        (event.nano, event.atto) == (rounded_up(exact, NANO), small) and small <= TERMS["atto"],
-        "its charge is not that of its epsilon and delta",
-    )
+    problem = "its charge is not that of its epsilon and delta"
+    _require((event.nano, event.atto) == _cost(epsilon, delta), problem)
+
+
+@lru_cache(maxsize=4096)
+def _cost(epsilon: str, delta: str | None) -> tuple[int, int]:
+    """Return what an epsilon and a delta cost, as a ledger keeps them."""
+    exact, small = read(epsilon), 0 if delta is None else read(delta)
+    _require(EPSILON_MIN <= exact <= EPSILON_MAX and small < 1, "its epsilon is out of bounds")
+    return rounded_up(exact, NANO), rounded_up(Fraction(small), ATTO)
 
 
 def pure(dataset: str, atto: int) -> PureBudgetError:

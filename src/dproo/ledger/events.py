@@ -61,7 +61,9 @@ class Event(NamedTuple):
         The fields are lines. None but the last can hold a line break, and that one is ASCII
         without any, so no two events share a text.
         """
-        text = "\n".join(map(str, (previous, *self[:-1])))
+        seq, kind, dataset, entry, nano, atto, at, role, id_, body, _ = self
+        numbers = f"{entry}\n{nano}\n{atto}\n{at}\n{role}\n{id_}"
+        text = f"{previous}\n{seq}\n{kind}\n{dataset}\n{numbers}\n{body}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property

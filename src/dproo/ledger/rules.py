@@ -79,9 +79,19 @@ _TELLS_N = {"n", "worst_alpha"}
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FRACTION = re.compile(r"[1-9][0-9]*(/[1-9][0-9]*)?", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ZERO_BYTE = "\\ue000"  # stands for one where texts are compared, since PostgreSQL has none
 _ZERO = re.compile(r"-?[0.]+(?:[eE].*)?")
 _FLAT = re.compile(r"\[\]|\{\}")
-_JSON_TYPES = {str: "string", bool: "boolean", int: "number", float: "number", dict: "object"}
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "null": (type(None),),
+    "texts": (list,),
+}
+_TYPES = {
+    part: {name: {one for kind in kinds for one in _PYTHON[kind]} for name, kinds in shapes.items()}
+    for part, shapes in SHAPES.items()
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +239,11 @@ def fault_of(part: str, text: str) -> str | None:
         return "it is nested too deeply or unbalanced"
     try:
         value = json.loads(
-            text, parse_int=_number, parse_float=_number, parse_constant=_no_constant
+            text.replace("\\u0000", _ZERO_BYTE),
+            parse_int=_number,
+            parse_float=_number,
+            parse_constant=_no_constant,
+            object_pairs_hook=_named_once,
         )
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -241,19 +255,16 @@ def shape_fault(part: str, value: object) -> str | None:
     """Return which part of a value has another type than ``SHAPES`` gives it, if any has."""
     if type(value) is not dict:
         return "it is not an object"
-    shapes = SHAPES[part]
+    shapes = _TYPES[part]
     if part == "limits" and not value.keys() <= shapes.keys():
         return "it has unknown parts"
-    for name in shapes.keys() & value.keys():
-        if _type_of(value[name], is_texts="texts" in shapes[name]) not in shapes[name]:
-            return f"{name} has another type"
+    for name, types in shapes.items():
+        if name in value:
+            found = value[name]
+            is_right = type(found) in types
+            if not is_right or (type(found) is list and not all(type(x) is str for x in found)):
+                return f"{name} has another type"
     return None
-
-
-def _type_of(value: object, *, is_texts: bool) -> str:
-    if isinstance(value, list):
-        return "texts" if is_texts and all(isinstance(one, str) for one in value) else "array"
-    return "null" if value is None else _JSON_TYPES[type(value)]
 
 
 def _number(text: str) -> float:
@@ -263,6 +274,13 @@ def _number(text: str) -> float:
     if isinf(value) or is_too_small:
         raise ValueError(refusal("number", "be within the range of floats", text))
     return value
+
+
+def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(parts)
+    if len(found) < len(parts):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def _no_constant(text: str) -> float:

@@ -83,13 +83,18 @@ LANGUAGE sql AS $$
     END
 $$;
 
+-- A JSON text without what is in quotes.
+CREATE FUNCTION dproo.bare(value text) RETURNS text LANGUAGE sql IMMUTABLE
+AS $$ SELECT regexp_replace(value, '"([^"\\]|\\.)*"', '', 'g') $$;
+
 -- Raise unless a text is an object that Python can read back, with parts of the right types. It is
--- kept as it is; nothing here writes JSON. No string of PostgreSQL holds a zero byte, so in what
--- is looked at, the next one stands for it.
+-- kept as it is; nothing here writes JSON. No string of PostgreSQL holds a zero byte, so another
+-- character stands for it. In jsonb every name is there once, so fewer colons tell of duplicates.
 CREATE FUNCTION dproo.check_object(part text, value text, longest integer) RETURNS json
 LANGUAGE plpgsql AS $$
 DECLARE
-    bare text := regexp_replace(value, '"([^"\\]|\\.)*"', '', 'g');
+    bare text := dproo.bare(value);
+    names CONSTANT text := regexp_replace(bare, '[^:]', '', 'g');
     found json;
 BEGIN
     PERFORM dproo.refuse('DP000', part || ' must be printable ASCII, and not too long')
@@ -101,15 +106,15 @@ BEGIN
         bare := regexp_replace(bare, '\[\]|\{\}', '', 'g');
     END LOOP;
     PERFORM dproo.refuse('DP000', part || ' must not be nested so deeply') WHERE bare <> '';
-    found := replace(value, '\u0000', '\u0001')::json;
-    IF json_typeof(found) <> 'object' OR found::jsonb IS NULL OR EXISTS (
+    found := replace(value, '\u0000', '\ue000')::json;
+    IF names <> regexp_replace(dproo.bare(found::jsonb::text), '[^:]', '', 'g')
+        OR json_typeof(found) <> 'object' OR EXISTS (
         SELECT FROM json_each(found) AS given
         LEFT JOIN dproo.shape AS known
             ON known.part = check_object.part AND known.name = given.key COLLATE "C"
         WHERE CASE
             WHEN known.name IS NULL THEN check_object.part = 'limits'
-            WHEN json_typeof(given.value) <> 'array'
-                THEN json_typeof(given.value) <> ALL (known.types)
+            WHEN json_typeof(given.value) <> 'array' THEN json_typeof(given.value) <> ALL (types)
             ELSE 'texts' <> ALL (known.types) OR EXISTS (
                 SELECT FROM json_array_elements(given.value) AS item
                 WHERE json_typeof(item) <> 'string')
@@ -182,24 +187,20 @@ BEGIN
                 AND declare_budget.dataset !~ '[[:cntrl:]]|^\s|\s$'
                 AND declare_budget.dataset IS NFC NORMALIZED) IS NOT TRUE
             THEN 'dataset must be a name'
-        WHEN (most BETWEEN 1 AND @budget_max@) IS NOT TRUE
-            THEN 'budget must be between 1e-9 and 1000000'
+        WHEN (most BETWEEN 1 AND @budget_max@) IS NOT TRUE THEN 'budget must be within bounds'
         WHEN declare_budget.delta IS NOT NULL AND NOT most_delta BETWEEN 1 AND @atto@ - 1
             THEN 'delta must be at least 1e-18 and below 1'
         WHEN (declare_budget.neighbours IN ('replace', 'add-remove')) IS NOT TRUE
             THEN 'neighbours must be replace or add-remove'
         WHEN (declare_budget.records_per_person BETWEEN 1 AND @records_max@) IS NOT TRUE
             THEN 'records_per_person must be positive'
-        WHEN (declare_budget.unit IN ('record', 'person')) IS NOT TRUE
-            THEN 'unit must be record or person'
+        WHEN (declare_budget.unit IN ('record', 'person')) IS NOT TRUE THEN 'unit must be known'
         WHEN (rules -> 'columns' IS NULL OR json_array_length(rules -> 'columns') > 0
                 AND NOT '' IN (SELECT json_array_elements_text(rules -> 'columns'))) IS NOT TRUE
             THEN 'columns must be names'
         WHEN rules ->> 'codebook' !~ '^[0-9a-f]{64}$' THEN 'codebook must be a SHA-256'
-        WHEN (rules ->> 'until' IS NULL
-                OR rules ->> 'until' ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
-                AND to_char((rules ->> 'until')::date, 'YYYY-MM-DD') = rules ->> 'until'
-            ) IS NOT TRUE
+        WHEN rules ->> 'until' !~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+                OR to_char((rules ->> 'until')::date, 'YYYY-MM-DD') <> rules ->> 'until'
             THEN 'until must be a day'
     END) AS fault (told) WHERE told IS NOT NULL;
     FOREACH rule IN ARRAY ARRAY['per_release', 'per_day', 'per_spender', 'approval_above'] LOOP
@@ -348,7 +349,7 @@ BEGIN
     PERFORM dproo.refuse('DP006', 'entry must be a charge of your own')
     WHERE (charged.role = session_user) IS NOT TRUE;
     PERFORM dproo.refuse('DP007', 'entry must not be recorded yet') FROM dproo.event AS known
-    WHERE known.entry = record.entry AND known.kind = 'recorded';
+    WHERE known.entry = record.entry;
     RETURN dproo.append('recorded', charged.dataset, charged.seq, 0, 0, '', record.id,
         '{"receipt":' || record.receipt || '}');
 END $$;

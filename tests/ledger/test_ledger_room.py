@@ -1,0 +1,74 @@
+"""A nearly full disk: what is charged can be recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dproo import exceptions
+from dproo.ledger import Ledger
+from dproo.ledger.ledger import ROOM
+from dproo.ledger.stores import sqlite
+
+REPLACE: dict[str, Any] = {"neighbours": "replace"}
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite3"
+
+
+def outcomes(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, receipt: dict[str, Any]) -> list[str]:
+    """Return what becomes of a release for every number of pages that the disk has left."""
+    found = []
+    original = ledger.path.read_bytes()
+    pragmas = sqlite._PRAGMAS
+    for pages in range(len(original) // 4096, len(original) // 4096 + 60):
+        monkeypatch.setenv("XDG_STATE_HOME", str(ledger.path.parent / f"state-{pages}"))
+        ledger.path.write_bytes(original)
+        monkeypatch.setattr(sqlite, "_PRAGMAS", (*pragmas, f"max_page_count = {pages}"))
+        try:
+            entry = ledger.reserve("patients", epsilon="0.1", **REPLACE)
+        except exceptions.FullDiskError:
+            found.append("refused")
+            continue
+        try:
+            ledger.record(entry, receipt)
+        except exceptions.FullDiskError:
+            found.append("charged")
+        else:
+            found.append("recorded")
+    return found
+
+
+def test_a_disk_refuses_the_charge_or_takes_the_record_too(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = outcomes(ledger, monkeypatch, {"values": ["x" * (ROOM - 8192)]})
+    assert set(found) == {"refused", "recorded"}
+
+
+def test_without_room_set_aside_a_charge_would_be_wasted(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite.SqliteSession, "_set_aside", lambda *_: None)
+    found = outcomes(ledger, monkeypatch, {"values": ["x" * (ROOM - 8192)]})
+    assert "charged" in found
+
+
+def test_a_disk_with_hardly_any_space_is_refused_before_the_charge(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_FREE", 1 << 80)
+    with pytest.raises(exceptions.FullDiskError, match="hardly any space is left on the disk"):
+        ledger.reserve("patients", epsilon="0.1", **REPLACE)
+    assert ledger.budget("patients").spent == 0
+
+
+def test_charges_that_never_end_keep_little_room(ledger: Ledger) -> None:
+    ledger.declare("many", budget=100, **REPLACE)
+    for _ in range(40):
+        ledger.reserve("many", epsilon="0.1", **REPLACE)
+    assert ledger.path.stat().st_size < 17 * (ROOM + 8192) + 100_000
