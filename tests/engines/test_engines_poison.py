@@ -313,3 +313,26 @@ def test_memory_stays_flat_with_millions_of_bad_lines(tmp_path: Path) -> None:
         counts, kilobytes = run.stdout.splitlines()
         assert counts == "[0, 3000000]"
         assert int(kilobytes) < 400 * 1024
+
+
+@pytest.mark.parametrize("digits", [308, 309, 5000])
+def test_a_long_integer_of_duckdb_is_one_record_however_it_is_read(digits: int) -> None:
+    connection = duckdb.connect()
+    long = "9" * digits
+    connection.execute("CREATE TABLE rows AS SELECT CAST('7' AS BIGNUM) AS b, 'ann' AS who")
+    connection.execute(f"INSERT INTO rows SELECT CAST('{long}' AS BIGNUM), 'bob'")
+    for alphabet in (["7"], range(7, 8), Alphabet.bins([7, 8])):
+        for person in (None, "who"):
+            counts = engines.count(
+                connection.table("rows"), alphabet=alphabet, column="b", person=person
+            )
+            assert list(counts) == [1, 1], (alphabet, person)
+    people = engines.count(connection.table("rows"), alphabet=["ann"], column="who", person="b")
+    assert people.n == 2
+
+
+def test_a_category_without_a_value_is_a_column_like_any_other() -> None:
+    for cells in ([None, None], []):
+        frame = pd.DataFrame({"a": pd.Categorical(cells), "b": [1] * len(cells)})
+        assert list(engines.count(frame, alphabet=["x"], column="a")) == [0, len(cells)]
+        assert list(engines.count(frame["a"], alphabet=["x"])) == [0, len(cells)]

@@ -113,7 +113,7 @@ def database(postgresql: str, encoding: str) -> Iterator[str]:
 ODD = {
     "WIN1252": [b"\x81", b"\x8d", b"x\x90"],
     "WIN1253": [b"\xd2", b"\xff"],
-    "EUC_JP": [b"\x8f\xa2\xaf", b"\xad\xa1\xad", b"\xa9\xa1"],
+    "EUC_JP": [b"\x8f\xa2\xaf", b"\xad\xa1", b"\xa9\xa1"],
     "LATIN1": [b"\x80", b"\xff"],
     "EUC_KR": [b"\xc9\xa1", b"\xfe\xfe"],
 }
@@ -144,7 +144,7 @@ def test_text_that_no_other_encoding_has_is_one_record_each(postgresql: str, enc
 
 def test_an_encoding_that_python_lacks_is_refused_for_an_open_alphabet(postgresql: str) -> None:
     asked = Asked(alphabets=(Alphabet(axes=(OpenText(minimum=2),)),), columns=("a",), table="cells")
-    for encoding in ("EUC_TW", "SQL_ASCII"):
+    for encoding in ("SQL_ASCII",):
         with database(postgresql, encoding) as url:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("CREATE TABLE cells (a text)")
