@@ -150,12 +150,14 @@ def _scan(
             engine = stack.enter_context(
                 engine_for(names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
             )
-        _write_letters(engine, asked)
+        write_letters(engine, asked)
         relation = _relation(files, names, is_piped=is_piped)
         if asked.person is None:
             # In one file of several a letter may be rarer than in all.
             is_part = pipe is not None and len(files.opened) > 1
-            query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
+            query = counting_query(
+                relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part
+            )
             rows = _read(engine, query, files, asked, pipe)
         else:
             rows = _read_people(engine, relation, files, asked, pipe)
@@ -201,7 +203,7 @@ def _read_people(
     return engine.execute(query).fetchall()
 
 
-def _query(
+def counting_query(
     relation: str,
     kinds: Sequence[str],
     asked: Asked,
@@ -209,6 +211,15 @@ def _query(
     is_grouped: bool,
     is_part: bool = False,
 ) -> str:
+    """Return the query of a relation of cells ``c0, c1, ...`` and ``records``.
+
+    Args:
+        relation: the table expression.
+        kinds: the kind of each column.
+        asked: the alphabets.
+        is_grouped: whether equal cells are grouped before they are mapped to letters.
+        is_part: whether there are other parts of the data, so that rare letters matter.
+    """
     if asked.open_axis is not None:
         minimum = 1 if is_part else asked.open_axis.minimum
         return open_letters.statement(
@@ -253,7 +264,8 @@ def _relation(files: Files, names: list[str], *, is_piped: bool) -> str:
     return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
 
 
-def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Write the lists of letters into tables that the query looks them up in."""
     for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
             letters = f"CREATE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
