@@ -10,18 +10,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import dask as dask_library
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from dproo.alphabet.cell import text_of
-
-dask_library.config.set(scheduler="synchronous")
 
 Source = tuple[Any, dict[str, Any]]
 SOURCES: dict[str, Callable[[pa.Table, Path], Source]] = {}
@@ -116,9 +113,28 @@ def duckdb_connection(rows: pa.Table, _: Path) -> Source:
 
 
 @source
-def dask(rows: pa.Table, _: Path) -> Source:
-    frame = rows.to_pandas(types_mapper=pd.ArrowDtype)
-    return dd.from_pandas(frame, npartitions=3), {}
+def arrow_reader(rows: pa.Table, _: Path) -> Source:
+    return rows.to_reader(max_chunksize=11), {}
+
+
+@source
+def arrow_dataset(rows: pa.Table, _: Path) -> Source:
+    return ds.dataset(rows), {}
+
+
+class Foreign:
+    """A table of another library, which speaks the Arrow stream protocol and no more."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.schema, self._rows = rows.schema, rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)
+
+
+@source
+def another_library(rows: pa.Table, _: Path) -> Source:
+    return Foreign(rows), {}
 
 
 def _written(cell: object) -> str:

@@ -26,7 +26,7 @@ from dproo.engines.tally import Tally
 
 Batches = Callable[[], Iterator[Sequence[Any]]]
 
-ROWS = 1 << 15
+ROWS = 1 << 16
 """Rows of a part: what is written out of dictionaries is in memory a part at a time."""
 
 _SOURCE = "stream"

@@ -266,9 +266,9 @@ def _of_polars(data: Any) -> Frame:
         # By their places: names may be patterns to it.
         cells = [pl.nth(place).alias(f"c{i}") for i, place in enumerate(places)]
         selected: Any = frame.select(cells)
-        is_lazy = isinstance(selected, pl.LazyFrame)
-        for part in selected.collect_batches() if is_lazy else [selected]:
-            yield from part.iter_slices(_PART)
+        # By batches it would end early, and in silence, where a thread of it panics.
+        selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
+        return iter(selected.iter_slices(_PART))
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         return ([_polars_array(series) for series in part] for part in parts(places))
@@ -374,7 +374,8 @@ def pandas_kind(dtype: Any) -> str | None:
 
 def _frame_kind(dtype: Any) -> str | None:
     """Return the same, None for numbers in another machine's byte order, which Arrow has not."""
-    return pandas_kind(dtype) if getattr(dtype, "isnative", True) else None
+    is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
+    return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
 
 
 def _is_arrow(dtype: Any) -> bool:
