@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -213,4 +215,27 @@ def duckdb_file(rows: pa.Table, folder: Path) -> Source:
     with duckdb.connect(str(path)) as connection:
         connection.register("incoming", rows)
         connection.execute("CREATE TABLE rows AS SELECT * FROM incoming")
+    return path, {"table": "rows"}
+
+
+@source
+def sqlite_file(rows: pa.Table, folder: Path) -> Source:
+    """Numbers and text as they are, which is all that SQLite has; the rest as text."""
+
+    def value(cell: object) -> object:
+        if isinstance(cell, bool) or not isinstance(cell, str | int | float | None):
+            return _written(cell)
+        is_held = not isinstance(cell, int) or -(2**63) <= cell < 2**63
+        return cell if is_held else str(cell)
+
+    path = folder / "rows.sqlite3"
+    path.unlink(missing_ok=True)
+    names = ", ".join(f'"{name}"' for name in rows.column_names)
+    signs = ", ".join("?" * rows.num_columns)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE rows ({names})")
+        cells = (
+            [value(cell) for cell in row] for row in zip(*rows.to_pydict().values(), strict=True)
+        )
+        connection.executemany(f"INSERT INTO rows VALUES ({signs})", cells)
     return path, {"table": "rows"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dproo.core.arguments import one_of, refusal
-from dproo.engines import excel, statistics_files
+from dproo.engines import excel, sqlite_files, statistics_files
 from dproo.engines import query as sql
 from dproo.engines.descriptors import Incoming, Opened
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
@@ -36,11 +36,12 @@ _FORMATS = {
     ".duckdb": DUCKDB,
     ".ddb": DUCKDB,
 }
-ROWS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
+_SHEETS = (*excel.SUFFIXES, *statistics_files.SPSS, *statistics_files.STATA)
+ROWS = (*_SHEETS, *sqlite_files.SUFFIXES)
 """How the names of files end that are read row by row."""
 
-SUFFIXES = (*_FORMATS, *ROWS)
-"""How the names of files that can be read end."""
+SUFFIXES = (*_FORMATS, *_SHEETS)
+"""How the names of files end that are offered as data; an SQLite file is likely to be a ledger."""
 
 
 LONGEST_LINE = "<longest line>"
