@@ -53,10 +53,19 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def to_frame(data: object) -> Frame | None:
-    """Return a frame of Spark as one of narwhals, or None if data is no such frame."""
+    """Return a frame of Spark as one of narwhals, or None if data is no such frame.
+
+    Raises:
+        ValueError: narwhals is not installed.
+    """
     if type(data).__module__.partition(".")[0] != "pyspark":
         return None
-    import narwhals as nw
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise ValueError(
+            "narwhals must be installed for this: pip install 'dproo[spark]'."
+        ) from None
 
     return cast("Frame | None", attempt(lambda: nw.from_native(data)))
 
