@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from decimal import Decimal
 from hashlib import sha256
 from itertools import chain
 from typing import Any
@@ -124,13 +125,14 @@ def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
         yield from (values.take(part) for part in _parts(cells.indices))
     elif pa.types.is_run_end_encoded(dtype):
         values = _whole(cells.values, longest)
+        # Runs of places, not of cells: a cell that its type has no room for is refused in runs.
         runs = pa.RunEndEncodedArray.from_buffers(
-            pa.run_end_encoded(dtype.run_end_type, values.type),
+            pa.run_end_encoded(dtype.run_end_type, pa.int64()),
             *(len(cells), [None]),
             offset=cells.offset,
-            children=[cells.run_ends, values],
+            children=[cells.run_ends, pa.array(range(len(values)), pa.int64())],
         )
-        yield from map(pc.run_end_decode, _parts(runs))
+        yield from (values.take(pc.run_end_decode(part)) for part in _parts(runs))
     else:
         yield from (_flat(part, longest) for part in _parts(cells))
 
@@ -158,7 +160,7 @@ def _flat(cells: Any, longest: int | None) -> Any:
     if pa.types.is_date64(dtype) or pa.types.is_timestamp(dtype):
         return _days(cells.view(pa.int64()), UNITS[getattr(dtype, "unit", "ms")])
     if pa.types.is_decimal128(dtype) and not is_by_cell(dtype):
-        return cells.view(plain_type(dtype))  # a cell may have more digits than its type
+        return _decimals(cells.view(plain_type(dtype)))
     return cells.cast(plain_type(dtype))
 
 
@@ -187,6 +189,18 @@ def _shortened(cell: Any) -> bytes | None:
     if name is None or len(name) <= _LONGEST_NAME:
         return name
     return name[:_LONGEST_NAME] + sha256(name).hexdigest().encode()
+
+
+def _decimals(cells: Any) -> Any:
+    """Return decimals, null for one with more digits than a type has, which only 128 bits hold."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    from pyarrow import compute as pc  # noqa: PLC0415 - as above
+
+    least, most = (
+        pa.scalar(Decimal((sign, (9,) * _DIGITS, -cells.type.scale)), cells.type) for sign in (1, 0)
+    )
+    is_held = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
+    return pc.if_else(is_held, cells, pa.scalar(None, cells.type))
 
 
 def _days(cells: Any, per_day: int) -> Any:
