@@ -127,6 +127,29 @@ def test_text_of_arrow_is_found_behind_every_encoding(column: pa.Array) -> None:
     assert later == [[0, 1, 2]]
 
 
+def bare_decimals(numbers: list[int], kind: pa.DataType) -> pa.Array:
+    """Return decimals by their bits, also those with more digits than their type has."""
+    bits = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(bits)])
+
+
+@pytest.mark.parametrize(
+    ("digits", "scale"), [(5, 2), (38, 0), (38, 37), (38, 38), (5, -2), (2, 5)]
+)
+def test_a_decimal_is_one_record_whatever_its_type_has_room_for(digits: int, scale: int) -> None:
+    """One that a type has no room for made DuckDB and Arrow fail; zero was no letter in some."""
+    kind = pa.decimal128(digits, scale)
+    cells = bare_decimals([0, 2**127 - 1, -(2**127), 0], kind)
+    several = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), cells)
+    frame = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([cells])))
+    for data in (cells, several, pa.table({"a": cells}), frame):
+        assert list(engines.count(data, alphabet=[0])) == [2, 2]
+        assert list(engines.count(data, alphabet=range(2))) == [2, 0, 2]
+    if 0 <= scale <= digits:
+        relation = duckdb.sql(f"SELECT 0::DECIMAL({digits},{scale}) AS a FROM range(2)")
+        assert list(engines.count(relation, alphabet=[0])) == [2, 0]
+
+
 NUMBERS = [
     *(0, 7, -7, 2**53, 2**53 + 1, 2**53 + 3, -(2**53) - 1, 10**18 - 1, 10**18, 2**63 + 1025),
     *(

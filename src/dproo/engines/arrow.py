@@ -60,12 +60,16 @@ def kind_of(dtype: Any) -> str | None:
 
 
 def is_by_cell(dtype: Any) -> bool:
-    """Return whether cells of a type have to be read one by one: DuckDB has no such decimals."""
+    """Return whether cells of a type have to be read one by one.
+
+    DuckDB has no decimals of more digits, and writes those without a digit before the point
+    without one: zero is ``.00`` there.
+    """
     from pyarrow import types as t  # noqa: PLC0415 - as above
 
     dtype = _value_type(dtype)
     return t.is_decimal(dtype) and not (
-        dtype.precision <= _DIGITS and 0 <= dtype.scale <= dtype.precision
+        dtype.precision <= _DIGITS and 0 <= dtype.scale <= min(dtype.precision, _DIGITS - 1)
     )
 
 

@@ -250,6 +250,7 @@ def _of_duckdb(relation: Any) -> Frame:
             for name, dtype in zip(names, types, strict=True)
         ),
         batches=batches,
+        by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
     )
 
 
