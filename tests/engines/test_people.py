@@ -130,6 +130,8 @@ def test_every_engine_keeps_the_same_records(name: str, tmp_path: Path) -> None:
             continue  # pandas itself rounds them
         if name.startswith(("csv", "tsv")) and kind in {"floats", "decimals"}:
             continue  # written out, each is a text of its own
+        if (name, kind) == ("sqlite_file", "decimals"):
+            continue  # which SQLite has not: they are text there
         data, options = SOURCES[name](rows, tmp_path)
         assert_same_choice(data, rows, kept=1 + i % 2 * 2, **options)
 
