@@ -267,7 +267,7 @@ def check_timestamps(source, zone, unit, tmp_path):
             data = [{"cell": cell} for cell in moments]
         found = counted_cell(axis, data, source, **options)
         # Text of a moment with a zone is taken by its day as written.
-        is_text = source in {"csv_file", "json_lines"}
+        is_text = source in {"csv_file", "json_lines", "sqlite_file"}
         written = [moment and str(moment) for moment in moments] if is_text else moments
         assert found == expected(axis, written), name
         if unit == "us" and source not in {"cells", "numpy_objects"}:
