@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import duckdb
-import pandas as pd
 import polars as pl
 import psycopg
 import pyarrow as pa
@@ -63,9 +61,9 @@ def _a_polars_function(_: Path) -> Any:
     return pl.LazyFrame({"a": [CANARY]}).map_batches(broken, schema={"a": pl.String})
 
 
-def _a_dask_function(_: Path) -> Any:
-    frame = dd.from_pandas(pd.DataFrame({"a": [CANARY]}), npartitions=1)
-    return frame.map_partitions(broken, meta={"a": "string"})
+def _a_reader(_: Path) -> Any:
+    batches = (broken() for _ in range(1))
+    return pa.RecordBatchReader.from_batches(pa.schema({"a": pa.string()}), batches)
 
 
 def _a_duckdb_relation(_: Path) -> Any:
@@ -94,7 +92,7 @@ FAULTS = [
     _a_generator,
     _a_polars_plan,
     _a_polars_function,
-    _a_dask_function,
+    _a_reader,
     _a_duckdb_relation,
     _a_damaged_parquet_file,
     _a_view_in_a_duckdb_file,

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import duckdb
-import pandas as pd
 import polars as pl
 import psycopg
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
@@ -143,8 +142,8 @@ def write_parquet(rows: pa.Table, folder: Path) -> Path:
     return folder / "x.parquet"
 
 
-def to_dask(rows: pa.Table, _: Path) -> Any:
-    return dd.from_pandas(rows.to_pandas(types_mapper=pd.ArrowDtype), npartitions=1)
+def to_dataset(rows: pa.Table, _: Path) -> Any:
+    return ds.dataset(rows)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +152,7 @@ def to_dask(rows: pa.Table, _: Path) -> Any:
         write_csv,
         write_json,
         write_parquet,
-        to_dask,
+        to_dataset,
         lambda rows, _: rows,
         lambda rows, _: rows.to_pandas(),
         lambda rows, _: pl.from_arrow(rows),
@@ -164,7 +163,7 @@ def to_dask(rows: pa.Table, _: Path) -> Any:
 )
 def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_path: Path) -> None:
     is_file = build in {write_csv, write_json, write_parquet}
-    for part in PARTS if is_file else PARTS[:: 10 if build is to_dask else 5]:
+    for part in PARTS if is_file else PARTS[::5]:
         if build is write_csv:  # a header line ends at its first line break
             part = [name for name in part if not set(name) & set("\n\t\u2028")]  # noqa: PLW2901
         data = build(rows_of(part), tmp_path)
@@ -268,8 +267,7 @@ def test_a_macro_never_takes_the_place_of_a_function(tmp_path: Path) -> None:
         connection.execute("CREATE MACRO Regexp_Matches(a, b) AS (SELECT count(*) > 9 FROM t)")
         connection.execute("CREATE MACRO duckdb_functions() AS TABLE SELECT 1 LIMIT 0")
         for data, where in ((connection, {"table": "t"}), (connection.sql("FROM t"), {})):
-            with pytest.raises(ValueError, match="without macros that replace functions of DuckDB"):
-                engines.count(data, **where, **seven)
+            assert list(engines.count(data, **where, **seven)) == [1, 0, 0]
     assert list(engines.count(path, table="t", **seven)) == [1, 0, 0]
 
 

@@ -11,12 +11,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from support.releasing import sample
@@ -216,7 +216,8 @@ def carriers(name: str, folder: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
         lambda: (pl.from_arrow(table), {}),
         lambda: (duckdb.connect().from_arrow(table), {}),
         lambda: (table.to_pandas(types_mapper=pd.ArrowDtype), {}),
-        lambda: (dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype), npartitions=1), {}),
+        lambda: (table.to_reader(), {}),
+        lambda: (ds.dataset(table), {}),
         lambda: (pq.write_table(table, path), (path, {"column": "a"}))[1],
     ):
         try:
@@ -280,8 +281,6 @@ def test_every_type_of_numpy(code: str) -> None:
                 engines.prepare(series, alphabet=LETTERS)
         else:
             assert engines.count(series, alphabet=LETTERS) == counts
-            frame = dd.from_pandas(series.to_frame("a"), npartitions=1)
-            assert engines.count(frame, alphabet=LETTERS) == counts
 
 
 PANDAS: dict[str, tuple[Any, Any, str | None]] = {
@@ -320,7 +319,7 @@ def test_numbers_in_another_byte_order_are_counted_or_refused(dtype: str) -> Non
     if frame["a"].dtype.isnative:
         assert list(engines.count(frame, alphabet=["7"])) == [2, 1]
         return
-    for data in (frame, frame["a"], dd.from_pandas(frame, npartitions=1)):
+    for data in (frame, frame["a"]):
         with pytest.raises(ValueError, match=f"{REFUSED} {dtype}. Cast it"):
             engines.prepare(data, alphabet=["7"])
 
@@ -332,8 +331,6 @@ def test_every_extension_of_pandas(dtype: str) -> None:
     kind, cell, letter = PANDAS[dtype]
     series = pd.Series([cell, cell, None], dtype=kind)
     assert_counted_or_refused(series, letter)
-    if dtype not in {"IntervalDtype", "PeriodDtype", "SparseDtype"}:
-        assert_counted_or_refused(dd.from_pandas(series.to_frame("a"), npartitions=1), letter)
 
 
 @pytest.mark.parametrize(
@@ -351,11 +348,9 @@ def test_every_extension_of_pandas(dtype: str) -> None:
 def test_categories_of_pandas_are_what_they_stand_for(cells: Any, letter: str | None) -> None:
     series = pd.Series(pd.Categorical(cells), name="a")
     assert_counted_or_refused(series, letter)
-    if letter is not None:
-        assert_counted_or_refused(dd.from_pandas(series.to_frame(), npartitions=1), letter)
-        if letter in {"x", "7"}:
-            relation = duckdb.connect().from_df(series.to_frame())
-            assert_counted_or_refused(relation, letter)
+    if letter in {"x", "7"}:
+        relation = duckdb.connect().from_df(series.to_frame())
+        assert_counted_or_refused(relation, letter)
 
 
 def types_of_spark() -> list[Any]:

@@ -89,7 +89,7 @@ def assert_parity_of_people(data: Any, rows: pa.Table, **options: Any) -> None:
     assert counts.n == len(set(rows["who"].to_pylist()))
 
 
-NAMELESS = ("cells", "generator_of_dicts", "numpy_objects", "dask")
+NAMELESS = ("cells", "generator_of_dicts", "numpy_objects")
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name not in NAMELESS])

@@ -22,7 +22,7 @@ from support.sources import SOURCES
 
 from dproo import Counts, engines
 from dproo.alphabet import OTHER
-from dproo.engines import grouping, pandas, postgresql_groups
+from dproo.engines import arrow, frames, postgresql_groups
 from dproo.engines.query import quoted
 
 pytestmark = pytest.mark.untraced
@@ -100,13 +100,16 @@ def reads_numbers_in_text(rows: list[tuple[object, object]], **options: Any) -> 
     return engines.count(numbers, **options)
 
 
-@pytest.mark.parametrize("source", ["pandas_default", "pandas_nullable"])
-def test_numbers_of_pandas_are_counted_the_same_without_arrow(
+@pytest.mark.parametrize("source", ["pandas_default", "pandas_nullable", "polars", "polars_lazy"])
+def test_frames_are_counted_the_same_without_arrow_and_told_to_be_slow(
     source: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pandas, "find_spec", lambda _: None)
+    monkeypatch.setattr(frames, "find_spec", lambda _: None)
     for nasty in batches():
-        assert_parity(nasty, engines.count, SOURCES[source](nasty.rows, tmp_path)[0])
+        frame = SOURCES[source](nasty.rows, tmp_path)[0]
+        assert_parity(nasty, engines.count, frame)
+        scan = engines.prepare(frame, alphabet=nasty.alphabet)
+        assert [warning for warning in scan.warnings if "pip install 'dproo[frames]'" in warning]
 
 
 @pytest.mark.parametrize("wrong", [drops_nulls, trims_text, reads_numbers_in_text])
@@ -129,11 +132,12 @@ def test_every_engine_counts_the_same_on_nasty_tables(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["pandas_default", "pandas_arrow", "polars", "arrow"])
-def test_frames_with_many_cells_that_differ_count_the_same(
+def test_frames_in_many_parts_count_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are mapped where they are, as those are that are never brought here."""
-    monkeypatch.setattr(grouping, "FEW", 2)
+    """A dictionary, and text that is cut or repaired, is the same in every part."""
+    monkeypatch.setattr(arrow, "ROWS", 7)
+    monkeypatch.setattr(frames, "_PART", 13)
     for nasty in batches():
         source, options = SOURCES[name](nasty.rows, tmp_path)
         assert_parity(nasty, engines.count, source, **options)

@@ -134,7 +134,7 @@ def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) 
     assert found == [+counter for counter in expected(rows, kept, salt)], f"seed {SEED}, {kept}"
 
 
-@pytest.mark.parametrize("name", some([name for name in SOURCES if name != "dask"], one_of=2))
+@pytest.mark.parametrize("name", some(SOURCES, one_of=2))
 def test_every_engine_keeps_the_same_records(name: str, tmp_path: Path) -> None:
     for i, kind in enumerate(PEOPLE):
         rows = rows_of(kind)
@@ -142,6 +142,8 @@ def test_every_engine_keeps_the_same_records(name: str, tmp_path: Path) -> None:
             continue  # pandas itself rounds them
         if name.startswith(("csv", "tsv")) and kind in {"floats", "decimals"}:
             continue  # written out, each is a text of its own
+        if (name, kind) == ("sqlite_file", "decimals"):
+            continue  # which SQLite has not: they are text there
         data, options = SOURCES[name](rows, tmp_path)
         assert_same_choice(data, rows, kept=1 + i % 2 * 2, **options)
 
@@ -257,12 +259,6 @@ def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
 def test_a_person_that_is_no_name_is_refused() -> None:
     with pytest.raises(TypeError, match="person must be the name of a column"):
         engines.prepare([("a", 1)], alphabet=["a"], column="cell", person=["who"])  # type: ignore[arg-type]
-
-
-def test_frames_that_cannot_keep_the_records_of_people_are_refused(tmp_path: Path) -> None:
-    data = SOURCES["dask"](rows_of("text"), tmp_path)[0]
-    with pytest.raises(ValueError, match="Give the files or the table behind the frame"):
-        engines.prepare(data, alphabet=CODES, column="cell", person="who")
 
 
 def test_a_column_that_is_not_there_is_refused_before_anything_is_read(

@@ -126,7 +126,7 @@ def some_axes(number):
 def test_every_engine_reads_text_alike(source, tmp_path):
     # One record must have a cell, for JSON lines too, and one file one more column than a line.
     rows = pa.table({"table": list(range(len(CELLS))), "cell": pa.array(CELLS, pa.string())})
-    for name, axis in some_axes(2 if source == "dask" else 6):
+    for name, axis in some_axes(6):
         if source in {"cells", "numpy_objects"}:
             data, options = [{"cell": cell} for cell in CELLS], {}
         else:
@@ -134,7 +134,7 @@ def test_every_engine_reads_text_alike(source, tmp_path):
         assert counted(axis, data, **options) == expected(axis, CELLS), name
 
 
-@pytest.mark.parametrize("source", some([name for name in SOURCES if name != "dask"], one_of=2))
+@pytest.mark.parametrize("source", some(SOURCES, one_of=2))
 def test_the_records_of_people_are_read_alike(source, tmp_path):
     """Each record is a person's only one, so that all of them are kept."""
     records = [{"cell": cell, "table": i} for i, cell in enumerate(CELLS)]
@@ -267,10 +267,10 @@ def check_timestamps(source, zone, unit, tmp_path):
             data = [{"cell": cell} for cell in moments]
         found = counted_cell(axis, data, source, **options)
         # Text of a moment with a zone is taken by its day as written.
-        is_text = source in {"csv_file", "json_lines"}
+        is_text = source in {"csv_file", "json_lines", "sqlite_file"}
         written = [moment and str(moment) for moment in moments] if is_text else moments
         assert found == expected(axis, written), name
-        if unit == "us" and source not in {"cells", "numpy_objects", "dask"}:
+        if unit == "us" and source not in {"cells", "numpy_objects"}:
             data, options = SOURCES[source](rows, tmp_path)
             assert counted(axis, data, person="table", **options) == found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import math
+import sqlite3
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -241,18 +242,41 @@ def test_types_without_letters_are_refused_by_mariadb(mariadb: str) -> None:
         connection.exec_driver_sql("DROP DATABASE typed")
 
 
-def test_other_databases_and_drivers_are_refused() -> None:
+def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> None:
+    """A converter that fails on one cell would stop the count."""
+    path = tmp_path / "a.sqlite3"
+    engine = sa.create_engine(
+        f"sqlite:///{path}", connect_args={"detect_types": sqlite3.PARSE_DECLTYPES}
+    )
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c TIMESTAMP, d DATE, e DECIMAL(9, 2))")
+        cells = ("2024-01-31 10:00", "2024-01-31", "1.00"), ("neither", "secret", "secret")
+        for row in cells:
+            connection.exec_driver_sql("INSERT INTO t VALUES (?, ?, ?)", row)
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        driver.row_factory = sqlite3.Row
+        asked = {"table": "t", "column": "c", "alphabet": "2024-01..2024-02"}
+        assert list(engines.count(connection, **asked)) == [1, 1]
+        asked = {"table": "t", "column": "d", "alphabet": ["2024-01-31"]}
+        assert list(engines.count(connection, **asked)) == [1, 1]
+        asked = {"table": "t", "column": "e", "alphabet": "bins:0,2"}
+        assert list(engines.count(connection, **asked)) == [1, 1]
+        assert driver.text_factory is str
+
+
+def test_other_drivers_are_refused() -> None:
     class Dialect:
-        name, driver, is_async = "oracle", "oracledb", False
+        name, driver, is_async = "oracle", "oracledb_async", True
 
     class Engine:
         __module__ = "sqlalchemy.engine.base"
         dialect = Dialect()
 
     asked = {"table": "t", "column": "c", "alphabet": ["a"]}
-    with pytest.raises(TypeError, match="must be a database of SQLite, MariaDB or PostgreSQL"):
+    with pytest.raises(TypeError, match="must be a synchronous engine or connection"):
         engines.count(Engine(), **asked)
-    Dialect.name, Dialect.driver = "postgresql", "psycopg2"
+    Dialect.name, Dialect.driver, Dialect.is_async = "postgresql", "psycopg2", False
     with pytest.raises(TypeError, match="must be an engine of postgresql"):
         engines.count(Engine(), **asked)
     unreachable = sa.create_engine("sqlite:////no/such/folder/a.sqlite3")

@@ -133,13 +133,12 @@ CLOCK = "auditing/test_audit.py::test_a_sampler_seeded_by_the_clock_is_caught"
 CRASH = "auditing/test_audit_command.py::test_a_program_that_fails_on_one_dataset_only_is_caught"
 MULTIPLE = "auditing/test_law_audit.py::test_a_random_float_is_compared_as_the_multiple_it_is"
 
-ONE_READING = "engines/test_several.py::test_a_lazy_frame_is_read_once"
+BROKEN_BYTES = "engines/test_engines_poison.py::test_bytes_that_are_not_text_are_one_record_each"
 SAME_N = "engines/test_several.py::test_tables_of_different_numbers_of_records_are_a_failure"
 POISON_LINE = "engines/test_several.py::test_a_poison_line_is_one_record_of_every_table"
 AS_BY_EACH = "engines/test_several.py::test_every_engine_counts_by_several_alphabets_as_by_each[parquet_file]"
 SHEET = "engines/test_excel.py::test_blank_rows_are_no_records_however_far_the_last_one_is"
 ANY_SHEET_CELL = "engines/test_excel.py::test_no_cell_of_a_sheet_decides_about_the_others"
-MACROS = "engines/test_engines_names.py::test_a_macro_never_takes_the_place_of_a_function"
 NO_ENCODING = "engines/test_row_files.py::test_text_that_is_in_no_encoding_stops_nothing"
 INTEGER_OR_REAL = "engines/test_odd_cells.py::test_sqlite_tells_an_integer_from_its_real"
 ANY_CELL = "engines/test_sqlalchemy.py::test_sqlite_has_cells_of_any_type_in_any_column"
@@ -322,7 +321,7 @@ MUTANTS = {
         "core/draw.py", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),
     "text is cut at the longest letter": (
-        "engines/grouping.py", "str.head(_longest(axis) + 1)", "str.head(_longest(axis))", CUT,
+        "engines/arrow.py", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
     ),
     "a letter's own records move its level": (
         "mechanisms/adaptive_table.py", "self(count, total - min(count, knee))", "self(count, total)", ADAPTIVE,
@@ -615,8 +614,8 @@ MUTANTS = {
     "1 and True share a place": (
         "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
     ),
-    "a lazy frame is read again for every table": (
-        "engines/frames.py", "if isinstance(frame, nw.LazyFrame):", "if not frame:", ONE_READING,
+    "one broken text stops the count of a frame": (
+        "engines/arrow.py", "except pa.ArrowInvalid:", "except KeyError:", BROKEN_BYTES,
     ),
     "tables may be of different records": (
         "engines/scan.py", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
@@ -642,17 +641,14 @@ MUTANTS = {
     "an error value stops the count of a sheet": (
         "engines/excel_cells.py", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
     ),
-    "a macro takes the place of a function": (
-        "engines/duckdb_dialect.py", "if own and relation.query", "if not own and relation.query", MACROS,
-    ),
     "one broken text stops the count of an SPSS file": (
         "engines/statistics_files.py", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
     ),
     "an integer of SQLite is equal to its real": (
-        "engines/sqlalchemy.py", 'f"typeof({table.quote(name)})"', 'f"0 * length({table.quote(name)})"', INTEGER_OR_REAL,
+        "engines/cells.py", "len(kinds) <= 1 and kinds <= {str, int, bool}", "kinds <= {str, int, bool, float}", INTEGER_OR_REAL,
     ),
     "one broken text stops the count of SQLite": (
-        "engines/sqlalchemy_cells.py", '" THEN CAST({} AS BLOB) END WHEN', '" THEN {} END WHEN', ANY_CELL,
+        "engines/sqlalchemy.py", "self.connection.text_factory = repaired", "self.connection.text_factory = str", ANY_CELL,
     ),
     "a file that was cut off passes for a whole one": (
         "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
@@ -664,7 +660,7 @@ MUTANTS = {
         "alphabet/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
     ),
     "a draft lists what occurs in the data": (
-        "engines/types.py", 'dtype.base_type().__name__ == "Enum"', 'dtype.base_type().__name__ in {"Enum", "Categorical"}', ENUMERATIONS,
+        "engines/frames.py", "dtype.base_type() == pl.Enum", "dtype.base_type() in {pl.Enum, pl.Categorical}", ENUMERATIONS,
     ),
     "integers may be words": (
         "engines/fit.py", "    if not possible:\n", "    if possible is None:\n", NO_LETTER,

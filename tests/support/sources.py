@@ -5,23 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import dask as dask_library
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from dproo.alphabet.cell import text_of
-
-dask_library.config.set(scheduler="synchronous")
 
 Source = tuple[Any, dict[str, Any]]
 SOURCES: dict[str, Callable[[pa.Table, Path], Source]] = {}
@@ -116,9 +115,28 @@ def duckdb_connection(rows: pa.Table, _: Path) -> Source:
 
 
 @source
-def dask(rows: pa.Table, _: Path) -> Source:
-    frame = rows.to_pandas(types_mapper=pd.ArrowDtype)
-    return dd.from_pandas(frame, npartitions=3), {}
+def arrow_reader(rows: pa.Table, _: Path) -> Source:
+    return rows.to_reader(max_chunksize=11), {}
+
+
+@source
+def arrow_dataset(rows: pa.Table, _: Path) -> Source:
+    return ds.dataset(rows), {}
+
+
+class Foreign:
+    """A table of another library, which speaks the Arrow stream protocol and no more."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.schema, self._rows = rows.schema, rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)
+
+
+@source
+def another_library(rows: pa.Table, _: Path) -> Source:
+    return Foreign(rows), {}
 
 
 def _written(cell: object) -> str:
@@ -197,4 +215,27 @@ def duckdb_file(rows: pa.Table, folder: Path) -> Source:
     with duckdb.connect(str(path)) as connection:
         connection.register("incoming", rows)
         connection.execute("CREATE TABLE rows AS SELECT * FROM incoming")
+    return path, {"table": "rows"}
+
+
+@source
+def sqlite_file(rows: pa.Table, folder: Path) -> Source:
+    """Numbers and text as they are, which is all that SQLite has; the rest as text."""
+
+    def value(cell: object) -> object:
+        if isinstance(cell, bool) or not isinstance(cell, str | int | float | None):
+            return _written(cell)
+        is_held = not isinstance(cell, int) or -(2**63) <= cell < 2**63
+        return cell if is_held else str(cell)
+
+    path = folder / "rows.sqlite3"
+    path.unlink(missing_ok=True)
+    names = ", ".join(f'"{name}"' for name in rows.column_names)
+    signs = ", ".join("?" * rows.num_columns)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"CREATE TABLE rows ({names})")
+        cells = (
+            [value(cell) for cell in row] for row in zip(*rows.to_pydict().values(), strict=True)
+        )
+        connection.executemany(f"INSERT INTO rows VALUES ({signs})", cells)
     return path, {"table": "rows"}

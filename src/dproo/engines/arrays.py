@@ -11,8 +11,8 @@ from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
 from dproo.engines.fit import Column, check_fit
+from dproo.engines.frames import pandas_kind
 from dproo.engines.scan import Scan
-from dproo.engines.types import pandas_kind
 
 _CHUNK = 1 << 16
 _LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day

@@ -6,7 +6,15 @@ import os
 from typing import Any
 
 from dproo.core.arguments import refusal
-from dproo.engines import duckdb_table, frames, postgresql, postgresql_url, row_files, sqlalchemy
+from dproo.engines import (
+    duckdb_table,
+    frames,
+    postgresql,
+    postgresql_url,
+    row_files,
+    spark_frames,
+    sqlalchemy,
+)
 from dproo.engines.descriptors import find_files
 from dproo.engines.files import open_files
 from dproo.engines.fit import Column
@@ -44,10 +52,12 @@ def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> 
             held.close()
         return found.columns
     data = data if table is None else duckdb_table.relation_of(data, table)
-    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
-    frame = None if is_plain or data is None else frames.to_frame(data)
+    spark = spark_frames.to_frame(data)
+    if spark is not None:
+        return tuple(spark_frames.check_frame(spark, None))
+    frame = frames.frame_of(data)
     if frame is None:
         raise TypeError(
             refusal("data", "have a header or a schema: a file, a table or a frame", type(data))
         )
-    return tuple(frames.check_frame(frame, None))
+    return frame.columns

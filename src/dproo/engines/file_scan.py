@@ -192,7 +192,7 @@ def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -
     with ExitStack() as stack:
         engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
         _follow(running, engine)
-        _write_letters(engine, asked)
+        write_letters(engine, asked)
         is_piped = bool(files.pipe)
         _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
         files.rehearsed.append((stack.pop_all(), engine))
@@ -221,7 +221,7 @@ def _scan(
             is_bounded = is_grouped and asked.person is None
             engine = _engine(files, stack, is_bounded=is_bounded)
             _follow(running, engine)
-            _write_letters(engine, asked)
+            write_letters(engine, asked)
         return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
 
 
@@ -260,7 +260,7 @@ def _counted(
         return _count_people(engine, relation, files, asked, feed)
     # In one file of several a letter may be rarer than in all.
     is_part = pipe is not None and len(files.opened) > 1
-    query = _query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
+    query = counting_query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
     rows = _read(engine, query, feed)
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
@@ -310,6 +310,13 @@ def _count_people(
             unread = people.nobody(min(_rejected(engine), asked.kept), asked)
             engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
         ranked = "people"
+    return counted_people(engine, ranked, asked)
+
+
+def counted_people(
+    engine: duckdb.DuckDBPyConnection, ranked: str, asked: Asked
+) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of a relation of :func:`dproo.engines.people.ranked`."""
     kept = people.kept_by_group(ranked, asked)
     if len(asked.batches) > 1:
         engine.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM {kept}")
@@ -324,7 +331,7 @@ def _count_people(
     return asked.in_batches(count)
 
 
-def _query(
+def counting_query(
     relation: str,
     kinds: Sequence[str],
     asked: Asked,
@@ -332,6 +339,15 @@ def _query(
     is_grouped: bool,
     is_part: bool = False,
 ) -> str:
+    """Return the query of a relation of cells ``c0, c1, ...`` and ``records``.
+
+    Args:
+        relation: the table expression.
+        kinds: the kind of each column.
+        asked: the alphabets.
+        is_grouped: whether equal cells are grouped before they are mapped to letters.
+        is_part: whether there are other parts of the data, so that rare letters matter.
+    """
     if asked.open_axis is not None:
         minimum = 1 if is_part else asked.open_axis.minimum
         return open_letters.statement(
@@ -381,7 +397,8 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
     return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
 
 
-def _write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Write the lists of letters into tables that the query looks them up in."""
     for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
             letters = (

@@ -27,6 +27,7 @@ from dproo.engines.layout import (
     PARQUET,
     PLAIN,
     ROWS,
+    SQLITE,
     TEXT,
     Layout,
 )
@@ -36,8 +37,8 @@ from dproo.engines.text_files import TextFile, refuse_column
 if TYPE_CHECKING:
     from dproo.engines.schemas import Started
 
-SUFFIXES = tuple(FORMATS)
-"""How the names of files that can be read end."""
+SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
+"""How the names of files end that are offered as data; an SQLite file is likely to be a ledger."""
 
 LONGEST_LINE = "<longest line>"
 COLUMNS_MAX = 10_000

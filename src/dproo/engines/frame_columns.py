@@ -1,52 +1,71 @@
-"""The columns of a frame under plain names, and of types that narwhals knows."""
+"""The columns of a frame of Spark under plain names, and of types that narwhals knows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Axis
-from dproo.engines.types import by_duckdb, by_polars, by_spark, schema_of
+from dproo.engines import query as sql
 
 if TYPE_CHECKING:
     import narwhals as nw
 
     Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
+_DAY = 24 * 60 * 60  # seconds
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"
+_KINDS = {
+    r"(string|char|varchar)\b.*": sql.TEXT,
+    r"(tiny|small|big)?int": sql.INTEGER,
+    r"float|double": sql.FLOAT,
+    r"decimal\(.*\)": sql.DECIMAL,
+    "boolean": sql.BOOLEAN,
+    "date": sql.DATE,
+    "timestamp_ntz": sql.TIMESTAMP,
+    "timestamp": sql.INSTANT,
+    "void": sql.NOTHING,
+}
 
-def is_spark(frame: Frame) -> bool:
-    """Tell whether Spark holds the frame."""
-    return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
+
+def kind_of(name: str) -> str | None:
+    """Return what a column of a type of Spark holds, or None if no letters."""
+    return next((kind for words, kind in _KINDS.items() if re.fullmatch(words, name)), None)
 
 
-def renamed(
-    frame: Frame, columns: Sequence[str], axes: Sequence[Axis | None]
-) -> tuple[Frame, list[str]]:
-    """Return the columns alone, as ``c0, c1, ...`` and of types that narwhals knows.
+def renamed(frame: Frame, columns: Sequence[str]) -> tuple[Frame, list[str]]:
+    """Return the frame with columns ``c0, c1, ...`` by place, and the names of these columns.
 
-    To some engines ``*``, ``a.b`` or ``^a$`` is a pattern.
+    Narwhals itself would name the columns, and Spark would read the names.
     """
     import narwhals as nw
 
-    names = [f"c{i}" for i in range(len(columns))]
-    kind = frame.implementation
     native: Any = frame.to_native()
-    if kind.is_duckdb():
-        cells = (
-            by_duckdb(column, native.types[native.columns.index(column)], axis)
-            for column, axis in zip(columns, axes, strict=True)
-        )
-        parts = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
-        return nw.from_native(native.project(parts)), names
-    if is_spark(frame):
-        # By place: narwhals itself would name the columns, and Spark would read the names.
-        places = [f"c{native.columns.index(column)}" for column in columns]
-        native = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
-        return nw.from_native(by_spark(native, places)), places
-    plain = {name: f"c{i}" for i, name in enumerate(schema_of(frame))}
-    frame = frame.rename(plain)
-    names = [plain[column] for column in columns]
-    if kind.is_polars():
-        frame = nw.from_native(by_polars(frame.to_native(), names))
-    halves = [name for name in names if frame.collect_schema()[name] == nw.Float16]
-    return frame.with_columns(nw.col(*halves).cast(nw.Float64)) if halves else frame, names
+    places = [f"c{native.columns.index(column)}" for column in columns]
+    native = native.toDF(*(f"c{i}" for i in range(len(native.columns))))
+    return nw.from_native(_with_days(native, places)), places
+
+
+def _with_days(frame: Any, names: Sequence[str]) -> Any:
+    """Return a frame of Spark with the days of moments, and fixed text without its padding.
+
+    The days are in UTC, whatever zone the session is in.
+    """
+    from pyspark.sql import functions as spark  # noqa: PLC0415 - where there is a frame of it
+
+    kinds = dict(frame.dtypes)
+    micros = f"{_DAY}000000L"
+    days = {
+        "timestamp_ntz": "CAST({} AS DATE)",
+        "timestamp": f"date_from_unix_date(CAST((unix_micros({{}}) - pmod(unix_micros({{}}),"
+        f" {micros})) DIV {micros} AS INT))",
+    }
+    # Unless it is told to keep the type of such a column, Spark tells of it beside the type.
+    padded = {
+        field.name: "rtrim({})"
+        for field in frame.schema
+        if field.metadata.get(_CHAR, kinds[field.name]).startswith("char(")
+    }
+    found = {name: days.get(kinds[name], padded.get(name)) for name in names}
+    cells = {name: cell.replace("{}", name) for name, cell in found.items() if cell}
+    return frame.withColumns({name: spark.expr(cell) for name, cell in cells.items()})

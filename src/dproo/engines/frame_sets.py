@@ -1,7 +1,7 @@
-"""Several tables of counts from one query of a lazy frame.
+"""Several tables of counts from one query of a frame of Spark.
 
-DuckDB and Spark group by several sets of columns at once. Of other libraries only the groups of
-all columns together are asked for, and added up here.
+It groups by several sets of columns at once; of very many columns only the groups of all of them
+together are asked for, and added up here.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dproo.alphabet.axis import Axis, Bins, Letters
-from dproo.engines import sets, spark_groups
+from dproo.engines import spark_groups
 from dproo.engines.asked import Asked
 from dproo.engines.frame_cells import key_of, read_text
-from dproo.engines.frame_columns import is_spark
 from dproo.engines.tally import Tally
 
 if TYPE_CHECKING:
@@ -35,12 +34,10 @@ def count_lazy(frame: Frame, *, columns: Sequence[str], asked: Asked) -> tuple[T
     """
     import narwhals as nw
 
-    is_marked = frame.implementation.is_duckdb() or is_spark(frame)
+    is_marked = len(columns) <= spark_groups.COLUMNS_MAX
     # Equal cells first, where they are likely to be few and surely are the same letter.
     is_first = is_marked and not any(isinstance(axis, Bins) for axis in asked.axes)
-    if is_spark(frame):
-        is_marked = len(columns) <= spark_groups.COLUMNS_MAX
-        is_first = is_first and is_marked and spark_groups.are_by_value(frame, columns)
+    is_first = is_first and spark_groups.are_by_value(frame, columns)
     kinds = frame.collect_schema()
     marks: list[str] = []
     if is_first:
@@ -65,7 +62,7 @@ def _keyed(
     keys: dict[str, Any] = {}
     for i, (column, axis) in enumerate(zip(columns, axes, strict=True)):
         cell, is_known = nw.col(column), None
-        if is_spark(frame) and isinstance(axis, Letters):
+        if isinstance(axis, Letters):
             frame, is_known = spark_groups.joined(frame, read_text(cell, kinds[column], axis), axis)
         # Every cell outside has a key of its own, which no letter has.
         key, is_letter, outside = key_of(cell, kinds[column], replace(axis, is_open=True), is_known)
@@ -77,11 +74,5 @@ def _by_sets(frame: Frame, names: Sequence[str], asked: Asked) -> tuple[Frame, l
     """Return the groups by each set of columns, with how many records each has, and marks."""
     import narwhals as nw
 
-    native: Any = frame.to_native()
-    if is_spark(frame):
-        groups, marks = spark_groups.by_sets(native, names, asked.sets, _RECORDS)
-        return nw.from_native(groups), marks
-    marked = {f"mark{i}": mark for i, mark in enumerate(sets.marks(names))}
-    selected = [f"{mark} AS {name}" for name, mark in marked.items()]
-    chosen = ", ".join([*selected, *names, f"count(*) AS {_RECORDS}"])
-    return nw.from_native(native.aggregate(chosen, sets.clause(names, asked.sets))), list(marked)
+    groups, marks = spark_groups.by_sets(frame.to_native(), names, asked.sets, _RECORDS)
+    return nw.from_native(groups), marks

@@ -1,306 +1,454 @@
-"""Dataframes of every make through narwhals: pandas, Polars, Arrow, DuckDB, Dask, Ibis, Spark.
+"""Frames of every make, each as a stream of Arrow: pandas, Polars, Arrow, DuckDB, and others.
 
-The frame itself maps each cell to its canonical text, sets every record outside the alphabet
-to one and the same key, and groups by that; what comes back is one row per seen letter.
+A library tells the names and types of its columns before the charge, and gives those that are
+named, a batch at a time, after it. Cells that are Python objects are read one by one, as those
+of a list are; which columns have such cells is told by their types, never by what is in them.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
-from functools import reduce
-from operator import and_
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Letters
-from dproo.alphabet.open_text import OpenText
 from dproo.core.counts import Counts
-from dproo.engines import ibis, spark_groups
-from dproo.engines.arrow import count_arrow
+from dproo.engines import arrow
+from dproo.engines import query as sql
 from dproo.engines.asked import Asked
-from dproo.engines.boundary import attempt
-from dproo.engines.cells import count_cells, count_people
-from dproo.engines.duckdb_dialect import refuse_macros
+from dproo.engines.boundary import apart, attempt
+from dproo.engines.cells import count_records
+from dproo.engines.duckdb_dialect import duckdb_kind
 from dproo.engines.fit import Column, MissingColumnError, check_fit
-from dproo.engines.frame_cells import key_of, read_text
-from dproo.engines.frame_columns import is_spark, renamed
-from dproo.engines.frame_sets import count_lazy
-from dproo.engines.grouping import count_groups
-from dproo.engines.loading import load
-from dproo.engines.open_letters import named_counts, texts_of
-from dproo.engines.pandas import count_pandas
-from dproo.engines.people_frames import (
-    check_people,
-    groups_of,
-    is_kept_there,
-    kept_frame,
-    rows_of,
-)
 from dproo.engines.scan import Scan
-from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
-from dproo.engines.types import enumerated, kind_in, schema_of
 
-if TYPE_CHECKING:
-    import narwhals as nw
-
-    Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
+Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
 _CELL = "cell"
-_KNOWN = {"bool", "int64", "float64"}
+_PART = 1 << 16  # rows
+_DOUBLE = 8  # bytes
+_DIGITS = 38  # Polars tells of decimals with more, and cannot read them
+_NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
+_NUMPY = {
+    "O": sql.ANY,
+    "b": sql.BOOLEAN,
+    "i": sql.INTEGER,
+    "u": sql.INTEGER,
+    "f": sql.FLOAT,
+    "M": sql.TIMESTAMP,
+}
+_POLARS = {
+    **dict.fromkeys(("String", "Categorical", "Enum"), sql.TEXT),
+    "Boolean": sql.BOOLEAN,
+    "Date": sql.DATE,
+    "Null": sql.NOTHING,
+    "Object": sql.ANY,
+}
+_SLOW = (
+    "pyarrow is not installed: the cells are read one by one, which takes many times as long."
+    " Install it: pip install 'dproo[frames]'."
+)
+_ASKED_FOR = "pyarrow must be installed for this: pip install 'dproo[frames]'."
+_FOREIGN = (
+    "the library that holds the data turns cells into Arrow: should one of them make it fail,"
+    " the release fails. Let it return nulls for cells that it cannot read."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A frame whose schema was looked up; no record was read.
+
+    Attributes:
+        columns: the columns.
+        batches: yields the columns at these places as arrays of Arrow, a batch at a time.
+        rows: yields the cells at these places as Python values, a row at a time; by default
+            those of the batches.
+        by_cell: the places of columns whose cells are read one by one, and then all others.
+        is_once: whether it can be read only once.
+        warnings: what may make a release of it slow, or fail.
+    """
+
+    columns: tuple[Column, ...]
+    batches: Rows = field(repr=False)
+    rows: Rows | None = field(default=None, repr=False)
+    by_cell: frozenset[int] = frozenset()
+    is_once: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a frame or series, or nothing if the data are none.
+    """Return the scan of a frame or series, or None if data is neither.
 
     Raises:
         ValueError: a column is not there, or its type holds no letters.
     """
-    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections"}
-    frame = None if asked.table is not None or is_plain else to_frame(data)
+    frame = None if asked.table is not None else frame_of(data)
     if frame is None:
         return None
-    found = check_frame(frame, asked.read)
-    if frame.implementation.is_duckdb():
-        refuse_macros(frame.to_native())
-    if asked.person is not None or asked.open_axis is not None:
-        check_people(frame)
-    names = [column.name for column in found]
+    names = [column.name for column in frame.columns]
+    if not asked.read and len(names) > 1:
+        raise ValueError("column must be given for a table.")
+    for name in asked.read:
+        if name not in names:
+            raise MissingColumnError(name)
+    places = [names.index(name) for name in asked.read] or [0]
+    found = [frame.columns[place] for place in places]
+    warnings = check_fit(found, asked.axes)
+    if frame.is_once and asked.person is None and len(asked.batches) > 1:
+        raise ValueError(
+            "data must be readable more than once: it is a stream, and so many columns need"
+            " several passes. Read it into a table first, or declare a network."
+        )
+    running: list[Any] = []
+
+    def stop() -> None:
+        for engine in running:
+            engine.interrupt()
+
     return Scan(
         engine="frames",
         columns=tuple(found[: len(asked.axes)]),
-        warnings=check_fit(found, asked.axes),
+        warnings=(*warnings, *frame.warnings),
         _asked=asked,
-        _read=lambda: count_frame(frame, columns=names, asked=asked),
-        _rehearse=lambda: rehearse_frame(frame, columns=names, asked=asked),
+        _read=lambda: apart(lambda: _count(frame, places, asked, running), stop=stop),
+        _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, running), stop=stop),
     )
 
 
-def to_frame(data: object) -> Frame | None:
-    """Return the data as a frame of narwhals, a series as its only column, else nothing.
+def frame_of(data: Any) -> Frame | None:
+    """Return data as a frame, a series as its only column, or None if it is neither.
 
     Raises:
-        ValueError: they are a table of Ibis that is not in DuckDB.
+        ValueError: its schema cannot be read, or two columns have the same name.
     """
-    load("narwhals")
-    import narwhals as nw
-
-    data = ibis.relation_of(data) if ibis.is_ibis(data) else data
-    native: Any = attempt(lambda: nw.from_native(_whole(data), allow_series=True))
-    return native.alias(_CELL).to_frame() if isinstance(native, nw.Series) else native
-
-
-def rehearse_frame(frame: Frame, *, columns: Sequence[str], asked: Asked) -> None:
-    """Count a frame of the same kind that has no records."""
-    if "pyarrow" in sys.modules:
-        load("pyarrow.acero")  # which groups records, and is loaded with the first of them
-    count_frame(emptied(frame), columns=columns, asked=asked)
-
-
-def emptied(frame: Frame) -> Frame:
-    """Return a frame of the same kind and schema without records; none is read for it."""
-    import narwhals as nw
-
-    native: Any = frame.to_native()
-    if frame.implementation.is_dask():
-        return cast("Frame", nw.from_native(native._meta))  # noqa: SLF001 - a frame of no record
-    if frame.implementation.is_polars() and isinstance(frame, nw.LazyFrame):
-        return cast("Frame", nw.from_native(type(native)(schema=native.collect_schema())))
-    return frame.head(0)
-
-
-def _whole(data: Any) -> Any:
-    """Return a single piece of Arrow as the one-piece table or column that narwhals knows."""
-    if type(data).__module__ != "pyarrow.lib":
-        return data
-    import pyarrow as pa  # noqa: PLC0415
-
-    if isinstance(data, pa.Array):
-        return pa.chunked_array([data])
-    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-
-
-def check_frame(frame: Frame, columns: Sequence[str] | None) -> list[Column]:
-    """Return the columns to count, an only one by itself; nothing is read.
-
-    Args:
-        frame: the frame.
-        columns: their names, or nothing for all of them.
-
-    Raises:
-        ValueError: a column is not there.
-    """
-    schema = attempt(lambda: schema_of(frame))
-    if not schema:
+    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    opened = None if is_plain else _opening(data)
+    if opened is None:
+        return None
+    frame = attempt(opened)
+    names = [column.name for column in frame.columns] if frame else []
+    if frame is None or not names or len(set(names)) < len(names):
         raise ValueError("data must have a readable schema with columns of different names.")
-    if columns is not None and not columns and len(schema) > 1:
-        raise ValueError("column must be given for a table.")
-    for column in columns or ():
-        if column not in schema:
-            raise MissingColumnError(column)
-    return [
-        Column(
-            name=column,
-            kind=kind_in(frame, schema[column]),
-            type_name=str(schema[column]),
-            values=enumerated(frame, schema[column]),
-        )
-        for column in columns or schema
-    ]
+    return frame
 
 
-def count_frame(
-    frame: Frame, *, columns: Sequence[str], asked: Asked
-) -> tuple[Tally | Counts, ...]:
-    """Count the records of a frame by each alphabet, within the library that holds it.
-
-    One query of a lazy frame counts by all of them: each would read its source anew.
-
-    Args:
-        frame: the frame.
-        columns: the columns to count, and that of the person where there is one.
-        asked: the alphabets.
-    """
-    with quiet() if is_spark(frame) else nullcontext():
-        if asked.person is not None:
-            if not is_kept_there(frame):
-                return count_people(rows_of(frame, columns), asked)
-            frame, columns = kept_frame(frame, columns, asked)
-        if asked.open_axis is not None:
-            return named_counts(_texts(frame, columns, asked.open_axis), asked.open_axis)
-        return asked.in_batches(
-            lambda batch: _listed(frame, [columns[at] for at in batch.columns], batch.asked)
-        )
+def _opening(data: Any) -> Callable[[], Frame] | None:
+    """Return what looks up the schema of data, by the library that it is of."""
+    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
+        return lambda: _of_pandas(data)
+    if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):
+        return lambda: _of_polars(data)
+    if type(data).__name__ == "DuckDBPyRelation":
+        if not _has_arrow():
+            raise ValueError(_ASKED_FOR)
+        return lambda: _of_duckdb(data)
+    if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
+        return _of_arrow(data)
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
+        if not _has_arrow():
+            raise ValueError(_ASKED_FOR)
+        return lambda: _of_stream(data)
+    return None
 
 
-def _texts(frame: Frame, columns: Sequence[str], axis: OpenText) -> Iterable[Sequence[Any]]:
-    if is_kept_there(frame):
-        return groups_of(frame, columns[0], axis)
-    return texts_of(cell for (cell,) in rows_of(frame, columns))
+def _has_arrow() -> bool:
+    return find_spec("pyarrow") is not None
 
 
-def _listed(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
-    """Count by alphabets that are listed."""
-    import narwhals as nw
+def _count(
+    frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]
+) -> Sequence[Tally | Counts]:
+    if frame.by_cell.isdisjoint(places):
 
-    if len(asked.alphabets) == 1:
-        return (_counted(frame, columns, asked.alphabets[0]),)
-    if frame.implementation.is_polars():
-        frame = frame.lazy()  # which maps every column once, not once for each table
-    if isinstance(frame, nw.LazyFrame):
-        if frame.implementation.is_dask() and not _is_known(frame, columns):
-            return _counted_in_parts(frame, columns, asked)
-        plain, names = renamed(frame, columns, asked.axes)
-        schema = plain.collect_schema()
-        if not any(schema[name] == nw.Object for name in names):
-            return count_lazy(plain, columns=names, asked=asked)
-        selected: Any = plain.select(*names)
-        frame, columns = selected.collect(), names
-    return tuple(
-        _counted(frame, [columns[place] for place in places], alphabet)
-        for alphabet, places in zip(asked.alphabets, asked.places, strict=True)
-    )
-
-
-def _counted_in_parts(frame: Frame, columns: Sequence[str], asked: Asked) -> tuple[Tally, ...]:
-    """Count the partitions of a frame of Dask, each computed once, and add them up."""
-    import narwhals as nw
-
-    native: Any = frame.to_native()
-    parts = (nw.from_native(part.compute()) for part in native[list(columns)].partitions)
-    total = Tally.several([], asked=asked)
-    for part in parts:
-        found = _listed(part, columns, asked)
-        total = tuple(
-            Tally.merged(both, alphabet=both[0].alphabet) for both in zip(total, found, strict=True)
-        )
-    return total
-
-
-def _counted(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
-    import narwhals as nw
-
-    native: Any = frame.to_native()
-    if frame.implementation.is_pyarrow():
-        return count_arrow([native.column(column) for column in columns], alphabet=alphabet)
-    if frame.implementation.is_pandas_like():
-        tally = count_pandas([native[column] for column in columns], alphabet=alphabet)
-        if tally is not None:
-            return tally
-    if frame.implementation.is_dask() and not _is_known(frame, columns):
-        (tally,) = _counted_in_parts(
-            frame, columns, Asked(alphabets=(alphabet,), columns=alphabet.columns)
-        )
-        return tally
-    frame, columns = renamed(frame, columns, alphabet.axes)
-    schema = frame.collect_schema()
-    if any(schema[column] == nw.Object for column in columns):
-        return _count_objects(frame, columns, alphabet)
-    tally = count_groups(frame, columns=columns, alphabet=alphabet)
-    return _count_mapped(frame, columns, alphabet) if tally is None else tally
-
-
-def _count_mapped(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
-    """Have the frame map every cell to its letter, and group by that."""
-    import narwhals as nw
-
-    schema = frame.collect_schema()
-    by_spark = is_spark(frame)
-    if by_spark:
-        frame = spark_groups.grouped(frame, columns)
-    keys = []
-    for column, axis in zip(columns, alphabet.axes, strict=True):
-        cell, is_known = nw.col(column), None
-        if by_spark and isinstance(axis, Letters):
-            frame, is_known = spark_groups.joined(
-                frame, read_text(cell, schema[column], axis), axis
+        def counted(places: Sequence[int], asked: Asked) -> Sequence[Tally | Counts]:
+            return arrow.count_batches(
+                lambda: frame.batches(places),
+                kinds=_kinds(frame, places),
+                asked=asked,
+                is_once=frame.is_once,
+                running=running,
             )
-        keys.append(key_of(cell, schema[column], axis, is_known))
-    names = [f"key{i}" for i in range(len(keys))]
-    closed = [
-        is_letter
-        for (_, is_letter, _), axis in zip(keys, alphabet.axes, strict=True)
-        if not axis.is_open
-    ]
-    inside = reduce(and_, closed) if closed else nw.lit(value=True)
-    cells: dict[str, Any] = {
-        name: nw.when(inside & is_letter).then(key).otherwise(nw.lit(outside))
-        for name, (key, is_letter, outside) in zip(names, keys, strict=True)
-    }
-    records = ["records"] if by_spark else []
-    groups: Any = frame.select(*records, inside=inside, **cells).group_by("inside", *names)
-    number = nw.col("records").sum() if by_spark else nw.len()
-    groups = groups.agg(number.alias("records"))
-    if isinstance(groups, nw.LazyFrame):
-        groups = groups.collect()
-    nothing = [None] * len(keys)
-    return Tally.of(
-        (
-            (*(key if is_inside else nothing), records)
-            for is_inside, *key, records in groups.iter_rows()
+
+        if asked.person is not None or len(asked.batches) == 1:
+            return counted(places, asked)
+        return asked.in_batches(
+            lambda batch: counted([places[at] for at in batch.columns], batch.asked)
+        )
+    rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
+    # Without names an alphabet has one column, whose cells are counted as they are.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+    return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+
+
+def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:
+    """Load what counts, and run the queries on no record."""
+    if frame.by_cell.isdisjoint(places):
+        arrow.rehearse(kinds=_kinds(frame, places), asked=asked, running=running)
+
+
+def _kinds(frame: Frame, places: Sequence[int]) -> list[str]:
+    return [frame.columns[place].kind or sql.NOTHING for place in places]
+
+
+def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    return (row for columns in batches for row in zip(*map(arrow.values, columns), strict=True))
+
+
+# Libraries
+
+
+def _of_arrow(data: Any) -> Callable[[], Frame] | None:
+    """Return what opens an array, a table, a batch, a dataset or a reader of pyarrow."""
+    import pyarrow as pa  # noqa: PLC0415 - where there is data of it
+
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        chunks = [data] if isinstance(data, pa.Array) else data.chunks
+        schema = pa.schema([(_CELL, data.type)])
+        return lambda: _of_schema(schema, lambda _: ([chunk] for chunk in chunks))
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return lambda: _of_schema(data.schema, lambda places: _batches(data.select(places)))
+    if isinstance(data, pa.RecordBatchReader):
+        return lambda: _of_stream(data)
+    if type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner"):
+        return lambda: _of_schema(data.schema, lambda places: _scanned(data, places))
+    return None
+
+
+def _of_schema(
+    schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
+) -> Frame:
+    """Return the frame of a schema of Arrow."""
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=arrow.kind_of(dtype), type_name=str(dtype))
+            for name, dtype in zip(schema.names, schema.types, strict=True)
         ),
-        alphabet=alphabet,
+        batches=batches,
+        by_cell=frozenset(i for i, dtype in enumerate(schema.types) if arrow.is_by_cell(dtype)),
+        **options,
     )
 
 
-def _is_known(frame: Frame, columns: Sequence[str]) -> bool:
-    """Tell whether Dask itself can count columns.
-
-    Of other types narwhals would have to ask cells, or a function of Dask refuses some: those
-    of text refuse bytes that are not UTF-8.
-    """
-    native = schema_of(frame)
-    return all(str(native[column]) in _KNOWN for column in columns)
+def _batches(table: Any) -> Iterator[Sequence[Any]]:
+    parts = table.to_batches() if hasattr(table, "to_batches") else [table]
+    return (batch.columns for batch in parts)
 
 
-def _count_objects(frame: Frame, columns: Sequence[str], alphabet: Alphabet) -> Tally:
-    import narwhals as nw
+def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    from pyarrow import compute as pc  # noqa: PLC0415 - where there is data of it
 
-    selected = frame.select(*columns)
-    if isinstance(selected, nw.LazyFrame):
-        selected = selected.collect()
-    cells = [selected[column].to_list() for column in columns]
-    rows = zip(*cells, strict=True) if alphabet.columns else cells[0]
-    return count_cells(rows, alphabet=alphabet)
+    columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
+    return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
+
+
+def _of_stream(data: Any) -> Frame:
+    """Return what speaks the Arrow stream protocol and tells its schema; it is read once."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        reader = pa.RecordBatchReader.from_stream(data)
+        return ([batch.column(place) for place in places] for batch in reader)
+
+    told = data.schema() if callable(data.schema) else data.schema
+    return _of_schema(pa.schema(told), batches, is_once=True, warnings=(_FOREIGN,))
+
+
+def _of_duckdb(relation: Any) -> Frame:
+    """Return a relation of DuckDB, which only selects columns; the rest is done in our own."""
+    names, types = relation.columns, list(map(str, relation.types))
+    if len({name.lower() for name in names}) < len(names):  # it would take the first of them
+        raise ValueError
+
+    def cell(place: int) -> str:
+        name = sql.quoted(names[place])
+        # Arrow has no integers of so many digits.
+        is_long = re.fullmatch("U?HUGEINT|BIGNUM", types[place])
+        return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        selected = relation.project(", ".join(map(cell, places)))
+        return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
+
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=duckdb_kind(dtype), type_name=dtype)
+            for name, dtype in zip(names, types, strict=True)
+        ),
+        batches=batches,
+        by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
+    )
+
+
+def _of_polars(data: Any) -> Frame:
+    """Return a frame, lazy frame or series of Polars."""
+    import polars as pl  # noqa: PLC0415 - where there is data of it
+
+    frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
+    schema = frame.collect_schema()
+    names, types = schema.names(), schema.dtypes()
+    has_arrow = _has_arrow()
+
+    def parts(places: Sequence[int]) -> Iterator[Any]:
+        # By their places: names may be patterns to it.
+        cells = [pl.nth(place).alias(f"c{i}") for i, place in enumerate(places)]
+        selected: Any = frame.select(cells)
+        # By batches it would end early, and in silence, where a thread of it panics.
+        selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
+        return iter(selected.iter_slices(_PART))
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return ([_polars_array(series) for series in part] for part in parts(places))
+
+    def rows(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return chain.from_iterable(
+            zip(*map(_polars_cells, part), strict=True) for part in parts(places)
+        )
+
+    return Frame(
+        columns=tuple(
+            Column(
+                name=name,
+                kind=_polars_kind(dtype),
+                type_name=str(dtype),
+                # What a Categorical lists occurs in the data.
+                values=tuple(dtype.categories) if dtype.base_type() == pl.Enum else (),
+            )
+            for name, dtype in zip(names, types, strict=True)
+        ),
+        batches=batches,
+        rows=rows,
+        by_cell=frozenset(i for i, t in enumerate(types) if t == pl.Object or not has_arrow),
+        warnings=() if has_arrow else (_SLOW,),
+    )
+
+
+def _polars_kind(dtype: Any) -> str | None:
+    if dtype.is_integer():
+        return sql.INTEGER
+    if dtype.is_float():
+        return sql.FLOAT
+    if dtype.is_decimal():
+        return sql.DECIMAL if (dtype.precision or 0) <= _DIGITS else None
+    name = dtype.base_type().__name__
+    if name == "Datetime":
+        return sql.INSTANT if dtype.time_zone else sql.TIMESTAMP
+    return _POLARS.get(name)
+
+
+def _polars_array(series: Any) -> Any:
+    """Return a series as Arrow, which has no wide integers."""
+    import polars as pl  # noqa: PLC0415 - where there is data of it
+
+    name = series.dtype.base_type().__name__
+    # Every part of a Categorical would have all categories.
+    if name in {"Int128", "UInt128", "Categorical", "Enum"}:
+        series = series.cast(pl.String)
+    return (series.cast(pl.Float32) if name == "Float16" else series).to_arrow()
+
+
+def _polars_cells(series: Any) -> Iterator[Any]:
+    name = series.dtype.base_type().__name__
+    if name not in {"Date", "Datetime"}:
+        return iter(series.to_list())
+    per_day = 1 if name == "Date" else arrow.UNITS[series.dtype.time_unit]
+    return (arrow.day(cell, per_day) for cell in series.to_physical().to_list())
+
+
+def _of_pandas(data: Any) -> Frame:
+    """Return a frame or series of pandas."""
+    frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
+    types = list(frame.dtypes)
+    has_arrow = _has_arrow()
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        columns = [_pandas_array(frame.iloc[:, place]) for place in places]
+        return _batches(pa.table(columns, names=list(map(str, places))))
+
+    def rows(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return zip(*(_pandas_cells(frame.iloc[:, place]) for place in places), strict=True)
+
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=_frame_kind(dtype), type_name=str(dtype))
+            for name, dtype in zip(frame.columns, types, strict=True)
+        ),
+        batches=batches,
+        rows=rows,
+        by_cell=frozenset(i for i, t in enumerate(types) if _has_objects(t) or not has_arrow),
+        warnings=() if has_arrow else (_SLOW,),
+    )
+
+
+def pandas_kind(dtype: Any) -> str | None:
+    """Return what a column of a type of pandas or NumPy holds, or None if no letters."""
+    name = type(dtype).__name__
+    if name == "ArrowDtype":
+        return arrow.kind_of(dtype.pyarrow_dtype)
+    if name == "CategoricalDtype":
+        return sql.ANY if dtype.categories is None else pandas_kind(dtype.categories.dtype)
+    if name == "DatetimeTZDtype":
+        return sql.INSTANT
+    if type(dtype).__module__.partition(".")[0] == "numpy":
+        is_wide = dtype.kind == "f" and dtype.itemsize > _DOUBLE
+        return None if is_wide else _NUMPY.get(dtype.kind)
+    if name == "StringDtype":
+        return sql.TEXT
+    return _NUMPY.get(dtype.kind) if _NULLABLE.fullmatch(dtype.name) else None
+
+
+def _frame_kind(dtype: Any) -> str | None:
+    """Return the same, None for numbers in another machine's byte order, which Arrow has not."""
+    is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
+    return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
+
+
+def _is_arrow(dtype: Any) -> bool:
+    return type(dtype).__name__ == "ArrowDtype" or getattr(dtype, "storage", "") == "pyarrow"
+
+
+def _has_objects(dtype: Any) -> bool:
+    """Return whether cells are Python objects, among them text, or stand for such."""
+    name = type(dtype).__name__
+    if name == "ArrowDtype":
+        return arrow.is_by_cell(dtype.pyarrow_dtype)
+    if name == "CategoricalDtype":
+        return dtype.categories is None or _has_objects(dtype.categories.dtype)
+    return dtype.kind == "O" and not _is_arrow(dtype)
+
+
+def _pandas_array(cells: Any) -> Any:
+    """Return a series, or an index, of a type without objects as Arrow."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if type(cells.dtype).__name__ != "CategoricalDtype":
+        return pa.array(cells, from_pandas=True)
+    codes = cells.array.codes
+    categories = _pandas_array(cells.array.categories)
+    if isinstance(categories, pa.ChunkedArray):
+        categories = categories.combine_chunks()
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), categories)
+
+
+def _pandas_cells(cells: Any) -> Iterator[Any]:
+    """Yield the cells of a series, or an index, as Python values."""
+    if type(cells.dtype).__name__ == "CategoricalDtype":
+        categories = [*_pandas_cells(cells.array.categories), None]
+        return (categories[code] for code in cells.array.codes)  # none is the last, -1
+    if _is_arrow(cells.dtype):
+        array = _pandas_array(cells)
+        return chain.from_iterable(map(arrow.values, getattr(array, "chunks", [array])))
+    if cells.dtype.kind == "M":
+        per_day = arrow.UNITS[cells.array.unit]
+        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is far off
+    parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
+    return chain.from_iterable(part.tolist() for part in parts)

@@ -15,8 +15,8 @@ from dproo.core.arguments import one_of, refusal
 from dproo.engines.compression import SUFFIXES as COMPRESSED
 from dproo.engines.header import UTF_16, text_encoding
 
-CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA = (
-    *("csv", "json", "array", "parquet", "duckdb", "excel", "spss", "stata"),
+CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA, SQLITE = (
+    *("csv", "json", "array", "parquet", "duckdb", "excel", "spss", "stata", "sqlite"),
 )
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 FORMATS = {
@@ -33,13 +33,15 @@ FORMATS = {
     ".sav": SPSS,
     ".zsav": SPSS,
     ".dta": STATA,
+    ".sqlite": SQLITE,
+    ".sqlite3": SQLITE,
 }
 """The format of a file by how its name ends."""
 
 TEXT = {CSV, JSON, ARRAY}
 """The formats that may be compressed, and may come from standard input."""
 
-ROWS = {EXCEL, SPSS, STATA}
+ROWS = {EXCEL, SPSS, STATA, SQLITE}
 """The formats that are read row by row."""
 
 UTF_8 = "utf-8"

@@ -22,6 +22,7 @@ from dproo.engines import (
     ready,
     row_files,
     spark,
+    spark_frames,
     sqlalchemy,
 )
 from dproo.engines.asked import Asked
@@ -38,6 +39,7 @@ ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     file_scan.open_scan,
     duckdb_table.open_scan,
     arrays.open_scan,
+    spark_frames.open_scan,
     frames.open_scan,
     cells.open_scan,
 )
@@ -95,15 +97,15 @@ def prepare(
 
     Args:
         data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
-            Arrow, DuckDB, Dask, Ibis or Spark; the path of a CSV, TSV, Parquet, JSON, Excel,
-            SPSS, Stata or DuckDB file, or a pattern of several; a ``postgresql://`` URL, a
-            connection of psycopg or DuckDB, an engine or connection of SQLAlchemy; or ready
-            counts.
+            Arrow, DuckDB, Spark or another library that speaks the Arrow stream protocol; the
+            path of a CSV, TSV, Parquet, JSON, Excel, SPSS, Stata, SQLite or DuckDB file, or a
+            pattern of several; a ``postgresql://`` URL, a connection of psycopg or DuckDB, an
+            engine or connection of SQLAlchemy; or ready counts.
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
         column: the column to count; an alphabet of several columns names them itself.
-        table: the table of a database, or of a DuckDB file: ``"table"`` or ``"schema.table"``,
-            names with a dot in double quotes; or a tuple of names as they are. The sheet of an
-            Excel file that has several.
+        table: the table of a database, or of a DuckDB or SQLite file: ``"table"`` or
+            ``"schema.table"``, names with a dot in double quotes; or a tuple of names as they
+            are. The sheet of an Excel file that has several.
         engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
         layout: how text files are laid out.

@@ -1,4 +1,4 @@
-"""Files that are read row by row in this process: Excel sheets, SPSS and Stata files."""
+"""Files that are read row by row in this process: Excel sheets, SPSS, Stata, SQLite files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dproo.core.arguments import refusal
-from dproo.engines import excel, statistics_files
+from dproo.engines import excel, sqlite_files, statistics_files
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
 from dproo.engines.descriptors import Incoming, Opened, find_files, refuse_own_letters
 from dproo.engines.fit import Column, check_fit
-from dproo.engines.layout import EXCEL, FORMATS, PLAIN, ROWS, Layout
+from dproo.engines.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
 from dproo.engines.scan import Scan
 from dproo.engines.text_files import refuse_column
 
@@ -89,7 +89,8 @@ def open_rows(
 
     Args:
         opened: the files.
-        table: the sheet of an Excel file, which may be left out where there is only one.
+        table: the sheet of an Excel file, which may be left out where there is only one; the
+            table of an SQLite file.
         layout: with the encoding of text in an SPSS or Stata file, by default its own.
 
     Raises:
@@ -118,6 +119,18 @@ def _opened(
             )
         sheet = excel.sheet_of(file.name, file.path, table)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
+    if FORMATS[suffix] == SQLITE:
+        if layout.encoding is not None:
+            raise ValueError(
+                refusal("encoding", "be left out: an SQLite file has its own", layout.encoding)
+            )
+        connection = sqlite_files.connected(file.path)
+        columns = sqlite_files.columns_of(connection, table)
+        names = [column.name for column in columns]
+        return RowFile(
+            columns=columns,
+            rows=lambda at: sqlite_files.rows_of(connection, table, [names[place] for place in at]),
+        )
     if table is not None:
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
     header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")

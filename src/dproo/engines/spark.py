@@ -1,6 +1,6 @@
 """Spark by name: a table of its catalogue, or Parquet files, on this machine or a cluster.
 
-What is counted, and how, is the affair of :mod:`dproo.engines.frames`: one exact aggregate
+What is counted, and how, is the affair of :mod:`dproo.engines.spark_frames`: one exact aggregate
 that Spark materialises once. A task that is repeated, because its machine died or because
 another was asked to be faster, gives one result to it, never two.
 """
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
-from dproo.engines import frames
+from dproo.engines import spark_frames
 from dproo.engines.asked import Asked
 from dproo.engines.fit import check_fit
 from dproo.engines.loading import load
@@ -43,8 +43,8 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         )
     with ExitStack() as stack:
         session = stack.enter_context(session_for(asked.master))
-        frame = cast("frames.Frame", frames.to_frame(open_table(session, data)))
-        found = frames.check_frame(frame, asked.read)
+        frame = cast("spark_frames.Frame", spark_frames.to_frame(open_table(session, data)))
+        found = spark_frames.check_frame(frame, asked.read)
         warnings = check_fit(found, asked.axes)
         held = stack.pop_all()
 
@@ -52,7 +52,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
     def read() -> tuple[Tally | Counts, ...]:
         with held:
-            return frames.count_frame(frame, columns=names, asked=asked)
+            return spark_frames.count_frame(frame, columns=names, asked=asked)
 
     return Scan(
         engine="spark",
@@ -60,7 +60,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         warnings=warnings,
         _asked=asked,
         _read=read,
-        _rehearse=lambda: frames.rehearse_frame(frame, columns=names, asked=asked),
+        _rehearse=lambda: spark_frames.rehearse_frame(frame, columns=names, asked=asked),
     )
 
 

@@ -1,39 +1,42 @@
-"""Engines and connections of SQLAlchemy: SQLite, MariaDB and MySQL, PostgreSQL.
+"""Engines and connections of SQLAlchemy: any database that it reaches, streamed row by row.
 
-The database groups equal cells, compared by their bytes whatever its collations say, and each
-group is looked up here. Text longer than every letter is left out: it is outside, as null is.
-PostgreSQL is read as any connection of psycopg is.
+Only the named columns are selected, and every cell is read here, as that of a list is; what the
+database's collations say is never asked. Rows come from the driver itself, past all that logs
+them and past SQLAlchemy's own types, which refuse some cells. PostgreSQL is read as any
+connection of psycopg is.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from importlib import import_module
 from typing import Any, TypeVar
 
-from dproo.alphabet.axis import Axis, Bins
 from dproo.core.arguments import refusal
 from dproo.core.counts import Counts
-from dproo.engines import postgresql
+from dproo.engines import postgresql, sqlite_files
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
-from dproo.engines.cells import count_people
+from dproo.engines.cells import count_records
 from dproo.engines.cleaning import repaired
-from dproo.engines.fit import Column, check_fit
-from dproo.engines.open_letters import named_counts, texts_of
+from dproo.engines.fit import Column, MissingColumnError, check_fit
 from dproo.engines.scan import Scan
-from dproo.engines.sqlalchemy_cells import MARIADB_TYPES, PERSONS, SQLITE_CELL, SQLITE_TYPES
 from dproo.engines.tally import Tally
 
 Found = TypeVar("Found")
 
-_BYTES_OF_A_CHARACTER = 4
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
+# MariaDB shows a float with six digits, and a timestamp in the zone of the session: zero is none.
+_MARIADB_CELLS = {
+    "FLOAT": "CAST({} AS DOUBLE)",
+    "TIMESTAMP": "TIMESTAMPADD(SECOND, NULLIF(UNIX_TIMESTAMP({}), 0), '1970-01-01')",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,35 +44,66 @@ class Table:
     """A table whose columns were looked up.
 
     Attributes:
-        connection: the driver's own, past everything that logs.
+        connection: the driver's own.
+        dialect: how the database is spoken to.
         name: the quoted name.
         columns: the columns.
-        cells: how a cell of each is said, ``{}`` in place of its name.
-        encoding: of text.
-        quote: how a name is quoted.
-        cursor: makes a cursor that brings rows a part at a time.
     """
 
     connection: Any = field(repr=False)
+    dialect: Any = field(repr=False)
     name: str
     columns: tuple[Column, ...]
-    cells: tuple[str, ...]
-    encoding: str
-    quote: Callable[[str], str]
-    cursor: Callable[[], Any] = field(repr=False)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether cells of any type are in any column."""
+        return bool(self.dialect.name == _SQLITE)
+
+    def query(self, columns: Sequence[Column]) -> str:
+        """Return the query for these columns."""
+        cells = ", ".join(map(self._cell, columns))
+        return f"SELECT {cells} FROM {self.name}"  # noqa: S608
+
+    def _cell(self, column: Column) -> str:
+        if self.is_sqlite:
+            return sqlite_files.cell(column.name)
+        form = _MARIADB_CELLS.get(column.type_name, "{}") if self.is_mariadb else "{}"
+        return form.replace("{}", quoted(column.name, self.dialect))
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether it is MariaDB or MySQL."""
+        return self.dialect.name in _MARIADB
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """Yield a cursor that brings rows a part at a time, and text whatever its bytes are."""
+        if not self.is_sqlite:
+            with closing(self.connection.cursor(*_streaming(self.dialect))) as cursor:
+                yield cursor
+            return
+        factory = self.connection.text_factory
+        self.connection.text_factory = repaired
+        try:
+            with closing(self.connection.cursor()) as cursor:
+                cursor.row_factory = None
+                yield cursor
+        finally:
+            self.connection.text_factory = factory
 
 
 def is_sqlalchemy(data: object) -> bool:
-    """Tell whether this is an engine or a connection; the library is not loaded for it."""
+    """Return whether this is an engine or a connection; the library is not loaded for it."""
     return type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or nothing if the data are no engine or connection.
+    """Return the scan of a table, or None if data is not an engine or connection.
 
     Raises:
         ValueError: the table cannot be read, or a column is not there or holds no letters.
-        TypeError: the database is another one.
+        TypeError: the engine is asynchronous, or PostgreSQL is reached by another driver.
     """
     if not is_sqlalchemy(data):
         return None
@@ -98,14 +132,18 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
 
     else:
         table = _looked_up(data, connection, parts)
-        columns = _columns(table, asked.read)
+        listed = {column.name: column for column in table.columns}
+        for name in asked.read:
+            if name not in listed:
+                raise MissingColumnError(name)
+        columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
-        query = _query(table, asked)
-        _attempted(lambda: _explained(table, query))
+        query = table.query(columns)
+        _attempted(lambda: _tried(table, query))
 
         def read() -> Sequence[Tally | Counts]:
             with stack:
-                return _count(table, query, asked)
+                return _count(table, query, columns, asked)
 
     return Scan(
         engine="sqlalchemy",
@@ -128,11 +166,8 @@ def describe_table(data: Any, table: str | tuple[str, ...] | None) -> tuple[Colu
 def _connected(data: Any, stack: ExitStack) -> Any:
     """Return the driver's connection; that of an engine is given back at the end."""
     name, driver = data.dialect.name, data.dialect.driver
-    if name not in {_SQLITE, *_MARIADB, _POSTGRESQL} or data.dialect.is_async:
-        raise TypeError(
-            refusal("data", "be a database of SQLite, MariaDB or PostgreSQL", name)
-            + " Others can be read as frames, as can asynchronous ones."
-        )
+    if data.dialect.is_async:
+        raise TypeError(refusal("data", "be a synchronous engine or connection", driver))
     if name == _POSTGRESQL and driver != "psycopg":
         raise TypeError(refusal("data", "be an engine of postgresql+psycopg", f"{name}+{driver}"))
     is_engine = not hasattr(data, "exec_driver_sql")
@@ -158,120 +193,101 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
 
     *schema, name = parts
 
-    def look() -> list[tuple[str, Any]]:
+    def look() -> list[Column]:
         found = sqlalchemy.inspect(data)
         try:
             columns = found.get_columns(name, schema=schema[0] if schema else None)
         except sqlalchemy.exc.NoSuchTableError:
             return []
-        return [(column["name"], column["type"]) for column in columns]
+        return [_column(column["name"], column["type"], data.dialect.name) for column in columns]
 
     columns = _attempted(look)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
-    is_sqlite = data.dialect.name == _SQLITE
-    types = [type(kind).__visit_name__.upper() for _, kind in columns]
-    kinds = [
-        (SQLITE_TYPES.get(name, sql.ANY), SQLITE_CELL)
-        if is_sqlite
-        else MARIADB_TYPES.get(name, (None, ""))
-        for name in types
-    ]
-    quote = sql.quoted if is_sqlite else _backquoted
     return Table(
         connection=connection,
-        name=".".join(map(quote, parts)),
-        columns=tuple(
-            Column(name=column, kind=kind, type_name=type_name)
-            for (column, _), type_name, (kind, _) in zip(columns, types, kinds, strict=True)
-        ),
-        cells=tuple(cell for _, cell in kinds),
-        encoding=_encoding(connection) if is_sqlite else "utf-8",
-        quote=quote,
-        cursor=connection.cursor if is_sqlite else lambda: connection.cursor(*_streaming(data)),
+        dialect=data.dialect,
+        name=".".join(quoted(part, data.dialect) for part in parts),
+        columns=tuple(columns),
     )
 
 
-def _backquoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+def _column(name: str, dtype: Any, database: str) -> Column:
+    type_name = type(dtype).__visit_name__.upper()
+    kind = sqlite_files.kind_of(type_name) if database == _SQLITE else _kind(dtype, type_name)
+    if database in _MARIADB and type_name == "TIMESTAMP":
+        kind = sql.INSTANT
+    return Column(name=name, kind=kind, type_name=type_name)
 
 
-def _encoding(connection: Any) -> str:
-    with closing(connection.cursor()) as cursor:
-        return str(_attempted(lambda: cursor.execute("PRAGMA encoding").fetchone()[0])).lower()
+def _kind(dtype: Any, type_name: str) -> str | None:
+    """Return what a column holds by its type in SQLAlchemy, or None if no letters."""
+    from sqlalchemy import types as t  # noqa: PLC0415 - where there is an engine of it
+
+    if isinstance(dtype, t.DateTime):
+        return sql.INSTANT if dtype.timezone else sql.TIMESTAMP
+    if type_name == "SET":  # of several values, and text to SQLAlchemy
+        return None
+    kinds: dict[Any, str] = {
+        t.String: sql.TEXT,
+        t.Integer: sql.INTEGER,
+        t.Float: sql.FLOAT,
+        t.Numeric: sql.DECIMAL,
+        t.Boolean: sql.BOOLEAN,
+        t.Date: sql.DATE,
+    }
+    found = (kind for base, kind in kinds.items() if isinstance(dtype, base))
+    return next(found, sql.INTEGER if type_name == "YEAR" else None)
 
 
-def _streaming(data: Any) -> list[Any]:
+def quoted(name: str, dialect: Any) -> str:
+    """Return a name as an identifier of the database.
+
+    SQLAlchemy's own way doubles percent signs, which a driver without parameters keeps.
+    """
+    signs = dialect.identifier_preparer
+    escaped = name.replace(signs.escape_quote, signs.escape_to_quote)
+    return f"{signs.initial_quote}{escaped}{signs.final_quote}"
+
+
+def _streaming(dialect: Any) -> list[Any]:
     """Return the driver's kind of cursor that brings rows a part at a time, if it has one."""
     try:
-        return [import_module(f"{data.dialect.dbapi.__name__}.cursors").SSCursor]
+        return [import_module(f"{dialect.dbapi.__name__}.cursors").SSCursor]
     except (ImportError, AttributeError):
         return []
 
 
-def _columns(table: Table, names: Sequence[str]) -> tuple[Column, ...]:
-    columns = {column.name: column for column in table.columns}
-    for name in names:
-        if name not in columns:
-            raise ValueError(refusal("column", "be a column of the data", name))
-    return tuple(columns[name] for name in names)
-
-
-def _query(table: Table, asked: Asked) -> str:
-    """Return the one query: of groups, or of all rows where records are to be told apart."""
-    places = {column.name: place for place, column in enumerate(table.columns)}
-    # SQLite groups an integer with its real, though beyond 2^53 only one of them is a letter.
-    is_any = [name for name in asked.columns if table.cells[places[name]] == SQLITE_CELL]
-    apart = [f"typeof({table.quote(name)})" for name in is_any]
-    cells = [
-        table.cells[places[name]]
-        .replace("{most}", str(_longest(axis)))  # first: a column may be called so
-        .replace("{}", table.quote(name))
-        for name, axis in zip(asked.columns, asked.axes, strict=True)
-    ]
-    if asked.person is not None:
-        # Long identifiers are cut where they are looked at; a missing one is nobody's.
-        person = table.cells[places[asked.person]]
-        cells.append(PERSONS.get(person, person).replace("{}", table.quote(asked.person)))
-        return f"SELECT {', '.join(cells)} FROM {table.name}"  # noqa: S608
-    groups = ", ".join([*(str(place + 1) for place in range(len(cells))), *apart])
-    return f"SELECT {', '.join(cells)}, count(*) FROM {table.name} GROUP BY {groups}"  # noqa: S608
-
-
-def _longest(axis: Axis) -> int:
-    is_read = axis.is_read or isinstance(axis, Bins)
-    return _BYTES_OF_A_CHARACTER * (axis.room if is_read else axis.longest)
-
-
-def _explained(table: Table, query: str) -> Any:
-    """Have the database plan the query: rights are asked for, and nothing is read."""
-    with closing(table.cursor()) as cursor:
-        cursor.execute(f"EXPLAIN {query}")
+def _tried(table: Table, query: str) -> Any:
+    """Have the database check the query: rights are asked for, and no row is read."""
+    with table.cursor() as cursor:
+        cursor.execute(f"{query} WHERE 1 = 0")
         return cursor.fetchall()
 
 
-def _count(table: Table, query: str, asked: Asked) -> Sequence[Tally | Counts]:
-    with closing(table.cursor()) as cursor:
+def _count(
+    table: Table, query: str, columns: Sequence[Column], asked: Asked
+) -> Sequence[Tally | Counts]:
+    read = [_reader(column, table) for column in columns]
+    with table.cursor() as cursor:
         cursor.execute(query)
-        rows = _rows(cursor, table.encoding)
-        if asked.person is not None:
-            return count_people(rows, asked)
-        if asked.open_axis is not None:
-            texts = ((text, row[1]) for row in rows for text, _ in texts_of(row[:1]))
-            return named_counts(texts, asked.open_axis)
-        return Tally.several(rows, asked=asked)
+        rows = (
+            [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
+            for row in sqlite_files.fetched(cursor)
+        )
+        # Without names an alphabet has one column, whose cells are counted as they are.
+        is_bare = not asked.alphabets[0].columns and asked.person is None
+        return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
 
 
-def _rows(cursor: Any, encoding: str) -> Iterator[tuple[Any, ...]]:
-    while part := cursor.fetchmany(1 << 12):
-        for row in part:
-            yield tuple(
-                _text(cell, encoding) if isinstance(cell, bytes | bytearray) else cell
-                for cell in row
-            )
-
-
-def _text(cell: bytes | bytearray, encoding: str) -> str:
-    if encoding == "utf-8":
-        return repaired(bytes(cell))
-    return bytes(cell).decode(encoding, errors="replace").replace("\ufffd", "?")
+def _reader(column: Column, table: Table) -> Callable[[Any], Any] | None:
+    """Return what makes a cell of its column's kind where drivers differ."""
+    if table.is_sqlite:
+        return None
+    if column.type_name in {"CHAR", "NCHAR"}:  # some show their padding
+        return lambda cell: cell.rstrip(" ") if isinstance(cell, str) else cell
+    if column.kind == sql.BOOLEAN:
+        return lambda cell: bool(cell) if cell in (0, 1) else None
+    if column.kind == sql.DATE:
+        return lambda cell: cell.date() if isinstance(cell, datetime) else cell
+    return None
