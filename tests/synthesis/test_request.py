@@ -307,7 +307,7 @@ def test_gaussian_noise_is_taken_for_wide_tables_only():
         ({"neighbours": "replace"}, "records must be public under replace"),
         ({"records": 3}, "records must be public under replace, and None under add-remove"),
         ({"records_per_person": 0}, "records_per_person must be at least 1"),
-        ({"sizes": (99, 99), "network": PAIR}, "network must keep at most 4,000 cells together"),
+        ({"sizes": (199, 199), "network": PAIR}, "network must keep at most 20,000 cells together"),
     ],
 )
 def test_a_wrong_choice_is_refused_before_anything_is_counted(options, message):

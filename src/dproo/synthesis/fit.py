@@ -26,6 +26,9 @@ STEPS = 400
 TOLERANCE = 1e-5
 """The fit ends where a step gains less than this share of the loss."""
 
+BATCH = 1 << 20
+"""The most cells that are held at once when pairs are taken from a law."""
+
 
 def projected(values: Array, total: float) -> Array:
     """Return the nearest table without negative cells that adds up to ``total``.
@@ -64,13 +67,17 @@ class Law:
         """Return the law of every pair of columns, or of those that are wanted."""
         d = len(self.sizes)
         asked = {(a, b) for a in range(d) for b in range(a + 1, d)} if wanted is None else {*wanted}
-        marginals = _marginals(self.tree, self.conditionals)
         found: Tables = {}
-        for first in range(d):
+        letters = max(1, BATCH // self.tree.largest)
+        for first, size in enumerate(self.sizes):
             others = [pair[1] for pair in asked if pair[0] == first]
-            if others:
-                given = self._given(first, marginals)
-                found.update({(first, other): given[other] for other in others})
+            if not others:
+                continue
+            parts = [
+                self._given(first, at, min(at + letters, size)) for at in range(0, size, letters)
+            ]
+            for other in others:
+                found[first, other] = np.concatenate([part[other] for part in parts])
         return {pair: found[pair] for pair in sorted(found)}
 
     def joint(self, columns: Sequence[int]) -> Array:
@@ -109,16 +116,15 @@ class Law:
             drawn[column] = np.clip(found, 0, letters - 1)
         return [drawn[column] for column in range(len(self.sizes))]
 
-    def _given(self, clamped: int, marginals: dict[int, Array]) -> dict[int, Array]:
-        """Return the law of one column together with each other one."""
-        tree, size = self.tree, self.sizes[clamped]
-        changed: dict[int, Array] = {}
-        column, chances = clamped, np.moveaxis(self.conditionals[clamped], -1, 0)
-        # Upwards: the chance of the clamped letter, given the columns before it.
-        own = self.conditionals[clamped][None]
-        eye = np.eye(size).reshape((size,) + (1,) * len(tree.parents[clamped]) + (size,))
-        changed[clamped] = np.broadcast_to(eye, (size, *own.shape[1:]))
-        while tree.parents[column]:
+    def _given(self, clamped: int, first: int, last: int) -> dict[int, Array]:
+        """Return the law of some letters of one column together with each other column."""
+        tree, size = self.tree, last - first
+        own = self.conditionals[clamped]
+        letters = np.eye(self.sizes[clamped])[first:last]
+        letters = letters.reshape((size,) + (1,) * (own.ndim - 1) + (-1,))
+        changed = {clamped: np.broadcast_to(letters, (size, *own.shape))}
+        column, chances = clamped, np.moveaxis(own[..., first:last], -1, 0)
+        while tree.parents[column]:  # upwards: the chance of the letter, given what comes before
             above = tree.home(tree.parents[column])
             shape, _ = _place(tree, tree.parents[column], above)
             weighted = self.conditionals[above][None] * chances.reshape((size, *shape))
@@ -128,7 +134,7 @@ class Law:
             column = above
         prior = chances.reshape(size)
         laws: dict[int, Array] = {}
-        for x in tree.order:
+        for x in tree.order:  # downwards: the law of each clique, given the letter
             law = changed[x] if x in changed else self.conditionals[x][None]
             if tree.parents[x]:
                 above = tree.home(tree.parents[x])
