@@ -1,8 +1,8 @@
 """A private table on real data: how far the pairs of columns of one fit are from the data's.
 
-Measures our table, independent columns and, where ``dpmm`` is installed, MST, AIM and PrivBayes with
-a delta, on the same letters, and writes ``benchmarks/table.json`` and ``benchmarks/table.md``. Peers
-need an environment of their own, as in ``benchmarks/row_peers.py``. Usage:
+Measures our table, independent columns and, where ``dpmm`` is installed, MST, AIM and PrivBayes
+with a delta, on the same letters, and writes ``benchmarks/table.json`` and ``benchmarks/table.md``.
+Peers need an environment of their own, as in ``benchmarks/row_peers.py``. Usage:
 
     python benchmarks/table.py [--fits 20] [--tables fair,OFP] [--epsilons 1] [--methods table,MST]
 

@@ -70,7 +70,9 @@ def chance_of(ratio, doublings, is_digit):
 
 
 @pytest.mark.parametrize("is_digit", [True, False])
-@pytest.mark.parametrize("ratio", [Ratio(1, 1), Ratio(3, 2), Ratio(5, 3), Ratio(241, 8), Ratio(3, 20)])
+@pytest.mark.parametrize(
+    "ratio", [Ratio(1, 1), Ratio(3, 2), Ratio(5, 3), Ratio(241, 8), Ratio(3, 20)]
+)
 @pytest.mark.parametrize("doublings", [0, 1, 3])
 def test_a_comparison_has_exactly_its_chance_over_all_bytes(ratio, doublings, is_digit):
     """Two bytes decide all but one branch; the true chance lies between its two ends."""
@@ -102,14 +104,14 @@ def geometric_law(ratio, lives):
     A comparison answers each of its two ways with its chance; a draw that lives on more often
     than ``lives`` times is cut.
     """
-    chances, cut = defaultdict(Fraction), Fraction(0)
+    chances = defaultdict(Fraction)
     top = ratio._doublings
     for lived in range(lives):
         for digits in product((0, 1), repeat=top):
             answers = [1] * lived + [0] + list(digits)
             asked = []
 
-            def events(self, doublings, size, source, *, is_digit, answers=answers, asked=asked):
+            def events(self, doublings, *_, is_digit, answers=answers, asked=asked):
                 chance = chance_of(self, doublings, is_digit)
                 answer = answers[len(asked)]
                 asked.append(chance if answer else 1 - chance)
@@ -123,7 +125,9 @@ def geometric_law(ratio, lives):
     return chances, 1 - sum(chances.values())
 
 
-@pytest.mark.parametrize("ratio", [Ratio(1, 2), Ratio(1, 1), Ratio(3, 2), Ratio(7, 3), Ratio(15, 4)])
+@pytest.mark.parametrize(
+    "ratio", [Ratio(1, 2), Ratio(1, 1), Ratio(3, 2), Ratio(7, 3), Ratio(15, 4)]
+)
 def test_a_geometric_draw_has_exactly_its_law(ratio):
     q, lives = ratio.value, 3
     found, rest = geometric_law(ratio, lives)
@@ -140,7 +144,7 @@ def test_digits_beyond_a_byte_are_put_together():
     assert top > 2 * BYTE
     for ones in ([0], [top - 1], [7, 8], [1, 9, 17], range(top)):
 
-        def events(_, doublings, size, source, *, is_digit, ones=ones):
+        def events(_, doublings, size, *__, is_digit, ones=ones):
             return bytes([1 if is_digit and doublings in ones else 0, 0][:size])
 
         with pytest.MonkeyPatch.context() as patch:

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -11,7 +11,8 @@ import pytest
 from dproo.core.exact import is_at_most_exp
 from dproo.core.randomness import RandomSource
 from dproo.mechanisms.noise import Ratio, concentrated
-from dproo.synthesis import families, request as requests
+from dproo.synthesis import families
+from dproo.synthesis import request as requests
 from dproo.synthesis.families import Elimination, Noise, cells, disturbance, pairs, shares
 from dproo.synthesis.request import UNIT, Released, TableRequest, certify, transcript
 
@@ -58,7 +59,7 @@ def neighbours(relation, n, g):
                         yield rest + added, rest
 
 
-@lru_cache(maxsize=None)
+@cache
 def chance(ratio, z):
     """Return the law of the noise, as its page states it."""
     q = ratio.value
@@ -85,9 +86,7 @@ def whole_tables(steps, before, after, span):
     cells_of = [
         (step.ratio, a, b)
         for step in steps
-        for a, b in zip(
-            counts_of(before, step.family), counts_of(after, step.family), strict=True
-        )
+        for a, b in zip(counts_of(before, step.family), counts_of(after, step.family), strict=True)
     ]
     for table in product(span, repeat=len(cells_of)):
         one = other = Fraction(1)
@@ -355,7 +354,10 @@ def test_shares_add_up_exactly_whatever_the_sizes():
 def test_shares_are_those_of_least_noise():
     """Moving a little of epsilon from one family to another makes the total noise larger."""
     q = {(0,): 9.0, (1,): 100.0, (2,): 4.0}
-    for noise, spread in ((Noise(1), lambda c: 1 / c), (Noise(1, True), lambda c: (2 * c) ** -0.5)):
+    for noise, spread in (
+        (Noise(1), lambda c: 1 / c),
+        (Noise(1, is_gaussian=True), lambda c: (2 * c) ** -0.5),
+    ):
         found = shares(Fraction(1), q, power=noise.power)
         total = sum(q[f] * spread(float(cost)) for f, cost in found.items())
         for one, other in product(q, repeat=2):

@@ -4,16 +4,16 @@ r"""Exact noise for tables of counts, and exact private choices.
 ``q = a / 2^b`` is rational and at least ``e^-loss``: one step of a count changes every probability
 by at most ``1/q``, an exact number. ``Z`` is the difference of two geometric variables. The binary
 digits of a geometric variable are independent, and digit ``i`` is 1 with odds ``q^(2^i) : 1``; so
-one variable takes about ``log2(1/loss)`` comparisons of a uniform number with a known one. A uniform
-number is drawn byte by byte, and only as many bytes as the comparison needs: it is exact although
-no long integer is ever made.
+one variable takes about ``log2(1/loss)`` comparisons of a uniform number with a known one. The
+uniform number is drawn byte by byte, and only as many bytes as the comparison needs: it is exact
+although no long integer is ever made.
 
-**Choices.** Scores are integers. Permute-and-flip takes the candidates in a random order and accepts
-one that is ``gap`` below the best with probability ``q^gap``; the exponential mechanism, which zCDP
-accounts for more tightly, takes them with repetition.
+**Choices.** Scores are integers. Permute-and-flip takes the candidates in a random order and
+accepts one that is ``gap`` below the best with probability ``q^gap``; the exponential mechanism,
+which zCDP accounts for more tightly, takes them with repetition.
 
-**Gaussian noise**, where a delta is allowed: ``Pr[Z = z]`` proportional to ``exp(-z^2/(2 v))``, exact,
-accounted for as ``1/(2 v)``-zCDP for each unit of squared change.
+**Gaussian noise**, where a delta is allowed: ``Pr[Z = z]`` is proportional to ``exp(-z^2/(2 v))``,
+exactly, and accounted for as ``1/(2 v)``-zCDP for each unit of squared change.
 
 Proof: docs/proofs/table.md
 Reference: McKenna and Sheldon (2020), permute-and-flip; Canonne, Kamath and Steinke (2020), the
@@ -164,7 +164,9 @@ class Ratio:
                 ones = self._events(start + digit, size, source, is_digit=True)
                 digits |= int.from_bytes(ones, "big") << digit
             bytes_of_each = digits.to_bytes(size, "big")
-            values = [value << length | low for value, low in zip(values, bytes_of_each, strict=True)]
+            values = [
+                value << length | low for value, low in zip(values, bytes_of_each, strict=True)
+            ]
         return values
 
     def noise(self, size: int, source: RandomSource) -> list[int]:
@@ -263,7 +265,11 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> Fraction:
         gain = own + order * log_lower(order / less)
         return (epsilon - (needed - gain) / less) / order
 
-    orders = [1 + Fraction(16 + step, 16) * Fraction(2) ** level for level in range(-6, 30) for step in range(16)]
+    orders = [
+        1 + Fraction(16 + step, 16) * Fraction(2) ** level
+        for level in range(-6, 30)
+        for step in range(16)
+    ]
     best = max(rate(order) for order in orders)
     if not best > 0:
         raise ValueError(refusal("delta", "be larger at so small an epsilon", delta))

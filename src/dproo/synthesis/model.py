@@ -80,10 +80,11 @@ class Column:
         found: list[Any] = []
         for place, share in zip(places.tolist(), uniform.tolist(), strict=True):
             edges = self.bins[place]
-            found.append(self.letters[place] if edges is None else self._number(*edges, share))
+            found.append(self.letters[place] if edges is None else self._number(edges, share))
         return found
 
-    def _number(self, low: float, high: float, share: float) -> float:
+    def _number(self, edges: tuple[float, float], share: float) -> float:
+        low, high = edges
         if not self.is_integer:
             return min(low + share * (high - low), math.nextafter(high, low))
         first, past = math.ceil(low), max(math.ceil(high), math.ceil(low) + 1)
@@ -435,7 +436,9 @@ class Model:
         try:
             return cls._read(content)
         except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
-            raise ValueError(refusal("model", "hold tables that fit each other", str(path))) from None
+            raise ValueError(
+                refusal("model", "hold tables that fit each other", str(path))
+            ) from None
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Self:

@@ -1,4 +1,4 @@
-r"""The mechanism of a private table, as a value: what is counted, with what noise, for which epsilon.
+r"""The mechanism of a private table, as a value: what is counted, with what noise, at which cost.
 
 A :class:`TableRequest` holds public choices only. :meth:`TableRequest.run` takes a provider of true
 counts, releases noisy ones step by step, and returns them with a transcript of what each step cost.
@@ -78,19 +78,19 @@ class Step:
 
     Attributes:
         family: what was measured; of a choice, the pair that was chosen, or None where none was.
-        is_choice: whether it was a choice.
         cost: its share of epsilon, or of rho where the noise is Gaussian.
         ratio: of its geometric noise, or of its choice.
         changes: by how many steps of the ratio what is protected can change it.
         variance: of its Gaussian noise, or None.
+        is_choice: whether it was a choice.
     """
 
     family: Family | None
-    is_choice: bool
     cost: Fraction
     ratio: Ratio | None
     changes: int
     variance: Fraction | None = None
+    is_choice: bool = False
 
     @property
     def largest_ratio(self) -> Fraction:
@@ -267,7 +267,7 @@ class TableRequest:
     @cached_property
     def declared(self) -> tuple[Family, ...]:
         """The families of a declared or an independent network; one in another is left out."""
-        families = {(column,) for column in self.active}
+        families: set[Family] = {(column,) for column in self.active}
         if not isinstance(self.network, str):
             active = {*self.active}
             own = [{*parents, column} & active for column, parents in enumerate(self.network)]
@@ -290,7 +290,7 @@ class TableRequest:
             return self.noise == GAUSSIAN
         d = len(self.active)
         sizes = [self.sizes[column] for column in self.active]
-        families = [(column,) for column in range(d)]
+        families: list[Family] = [(column,) for column in range(d)]
         if self.network == AUTO:  # about as many sets as are measured
             two = pairs(sizes)
             step = max(1, len(two) // max(1, 2 * d))
@@ -329,15 +329,15 @@ class TableRequest:
         """Return the step that measures a family for this cost."""
         if self.is_gaussian:
             variance = rounded_up(Fraction(self.changed_squared) / (2 * cost), bits=32)
-            return Step(family, False, cost, None, self.changed_squared, variance)
+            return Step(family, cost, None, self.changed_squared, variance=variance)
         ratio = Ratio.of(cost * RESERVE / self.changed)
-        return Step(family, False, cost, ratio, self.changed)
+        return Step(family, cost, ratio, self.changed)
 
     def chosen(self, family: Family | None, cost: Fraction) -> Step:
         """Return the step that chooses a pair for this cost."""
         changes = 2 * UNIT * self.changed
         loss = root_below(8 * cost) if self.is_gaussian else cost
-        return Step(family, True, cost, Ratio.of(loss * RESERVE / changes), changes)
+        return Step(family, cost, Ratio.of(loss * RESERVE / changes), changes, is_choice=True)
 
     @property
     def schedule(self) -> tuple[Step, ...] | None:
@@ -484,9 +484,7 @@ class _Run:
                 self.measure(step)
             records = self.total()
             law = self.fit(records)
-        result = Released(
-            self.request, tuple(self.measurements), tuple(self.steps), law, records
-        )
+        result = Released(self.request, tuple(self.measurements), tuple(self.steps), law, records)
         if not certify(result).holds or result.cost > self.request.budget:
             raise AssertionError("The steps of a table must not cost more than epsilon.")
         return result
@@ -540,7 +538,7 @@ class _Run:
         off = {
             c: _DEPENDENCE * request.sizes[c] / math.sqrt(self.weights[c,]) for c in request.active
         }
-        base = {
+        base: dict[Family, int] = {
             (a, b): self.score((a, b), np.outer(alone[a], alone[b]) / records)
             - round(2 * UNIT * math.hypot(off[a], off[b]))
             for a, b in two
@@ -573,9 +571,7 @@ class _Run:
             part = {column: new if at == old else at for column, at in part.items()}
         return found, bare, summed
 
-    def worst_fitted(
-        self, law: Law, further: int, each: Fraction, records: float
-    ) -> list[Family]:
+    def worst_fitted(self, law: Law, further: int, each: Fraction, records: float) -> list[Family]:
         """Choose unmeasured pairs that the fit tells least of and that keep the cliques small."""
         waiting = [f for f in pairs(self.request.sizes) if f not in self.tables]
         expected = law.pairs(waiting)
