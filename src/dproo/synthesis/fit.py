@@ -2,7 +2,8 @@ r"""The fit: of all laws of a row, the one nearest to the noisy counts. Post-pro
 
 It minimises ``sum over f of W_f |n M_f - Y_f|^2`` over all laws, by mirror descent on
 log-potentials; ``M_f`` is the law of the columns of family ``f``, ``Y_f`` its noisy counts, and
-``W_f`` one over the variance of their noise. The marginals come from belief propagation along an elimination
+``W_f`` one over the variance of their noise. The marginals come from belief propagation along an
+elimination
 order whose cliques are small. Nothing here sees the data, nothing here draws, and the same counts
 give the same law on the same machine.
 
