@@ -143,13 +143,18 @@ def test_digits_beyond_a_byte_are_put_together():
     top = ratio._doublings
     assert top > 2 * BYTE
     for ones in ([0], [top - 1], [7, 8], [1, 9, 17], range(top)):
+        lived = iter([1, 1, 0])
 
-        def events(_, doublings, size, *__, is_digit, ones=ones):
-            return bytes([1 if is_digit and doublings in ones else 0, 0][:size])
+        def events(_, doublings, size, *__, is_digit, ones=ones, lived=lived):
+            event = doublings in ones if is_digit else next(lived)
+            return bytes([event, 0][:size])
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Ratio, "_events", events)
-            assert ratio.geometric(2, RandomSource()) == [sum(1 << one for one in ones), 0]
+            assert ratio.geometric(2, RandomSource()) == [
+                (2 << top) + sum(1 << one for one in ones),
+                0,
+            ]
 
 
 def test_noise_is_the_difference_of_two_geometric_draws():

@@ -14,6 +14,7 @@ from dproo.mechanisms.noise import Ratio, concentrated
 from dproo.synthesis import families
 from dproo.synthesis import request as requests
 from dproo.synthesis.families import Elimination, Noise, cells, disturbance, pairs, shares
+from dproo.synthesis.fit import Law
 from dproo.synthesis.request import UNIT, Released, TableRequest, certify, transcript
 
 RELATIONS = "add-remove", "replace"
@@ -128,19 +129,20 @@ def test_every_single_noisy_table_changes_by_no_more(relation):
     assert reached == certify(request).ratio
 
 
-def test_a_table_of_columns_and_pair_pays_for_every_family():
+@pytest.mark.parametrize("g", [1, 2])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_table_of_columns_and_pair_pays_for_every_family(relation, g):
     """Columns and their pair, measured beside each other: what auto does on two columns."""
-    request = made(n=2)
-    steps = [
-        request.measured(family, cost)
-        for family, cost in shares(Fraction(1), {(0,): 2.0, (1,): 2.0, (0, 1): 4.0}).items()
-    ]
-    worst = max(worst_of_all_tables(steps, *pair) for pair in neighbours("add-remove", 2, 1))
-    law = np.zeros(0)
-    assert worst == certify(Released(request, (), tuple(steps), law, 2.0)).ratio
-    assert is_at_most_exp(worst, Fraction(1))
-    without = certify(Released(request, (), tuple(steps[1:]), law, 2.0)).ratio
-    assert without < worst
+    for n in range(g, 4):
+        request = made(relation, n=n, records_per_person=g)
+        sizes = {(0,): 2.0, (1,): 2.0, (0, 1): 4.0}
+        steps = [request.measured(f, cost) for f, cost in shares(Fraction(1), sizes).items()]
+        worst = max(worst_of_all_tables(steps, *pair) for pair in neighbours(relation, n, g))
+        law = Law(SIZES, {})
+        assert worst == certify(Released(request, (), tuple(steps), law, 2.0)).ratio
+        assert is_at_most_exp(worst, Fraction(1))
+        assert not is_at_most_exp(worst, Fraction(999, 1000))
+        assert certify(Released(request, (), tuple(steps[1:]), law, 2.0)).ratio < worst
 
 
 # What auto does
