@@ -100,7 +100,10 @@ def of_pydataset(name: str, *, drop: Sequence[str] = ()) -> Letters:
 def _coded(column: pd.Series[Any]) -> np.ndarray[Any, Any]:
     if column.nunique() <= LISTED or not pd.api.types.is_numeric_dtype(column):
         return pd.factorize(column, sort=True, use_na_sentinel=False)[0]
-    return np.asarray(pd.cut(column, BINS, labels=False).fillna(BINS).astype(int))
+    cells = np.array(column, dtype=float)
+    low, high = np.nanmin(cells), np.nanmax(cells)
+    places = np.nan_to_num((cells - low) / (high - low) * BINS, nan=BINS + 0.5)
+    return np.where(np.isnan(cells), BINS, np.minimum(places, BINS - 1)).astype(int)
 
 
 TABLES: dict[str, Callable[[], Letters]] = {
@@ -161,7 +164,7 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=20)
     parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--epsilons", default=",".join(EPSILONS))
-    parser.add_argument("--methods", default="table;independent;MST")
+    parser.add_argument("--methods", default="table;independent;table, delta;MST")
     parser.add_argument("--dry", action="store_true", help="print, and write no file")
     given = parser.parse_args()
     rows = []

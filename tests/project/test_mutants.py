@@ -243,7 +243,7 @@ TABLE = "synthesis/test_request.py::test_the_law_of_all_noisy_tables_changes_by_
 TABLE_FAMILIES = "synthesis/test_request.py::test_a_table_of_columns_and_pair_pays_for_every_family"
 TABLE_SCORE = "synthesis/test_request.py::test_a_score_changes_by_no_more_than_a_choice_pays_for"
 TABLE_CHOICE = "synthesis/test_request.py::test_a_choice_costs_what_its_ratio_says"
-TABLE_PATH = "synthesis/test_request.py::test_every_path_costs_epsilon_exactly_and_its_ratios_less"
+TABLE_DRAWN = "synthesis/test_request.py::test_everything_that_is_drawn_stands_in_the_transcript"
 TABLE_LEFT = "synthesis/test_request.py::test_a_run_never_spends_more_than_is_left"
 TABLE_SHARES = "synthesis/test_request.py::test_shares_add_up_exactly_whatever_the_sizes"
 TABLE_SQUARES = "synthesis/test_request.py::test_the_squares_of_changes_add_up_to_no_more_than_gaussian_noise_pays_for"
@@ -315,7 +315,7 @@ MUTANTS = {
         "synthesis/request.py", "sum(abs(UNIT * n - c)", "sum(abs(2 * UNIT * n - c)", TABLE_SCORE,
     ),
     "table: the choices are not paid for": (
-        "synthesis/request.py", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_PATH,
+        "synthesis/request.py", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
     ),
     "table: a measure may cost more than is left": (
         "synthesis/request.py", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,

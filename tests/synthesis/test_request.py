@@ -184,6 +184,26 @@ def test_auto_measures_pairs_where_it_can_pay_for_them():
     assert sum(Fraction(line["cost"]) for line in transcript(table)) == 40
 
 
+@pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
+def test_everything_that_is_drawn_stands_in_the_transcript(options, monkeypatch):
+    """Every choice and every measure, in order, with the ratio or the variance it was drawn by."""
+    drawn = []
+    for name in ("permute_and_flip", "exponential"):
+        true = getattr(requests, name)
+
+        def choice(scores, ratio, source, true=true):
+            drawn.append(ratio)
+            return true(scores, ratio, source)
+
+        monkeypatch.setattr(requests, name, choice)
+    noise, bell = Ratio.noise, requests.gaussian
+    monkeypatch.setattr(Ratio, "noise", lambda own, *to: (drawn.append(own), noise(own, *to))[1])
+    monkeypatch.setattr(requests, "gaussian", lambda v, *to: (drawn.append(v), bell(v, *to))[1])
+    table = released(n=4000, epsilon="40", **options)
+    assert any(step.is_choice for step in table.steps)
+    assert drawn == [step.ratio or step.variance for step in table.steps]
+
+
 def test_auto_measures_columns_only_where_it_cannot():
     table = released(n=20, epsilon="0.1")
     assert not any(step.is_choice for step in table.steps)
