@@ -70,14 +70,18 @@ by rewrite own gap_down.
 Qed.
 
 Theorem noise_add_remove : private (@add_remove k) q^-1 noisy.
-Proof. by move=> c c' [] [a ->] y; have [up down] := noisy_added _ a y. Qed.
+Proof.
+move=> c c' [] [a ->] y; first exact: (proj1 (noisy_added c a y)).
+exact: (proj2 (noisy_added c' a y)).
+Qed.
 
 (* Two cells change: the square. *)
 Theorem noise_replace : private (@replaced k) (q^-1 ^+ 2) noisy.
 Proof.
 move=> c c' [rest [a [b [-> ->]]]] y; rewrite expr2 -mulrA.
 apply: le_trans (proj1 (noisy_added rest a y)) _.
-by rewrite ler_wpmul2l ?invr_ge0 ?ltW // (proj2 (noisy_added rest b y)).
+apply: ler_wpmul2l; first by rewrite invr_ge0 ltW.
+exact: (proj2 (noisy_added rest b y)).
 Qed.
 
 End Noise.
