@@ -103,7 +103,8 @@ Theorem adaptive_composition : private near E (path_probability draw [::]).
 Proof.
 have path_ge0 before d outcomes : 0 <= path_probability draw before d outcomes.
   by elim: outcomes before => [|t later IH] before //=; rewrite mulr_ge0.
-move=> d d' dd' outcomes; apply: (@le_trans _ _ (spent [::] outcomes * path_probability draw [::] d outcomes)).
+move=> d d' dd' outcomes.
+apply: (@le_trans _ _ (spent [::] outcomes * path_probability draw [::] d outcomes)).
   elim: outcomes [::] => [|t later IH] before /=; first by rewrite mul1r.
   by rewrite mulrACA; apply: ler_pmul => //; apply: steps_private.
 by rewrite ler_wpmul2r.
