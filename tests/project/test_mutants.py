@@ -232,7 +232,102 @@ FAILED_CONDITION = "project/test_proofs.py::test_a_sampler_that_fails_a_conditio
 ASSUMED = "project/test_proofs.py::test_a_sampler_checks_exactly_what_its_theorem_assumes"
 SEARCHED = "project/test_proofs.py::test_the_search_finds_nothing_exactly_where_no_neighbours_leak"
 
+TABLE = "synthesis/test_request.py::test_the_law_of_all_noisy_tables_changes_by_exactly_what_is_certified"
+TABLE_FAMILIES = "synthesis/test_request.py::test_a_table_of_columns_and_pair_pays_for_every_family"
+TABLE_SCORE = "synthesis/test_request.py::test_a_score_changes_by_no_more_than_a_choice_pays_for"
+TABLE_CHOICE = "synthesis/test_request.py::test_a_choice_costs_what_its_ratio_says"
+TABLE_DRAWN = "synthesis/test_request.py::test_everything_that_is_drawn_stands_in_the_transcript"
+TABLE_LEFT = "synthesis/test_request.py::test_a_run_never_spends_more_than_is_left"
+TABLE_SHARES = "synthesis/test_request.py::test_shares_add_up_exactly_whatever_the_sizes"
+TABLE_SQUARES = "synthesis/test_request.py::test_the_squares_of_changes_add_up_to_no_more_than_gaussian_noise_pays_for"
+TABLE_RHO = "synthesis/test_request.py::test_gaussian_noise_spends_the_rho_of_epsilon_and_delta"
+NOISE_RATIO = "mechanisms/test_noise.py::test_a_ratio_is_never_below_what_epsilon_allows_and_close_to_it"
+NOISE_COMPARED = "mechanisms/test_noise.py::test_a_comparison_has_exactly_its_chance_over_all_bytes"
+NOISE_GEOMETRIC = "mechanisms/test_noise.py::test_a_geometric_draw_has_exactly_its_law"
+NOISE_DIGITS = "mechanisms/test_noise.py::test_digits_beyond_a_byte_are_put_together"
+NOISE_TWO_SIDED = "mechanisms/test_noise.py::test_noise_is_the_difference_of_two_geometric_draws"
+NOISE_FLIP = "mechanisms/test_noise.py::test_permute_and_flip_has_exactly_its_law"
+NOISE_GAUSSIAN = "mechanisms/test_noise.py::test_gaussian_noise_has_its_law"
+NOISE_DELTA = "mechanisms/test_noise.py::test_the_rho_of_a_delta_is_never_above_what_it_allows"
+MODEL_HASH = "synthesis/test_model.py::test_a_changed_file_is_refused"
+MODEL_INTERVAL = "synthesis/test_model.py::test_half_of_an_interval_is_what_noise_exceeds_one_time_in_twenty"
+
 MUTANTS = {
+    "table: a ratio is rounded down": (
+        "mechanisms/noise.py", "return cls(ceil_div(lower.denominator << bits, lower.numerator), bits)", "return cls((lower.denominator << bits) // lower.numerator, bits)", NOISE_RATIO,
+    ),
+    "table: a tie of the first byte is a success": (
+        "mechanisms/noise.py", "bytes(_TIE if byte == first else byte < first", "bytes(1 if byte == first else byte < first", NOISE_COMPARED,
+    ),
+    "table: a digit has the chance of a power": (
+        "mechanisms/noise.py", "(part if is_digit else 0)", "0", NOISE_COMPARED,
+    ),
+    "table: the second byte is compared with the first": (
+        "mechanisms/noise.py", "for places in count(2 * BYTE, BYTE):", "for places in count(BYTE, BYTE):", NOISE_COMPARED,
+    ),
+    "table: a draw that lives on is not counted": (
+        "mechanisms/noise.py", "                values[place] += 1\n", "                values[place] += place\n", NOISE_GEOMETRIC,
+    ),
+    "table: digits of a draw overlap": (
+        "mechanisms/noise.py", "value << length | low", "value << BYTE | low", NOISE_DIGITS,
+    ),
+    "table: noise has one sign": (
+        "mechanisms/noise.py", "drawn[place] - drawn[size + place]", "drawn[place] + drawn[size + place]", NOISE_TWO_SIDED,
+    ),
+    "table: a flip is one step too easy": (
+        "mechanisms/noise.py", "        if reaches[place] >= best - scores[place]:", "        if reaches[place] + 1 >= best - scores[place]:", NOISE_FLIP,
+    ),
+    "table: flips in a fixed order": (
+        "mechanisms/noise.py", "place = waiting.pop(source.below(len(waiting)))", "place = waiting.pop(0)", NOISE_FLIP,
+    ),
+    "table: Gaussian noise forgets its variance": (
+        "mechanisms/noise.py", "gap = size - variance / scale", "gap = Fraction(size)", NOISE_GAUSSIAN,
+    ),
+    "table: rho is larger than delta allows": (
+        "mechanisms/noise.py", "gain = own + order * log_lower(order / less)", "gain = own + order * order * log_lower(order / less)", NOISE_DELTA,
+    ),
+    "table: a replaced record changes one cell": (
+        "synthesis/request.py", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person", TABLE,
+    ),
+    "table: a person has one record": (
+        "synthesis/request.py", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return 2 if self.neighbours == REPLACE else 1", TABLE,
+    ),
+    "table: the certificate leaves a family out": (
+        "synthesis/request.py", "(s.largest_ratio for s in steps)", "(s.largest_ratio for s in steps[1:])", TABLE_FAMILIES,
+    ),
+    "table: a family costs half of its share": (
+        "synthesis/request.py", "ratio = Ratio.of(cost * RESERVE / self.changed)", "ratio = Ratio.of(2 * cost * RESERVE / self.changed)", TABLE,
+    ),
+    "table: a choice pays for one change of its scores": (
+        "synthesis/request.py", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
+    ),
+    "table: a choice costs half of its share": (
+        "synthesis/request.py", "loss = root_below(8 * cost) if self.is_gaussian else cost", "loss = root_below(8 * cost) if self.is_gaussian else 2 * cost", TABLE_CHOICE,
+    ),
+    "table: a score counts records twice": (
+        "synthesis/request.py", "sum(abs(UNIT * n - c)", "sum(abs(2 * UNIT * n - c)", TABLE_SCORE,
+    ),
+    "table: the choices are not paid for": (
+        "synthesis/request.py", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
+    ),
+    "table: a measure may cost more than is left": (
+        "synthesis/request.py", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
+    ),
+    "table: shares are rounded up": (
+        "synthesis/families.py", "whole = sum(weights.values())", "whole = sum(weights.values()) - 1", TABLE_SHARES,
+    ),
+    "table: Gaussian noise pays for one cell of a replaced record": (
+        "synthesis/request.py", "return self.records_per_person**2 * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person**2", TABLE_SQUARES,
+    ),
+    "table: Gaussian noise is a factor of two too small": (
+        "synthesis/request.py", "Fraction(self.changed_squared) / (2 * cost)", "Fraction(self.changed_squared) / (4 * cost)", TABLE_RHO,
+    ),
+    "table: a changed model is taken": (
+        "synthesis/model.py", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
+    ),
+    "table: an interval forgets that cells were added up": (
+        "synthesis/model.py", "** summed\n", "\n", MODEL_INTERVAL,
+    ),
     "a condition that fails is ignored": (
         "mechanisms/base.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
     ),

@@ -1,0 +1,1 @@
+"""A private table: counts released once with exact noise, and rows drawn from them for nothing."""

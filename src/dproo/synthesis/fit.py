@@ -1,0 +1,254 @@
+r"""The fit: of all laws of a row, the one nearest to the noisy counts. Post-processing, in floats.
+
+It minimises ``sum over f of W_f |n M_f - Y_f|^2`` over all laws, by mirror descent on
+log-potentials; ``M_f`` is the law of the columns of family ``f``, ``Y_f`` its noisy counts, and
+``W_f`` one over the variance of their noise. The marginals come from belief propagation along an
+elimination
+order whose cliques are small. Nothing here sees the data, nothing here draws, and the same counts
+give the same law on the same machine.
+
+Proof: docs/proofs/table.md, "Post-processing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dproo.synthesis.families import Elimination, Family
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Tables = dict[Family, Array]
+
+STEPS = 400
+TOLERANCE = 1e-5
+"""The fit ends where a step gains less than this share of the loss."""
+
+BATCH = 1 << 20
+"""The most cells that are held at once when pairs are taken from a law."""
+
+
+def projected(values: Array, total: float) -> Array:
+    """Return the nearest table without negative cells that adds up to ``total``.
+
+    >>> projected(np.array([3.0, 2.0, -1.0]), 4.0).tolist()
+    [2.5, 1.5, 0.0]
+    """
+    flat = values.ravel()
+    falling = np.sort(flat)[::-1]
+    excess = np.cumsum(falling) - total
+    last = np.nonzero(falling - excess / np.arange(1, flat.size + 1) > 0)[0][-1]
+    return np.asarray(np.maximum(values - excess[last] / (last + 1), 0.0))
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law of whole rows: log-potentials of families, and how rows are drawn from them.
+
+    Attributes:
+        sizes: how many letters each column has.
+        potentials: the log-potential of each family, its axes in ascending order of columns.
+    """
+
+    sizes: tuple[int, ...]
+    potentials: Tables
+
+    def __post_init__(self) -> None:
+        tree = Elimination(self.sizes, self.potentials)
+        object.__setattr__(self, "tree", tree)
+        object.__setattr__(self, "conditionals", _conditionals(tree, self.potentials))
+
+    tree: Elimination = None  # type: ignore[assignment]
+    conditionals: dict[int, Array] = None  # type: ignore[assignment]
+
+    def pairs(self, wanted: Iterable[Family] | None = None) -> Tables:
+        """Return the law of every pair of columns, or of those that are wanted."""
+        d = len(self.sizes)
+        asked = {(a, b) for a in range(d) for b in range(a + 1, d)} if wanted is None else {*wanted}
+        found: Tables = {}
+        letters = max(1, BATCH // self.tree.largest)
+        for first, size in enumerate(self.sizes):
+            others = [pair[1] for pair in asked if pair[0] == first]
+            if not others:
+                continue
+            parts = [
+                self._given(first, at, min(at + letters, size)) for at in range(0, size, letters)
+            ]
+            for other in others:
+                found[first, other] = np.concatenate([part[other] for part in parts])
+        return {pair: found[pair] for pair in sorted(found)}
+
+    def joint(self, columns: Sequence[int]) -> Array:
+        """Return the law of some columns together, its axes in their order.
+
+        A table is made of one family more, whose potential is zero; the caller keeps it small.
+        """
+        family = tuple(sorted(columns))
+        larger = dict(self.potentials)
+        if family not in larger and family:
+            larger[family] = np.zeros([self.sizes[column] for column in family])
+        tree = Elimination(self.sizes, larger)
+        marginals = _marginals(tree, _conditionals(tree, larger))
+        if not family:
+            return np.ones(())
+        table = _taken(tree, marginals, family)
+        return np.asarray(np.transpose(table, [family.index(column) for column in columns]))
+
+    def rows(self, size: int, chance: np.random.Generator) -> list[np.ndarray[Any, Any]]:
+        """Return the places of the letters of independent rows, column by column."""
+        drawn: dict[int, np.ndarray[Any, Any]] = {}
+        for column in self.tree.order:
+            table, letters = self.conditionals[column], self.sizes[column]
+            below = np.minimum(np.cumsum(table, -1).reshape(-1, letters), 1.0)
+            below[:, -1] = 1.0
+            parents = self.tree.parents[column]
+            uniform = chance.random(size)
+            if parents:
+                shape = [self.sizes[parent] for parent in parents]
+                at = np.ravel_multi_index([drawn[parent] for parent in parents], shape)
+            else:
+                at = np.zeros(size, dtype=np.int64)
+            # One search in the laws of all parents at once: the law of cell i lies in [i, i + 1].
+            steps = (below + np.arange(len(below))[:, None]).ravel()
+            found = np.searchsorted(steps, at + uniform, side="right") - at * letters
+            drawn[column] = np.clip(found, 0, letters - 1)
+        return [drawn[column] for column in range(len(self.sizes))]
+
+    def _given(self, clamped: int, first: int, last: int) -> dict[int, Array]:
+        """Return the law of some letters of one column together with each other column."""
+        tree, size = self.tree, last - first
+        own = self.conditionals[clamped]
+        letters = np.eye(self.sizes[clamped])[first:last]
+        letters = letters.reshape((size,) + (1,) * (own.ndim - 1) + (-1,))
+        changed = {clamped: np.broadcast_to(letters, (size, *own.shape))}
+        column, chances = clamped, np.moveaxis(own[..., first:last], -1, 0)
+        while tree.parents[column]:  # upwards: the chance of the letter, given what comes before
+            above = tree.home(tree.parents[column])
+            shape, _ = _place(tree, tree.parents[column], above)
+            weighted = self.conditionals[above][None] * chances.reshape((size, *shape))
+            chances = weighted.sum(-1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                changed[above] = np.nan_to_num(weighted / chances[..., None])
+            column = above
+        prior = chances.reshape(size)
+        laws: dict[int, Array] = {}
+        for x in tree.order:  # downwards: the law of each clique, given the letter
+            law = changed[x] if x in changed else self.conditionals[x][None]
+            if tree.parents[x]:
+                above = tree.home(tree.parents[x])
+                _, rest = _place(tree, tree.parents[x], above)
+                laws[x] = law * laws[above].sum(tuple(axis + 1 for axis in rest))[..., None]
+            else:
+                laws[x] = np.broadcast_to(law, (size, *law.shape[1:]))
+        return {
+            x: prior[:, None] * law.sum(tuple(range(1, law.ndim - 1))) for x, law in laws.items()
+        }
+
+
+def fitted(
+    sizes: Sequence[int],
+    counts: Mapping[Family, Array],
+    weights: Mapping[Family, float],
+    records: float,
+    *,
+    start: Law | None = None,
+) -> Law:
+    """Return the law that is nearest to noisy counts.
+
+    Args:
+        sizes: how many letters each column has.
+        counts: the noisy counts of families.
+        weights: one over the variance of the noise of each family.
+        records: how many records there are, about.
+        start: a law to start from, of some of these families.
+    """
+    tree = Elimination(sizes, counts)
+    scale = 1 / max(weights.values(), default=1.0)
+    weight = {family: weights[family] * scale for family in counts}
+    shares = {family: table / records for family, table in counts.items()}
+    theta = {family: _first_potential(table, records) for family, table in counts.items()}
+    if start is not None:
+        theta |= {f: table for f, table in start.potentials.items() if f in theta}
+
+    def marginals(potentials: Tables) -> Tables:
+        found = _marginals(tree, _conditionals(tree, potentials))
+        return {family: _taken(tree, found, family) for family in potentials}
+
+    def loss(laws: Tables) -> float:
+        return float(sum(weight[f] * ((laws[f] - shares[f]) ** 2).sum() for f in laws))
+
+    laws = marginals(theta)
+    now, step = loss(laws), 3.0
+    for _ in range(STEPS):
+        slope = {f: 2 * weight[f] * (laws[f] - shares[f]) for f in theta}
+        while True:
+            trial = {f: theta[f] - step * slope[f] for f in theta}
+            tried = marginals(trial)
+            then = loss(tried)
+            if then <= now or step < 1e-15:
+                break
+            step /= 2
+        is_done = now - then < TOLERANCE * now
+        theta, laws, now, step = trial, tried, then, step * 1.3
+        if is_done:
+            break
+    return Law(tuple(sizes), {f: np.round(table - table.max(), 6) for f, table in theta.items()})
+
+
+def _first_potential(table: Array, records: float) -> Array:
+    if table.ndim > 1:
+        return np.zeros(table.shape)
+    return np.asarray(np.log(np.maximum(projected(table, records), 0.5) / records))
+
+
+def _place(tree: Elimination, family: Family, home: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape of a family within the clique that holds it, and the other axes."""
+    clique = tree.clique(home)
+    shape = tuple(tree.sizes[column] if column in family else 1 for column in clique)
+    return shape, tuple(axis for axis, column in enumerate(clique) if column not in family)
+
+
+def _conditionals(tree: Elimination, potentials: Tables) -> dict[int, Array]:
+    """Return the law of each column given its parents."""
+    logs = {x: np.zeros([tree.sizes[y] for y in tree.clique(x)]) for x in tree.order}
+    for family, table in potentials.items():
+        home = tree.home(family)
+        shape, _ = _place(tree, family, home)
+        ordered = np.transpose(table, [family.index(column) for column in tree.sorted(family)])
+        logs[home] = logs[home] + ordered.reshape(shape)
+    found: dict[int, Array] = {}
+    for x in reversed(tree.order):
+        top = logs[x].max(-1, keepdims=True)
+        chances = np.exp(logs[x] - top)
+        total = chances.sum(-1, keepdims=True)
+        found[x] = chances / total
+        if tree.parents[x]:
+            above = tree.home(tree.parents[x])
+            shape, _ = _place(tree, tree.parents[x], above)
+            logs[above] = logs[above] + (top + np.log(total))[..., 0].reshape(shape)
+    return found
+
+
+def _marginals(tree: Elimination, conditionals: dict[int, Array]) -> dict[int, Array]:
+    """Return the law of each clique."""
+    found: dict[int, Array] = {}
+    for x in tree.order:
+        found[x] = conditionals[x]
+        if tree.parents[x]:
+            above = tree.home(tree.parents[x])
+            _, rest = _place(tree, tree.parents[x], above)
+            found[x] = conditionals[x] * found[above].sum(rest)[..., None]
+    return found
+
+
+def _taken(tree: Elimination, marginals: dict[int, Array], family: Family) -> Array:
+    """Return the law of a family, its axes in ascending order of columns."""
+    home = tree.home(family)
+    _, rest = _place(tree, family, home)
+    ordered = tree.sorted(family)
+    return np.asarray(
+        np.transpose(marginals[home].sum(rest), [ordered.index(column) for column in family])
+    )

@@ -1,0 +1,540 @@
+r"""A model: the released counts of a private table, the law fitted to them, and rows drawn from it.
+
+A model is public. Rows cost nothing, may be drawn with a seed, and need no ledger. It is saved as
+one JSON file whose hash stands in it and on the receipt of its release: a file that was changed is
+refused, and one that was changed together with its hash differs from the receipt.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.notebook import table as html_table
+from dproo.core.public_file import read_public
+from dproo.mechanisms.noise import Ratio
+from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
+from dproo.synthesis.fit import Array, Law
+from dproo.synthesis.request import Measurement, Released, transcript
+
+SCHEMA = 1
+SYNTHETIC = "synthetic: drawn from a differentially private model, no row is a record"
+CONFIDENCE = 0.95
+SIZE_MAX = 10**9
+_COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
+_NEEDED = {
+    *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
+    *("records", "columns", "measurements", "steps", "potentials", "sha256"),
+}
+
+Letter = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A public column of a model.
+
+    Attributes:
+        name: of the column.
+        letters: its possible values.
+        labels: what they are called; as many as letters, or none.
+        bins: the lower and upper edge of each letter that is a bin; as many as letters, or none.
+        is_integer: whether a number within a bin is an integer.
+    """
+
+    name: str
+    letters: tuple[Letter, ...]
+    labels: tuple[str | None, ...] = ()
+    bins: tuple[tuple[float, float] | None, ...] = ()
+    is_integer: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.letters:
+            raise ValueError(f"letters must have at least one letter, got none for {self.name!r}.")
+        for what, found in (("labels", self.labels), ("bins", self.bins)):
+            if found and len(found) != len(self.letters):
+                raise ValueError(f"{what} must be as many as the letters of {self.name!r}.")
+
+    def shown(self, *, labels: bool) -> list[Letter]:
+        """Return the letters, or their labels where they have one."""
+        if not labels or not self.labels:
+            return list(self.letters)
+        pairs = zip(self.letters, self.labels, strict=True)
+        return [letter if label is None else label for letter, label in pairs]
+
+    def within(self, places: np.ndarray[Any, Any], chance: np.random.Generator) -> list[Any]:
+        """Return a uniform number of the bin at each place; any other letter as it is."""
+        uniform = chance.random(len(places))
+        found: list[Any] = []
+        for place, share in zip(places.tolist(), uniform.tolist(), strict=True):
+            edges = self.bins[place]
+            found.append(self.letters[place] if edges is None else self._number(edges, share))
+        return found
+
+    def _number(self, edges: tuple[float, float], share: float) -> float:
+        low, high = edges
+        if not self.is_integer:
+            return min(low + share * (high - low), math.nextafter(high, low))
+        first, past = math.ceil(low), max(math.ceil(high), math.ceil(low) + 1)
+        return min(first + int(share * (past - first)), past - 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Rows(Sequence[dict[str, Any]]):
+    """Rows drawn from a model: a sequence of dictionaries, and frames of every make.
+
+    Attributes:
+        columns: the cells of each column.
+        model: the hash of the model they were drawn from.
+    """
+
+    columns: dict[str, list[Any]]
+    model: str
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return Rows({name: cells_[place] for name, cells_ in self.columns.items()}, self.model)
+        return {name: cells_[place] for name, cells_ in self.columns.items()}
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        names = list(self.columns)
+        for row in zip(*self.columns.values(), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} synthetic rows of {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        shown = [list(row.values()) for row in self[:10]]
+        return html_table(repr(self)[1:-1], shown, heads=list(self.columns))
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a file of these rows says of itself."""
+        return {"synthetic": "true", "description": SYNTHETIC, "dproo_model": self.model}
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame; its ``attrs`` say that it is synthetic."""
+        import pandas as pd  # noqa: PLC0415 - only where it is asked for
+
+        frame = pd.DataFrame(self.columns)
+        frame.attrs.update(self.metadata)
+        return frame
+
+    def to_polars(self) -> Any:
+        """Return a Polars frame."""
+        import polars as pl  # noqa: PLC0415 - as above
+
+        return pl.DataFrame(self.columns, strict=False)
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table; the metadata of its schema say that it is synthetic."""
+        import pyarrow as pa  # noqa: PLC0415 - as above
+
+        arrays = {name: _arrow(pa, cells_) for name, cells_ in self.columns.items()}
+        return pa.table(arrays).replace_schema_metadata(self.metadata)
+
+    def write(self, path: str | Path) -> None:
+        """Write a CSV, JSON Lines or Parquet file, by the ending of its name.
+
+        Parquet holds its metadata itself. Beside the others stands a file with
+        ``-metadata.json`` after their name, as the W3C recommends for CSV.
+
+        Raises:
+            ValueError: the name ends otherwise.
+        """
+        target = Path(path)
+        kind = one_of("path", target.suffix.lower(), (".csv", ".jsonl", ".parquet"))
+        if kind == ".parquet":
+            import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+            pq.write_table(self.to_arrow(), target)
+            return
+        with target.open("w", encoding="utf-8", newline="") as file:
+            if kind == ".csv":
+                writer = csv.writer(file)
+                writer.writerow(self.columns)
+                texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
+                writer.writerows(zip(*texts, strict=True))
+            else:
+                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self)
+        about = {"@context": "http://www.w3.org/ns/csvw", "url": target.name} | {
+            f"dc:{key}" if key == "description" else key: value
+            for key, value in self.metadata.items()
+        }
+        beside = target.with_name(f"{target.name}-metadata.json")
+        beside.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True, repr=False)
+class CountTable(Sequence[dict[str, Any]]):
+    """Counts of one or more columns, with an interval for every cell that was measured.
+
+    Attributes:
+        names: the columns.
+        rows: for each cell its letters, ``count``, and ``low`` and ``high``: the true count lies
+            between them with 95 % confidence. They are None where no family that holds all of
+            these columns was measured: then the count rests on the model alone.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.rows[place]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the counts have intervals."""
+        return self.rows[0]["low"] is not None
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame with a line for each cell."""
+        import pandas as pd  # noqa: PLC0415 - as above
+
+        return pd.DataFrame(list(self.rows))
+
+    def _cells(self) -> list[list[str]]:
+        return [
+            [
+                *(str(row[name]) for name in self.names),
+                f"{row['count']:,.0f}",
+                f"{row['low']:,.0f} to {row['high']:,.0f}" if self.is_measured else "not measured",
+            ]
+            for row in self.rows
+        ]
+
+    def __repr__(self) -> str:
+        lines = [[*self.names, "count", "95 %"], *self._cells()[:40]]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        more = len(self.rows) - 40
+        return "\n".join([*shown, *([f"... and {more:,} more cells"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        heads = [*self.names, "count", "95 %"]
+        return html_table("Counts, noisy", self._cells()[:100], heads=heads)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Model:
+    """A released private table.
+
+    Attributes:
+        columns: the public columns.
+        released: what the mechanism released: epsilon, relation, steps, in JSON's types.
+        measurements: the noisy counts.
+        law: the law of a row, fitted to them.
+        records: the public or noisy number of records.
+    """
+
+    columns: tuple[Column, ...]
+    released: Mapping[str, Any]
+    measurements: tuple[Measurement, ...]
+    law: Law
+    records: float
+
+    @classmethod
+    def of(cls, released: Released, columns: Sequence[Column]) -> Self:
+        """Return the model of what was released."""
+        sizes = tuple(len(column.letters) for column in columns)
+        if sizes != released.request.sizes:
+            raise ValueError(refusal("columns", f"have {released.request.sizes} letters", sizes))
+        request = released.request
+        about = {
+            "epsilon": str(request.epsilon),
+            "delta": str(request.delta),
+            "neighbours": request.neighbours,
+            "records_per_person": request.records_per_person,
+            "steps": transcript(released),
+        }
+        records = round(released.records, 3)
+        return cls(tuple(columns), about, released.measurements, released.law, records)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def __repr__(self) -> str:
+        epsilon, delta = self.released["epsilon"], self.released["delta"]
+        paid = f"epsilon {epsilon}" + (f", delta {delta}" if delta != "0" else "")
+        return f"<Model of {len(self.columns)} columns, about {self.records:,.0f} records; {paid}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(column.name, len(column.letters), self._known(column)) for column in self.columns]
+        return html_table(repr(self)[1:-1], rows, heads=("column", "values", "measured with"))
+
+    def _known(self, column: Column) -> str:
+        place = self.names.index(column.name)
+        families = [found.family for found in self.measurements if place in found.family]
+        others = {other for family in families for other in family} - {place}
+        return ", ".join(self.names[other] for other in sorted(others)) or "alone"
+
+    # Rows and counts
+
+    def rows(
+        self,
+        size: int,
+        *,
+        seed: int | None = None,
+        within_bins: bool = False,
+        labels: bool = False,
+    ) -> Rows:
+        """Return independent rows; free, since the model is public.
+
+        Args:
+            size: how many.
+            seed: for the same rows again, with the same model and version of NumPy.
+            within_bins: whether a bin is shown as a uniform number within it.
+            labels: whether letters are shown by their labels.
+        """
+        size = whole("size", size, at_least=1, at_most=SIZE_MAX)
+        if seed is not None:
+            seed = whole("seed", seed, at_least=0)
+        chance = np.random.default_rng(seed)
+        found: dict[str, list[Any]] = {}
+        for column, places in zip(self.columns, self.law.rows(size, chance), strict=True):
+            if within_bins and column.bins:
+                found[column.name] = column.within(places, chance)
+            else:
+                shown = np.array([*column.shown(labels=labels), None], dtype=object)[:-1]
+                found[column.name] = shown[places].tolist()
+        return Rows(found, self.sha256)
+
+    def counts(self, *names: str, labels: bool = False) -> CountTable:
+        """Return the counts of some columns together, each with an honest interval.
+
+        An interval is the noisy count and what its noise exceeds one time in twenty, from the
+        measured family of these columns, or of more, whose interval is shortest.
+        """
+        places = tuple(self._place(name) for name in names)
+        if len({*places}) < len(places):
+            raise ValueError(refusal("names", "name every column once", names))
+        if (size := cells([len(c.letters) for c in self.columns], places)) > CLIQUE_MAX:
+            raise ValueError(f"names must have at most {CLIQUE_MAX:,} cells, got {size:,}.")
+        estimates = self.records * self.law.joint(places)
+        interval = self._interval(places)
+        rows = []
+        letters = [self.columns[place].shown(labels=labels) for place in places]
+        for at, cell in enumerate(product(*letters)):
+            count = float(estimates.ravel()[at])
+            row: dict[str, Any] = dict(zip(names, cell, strict=True))
+            row |= {"count": round(count, 1), "low": None, "high": None}
+            if interval is not None:
+                centre, half = float(interval[0].ravel()[at]), interval[1]
+                row["low"] = max(0.0, min(centre - half, math.floor(count)))
+                row["high"] = max(0.0, centre + half, math.ceil(count))
+            rows.append(row)
+        return CountTable(names, tuple(rows))
+
+    def _place(self, name: str) -> int:
+        return self.names.index(one_of("column", name, self.names))
+
+    def _interval(self, places: Family) -> tuple[Array, int] | None:
+        """Return noisy counts of some columns, and half the width of their intervals."""
+        best: tuple[Array, int] | None = None
+        for found in self.measurements:
+            if not {*places} <= {*found.family}:
+                continue
+            shape = [len(self.columns[column].letters) for column in found.family]
+            table = np.array(found.values, dtype=float).reshape(shape)
+            rest = tuple(a for a, column in enumerate(found.family) if column not in places)
+            summed = table.sum(rest)
+            half = half_width(found, table.size // summed.size)
+            if best is None or half < best[1]:
+                kept = [column for column in found.family if column in places]
+                best = np.transpose(summed, [kept.index(place) for place in places]), half
+        return best
+
+    # The file
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        return {
+            "dproo_model": SCHEMA,
+            "synthetic": SYNTHETIC,
+            **self.released,
+            "records": self.records,
+            "columns": [
+                {
+                    "name": column.name,
+                    "letters": list(column.letters),
+                    "labels": list(column.labels),
+                    "bins": [None if edges is None else list(edges) for edges in column.bins],
+                    "is_integer": column.is_integer,
+                }
+                for column in self.columns
+            ],
+            "measurements": [
+                {
+                    "columns": list(found.family),
+                    "counts": list(found.values),
+                    **({"ratio": [found.ratio.over, found.ratio.bits]} if found.ratio else {}),
+                    **({"variance": str(found.variance)} if found.variance is not None else {}),
+                }
+                for found in self.measurements
+            ],
+            "potentials": [
+                {"columns": list(family), "values": [float(v) for v in table.ravel()]}
+                for family, table in self.law.potentials.items()
+            ],
+        }
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of everything in the model, which a receipt names."""
+        return _hash(self._content)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON."""
+        text = json.dumps(self._content | {"sha256": self.sha256}, ensure_ascii=False)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return a saved model.
+
+        Raises:
+            ValueError: the file is not a model, or was changed after it was saved.
+        """
+        text = read_public("model", path, at_most=1 << 30)
+        try:
+            content = json.loads(text, parse_constant=_no_constant)
+        except (ValueError, RecursionError):
+            raise ValueError(refusal("model", "be a JSON file", str(path))) from None
+        if not isinstance(content, dict) or content.get("dproo_model") != SCHEMA:
+            raise ValueError(refusal("model", "be a model that dproo saved", str(path)))
+        if content.keys() != _NEEDED:
+            raise ValueError(refusal("model", "have exactly the fields of a model", str(path)))
+        if content.pop("sha256") != _hash(content):
+            raise ValueError(
+                f"The model {str(path)!r} was changed after it was saved: its hash does not fit. "
+                "Use the file as it was released."
+            )
+        try:
+            return cls._read(content)
+        except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+            raise ValueError(
+                refusal("model", "hold tables that fit each other", str(path))
+            ) from None
+
+    @classmethod
+    def _read(cls, content: dict[str, Any]) -> Self:
+        columns = tuple(_column(found) for found in content["columns"])
+        sizes = tuple(len(column.letters) for column in columns)
+        measured = tuple(_measurement(found, sizes) for found in content["measurements"])
+        potentials = {}
+        for found in content["potentials"]:
+            family = _family(found, sizes)
+            values = np.array([float(value) for value in found["values"]])
+            potentials[family] = values.reshape([sizes[column] for column in family])
+        if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
+            raise ValueError
+        kept = "epsilon", "delta", "neighbours", "records_per_person", "steps"
+        about = {key: content[key] for key in kept}
+        records = float(content["records"])
+        if not (0 < records < math.inf and Fraction(about["epsilon"]) > 0):
+            raise ValueError
+        return cls(columns, about, measured, Law(sizes, potentials), records)
+
+
+def half_width(found: Measurement, summed: int) -> int:
+    """Return what the noise of a sum of so many cells exceeds at most one time in twenty.
+
+    >>> half_width(Measurement((0,), (), ratio=Ratio.of(Fraction(1))), 1)
+    2
+    """
+    if found.ratio is None:
+        return math.ceil(1.96 * math.sqrt(found.deviation_squared * summed))
+    loss = -math.log(float(found.ratio.value))
+    if loss < _LEAST:  # the noise only becomes wider, in proportion
+        return math.ceil((_quantile(math.exp(-_LEAST), summed) + 1) * _LEAST / loss)
+    return _quantile(float(found.ratio.value), summed)
+
+
+_LEAST = 0.01
+
+
+@lru_cache(maxsize=4096)
+def _quantile(q: float, summed: int) -> int:
+    """Return the least ``t`` that a sum of two-sided geometric noise exceeds at most 1 in 20."""
+    deviation = math.sqrt(2 * q * summed) / (1 - q)
+    length = 1 << math.ceil(math.log2(30 * deviation + 64))
+    angles = 2 * math.pi * np.arange(length) / length
+    transform = ((1 - q) ** 2 / (1 - 2 * q * np.cos(angles) + q * q)) ** summed
+    chances = np.fft.ifft(transform).real
+    inside = chances[0] + 2 * np.cumsum(np.concatenate([[0.0], chances[1 : length // 2]]))
+    return int(np.searchsorted(inside, CONFIDENCE))
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _column(found: dict[str, Any]) -> Column:
+    if found.keys() != _COLUMN:
+        raise ValueError
+    bins = tuple(None if edges is None else (edges[0], edges[1]) for edges in found["bins"])
+    own = str(found["name"]), tuple(found["letters"]), tuple(found["labels"])
+    return Column(*own, bins, bool(found["is_integer"]))
+
+
+def _family(found: dict[str, Any], sizes: Sequence[int]) -> Family:
+    family = tuple(found["columns"])
+    if list(family) != sorted({*family}) or not {*family} <= {*range(len(sizes))}:
+        raise ValueError
+    return family
+
+
+def _measurement(found: dict[str, Any], sizes: Sequence[int]) -> Measurement:
+    family = _family(found, sizes)
+    values = tuple(whole("counts", value, at_least=-(10**40)) for value in found["counts"])
+    if len(values) != cells(sizes, family):
+        raise ValueError
+    ratio = Ratio(*found["ratio"]) if "ratio" in found else None
+    variance = Fraction(found["variance"]) if "variance" in found else None
+    return Measurement(family, values, ratio, variance)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _cell(cell: Any) -> Any:
+    """Return a cell as CSV shows it: nothing where it is missing, booleans as in JSON."""
+    if cell is None:
+        return ""
+    return json.dumps(cell) if isinstance(cell, bool) else cell
+
+
+def _arrow(pa: Any, column: list[Any]) -> Any:
+    """Return a column for Arrow; where letters are of several types, all are text."""
+    kinds = {type(cell) for cell in column if cell is not None}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        column = [None if cell is None else str(_cell(cell)) for cell in column]
+    elif kinds == {int, float}:
+        column = [None if cell is None else float(cell) for cell in column]
+    return pa.array(column)

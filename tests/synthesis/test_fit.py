@@ -1,0 +1,132 @@
+"""The fit: marginals are those of the whole law, and no other law is nearer to the counts."""
+
+from itertools import combinations
+from math import prod
+
+import numpy as np
+import pytest
+
+from dproo.synthesis import fit
+from dproo.synthesis.fit import Law, fitted, projected
+
+
+def dense(sizes, potentials):
+    """Return the law of whole rows, cell by cell."""
+    logs = np.zeros(sizes)
+    for family, table in potentials.items():
+        shape = [size if column in family else 1 for column, size in enumerate(sizes)]
+        logs = logs + table.reshape(shape)
+    law = np.exp(logs - logs.max())
+    return law / law.sum()
+
+
+def marginal(whole, columns):
+    summed = whole.sum(tuple(c for c in range(whole.ndim) if c not in columns))
+    kept = sorted(columns)
+    return np.transpose(summed, [kept.index(column) for column in columns])
+
+
+def a_case(families=None):
+    chance = np.random.default_rng()
+    sizes = tuple(int(k) for k in chance.integers(1, 4, 5))
+    found = families or [(0,), (0, 1), (1, 2), (0, 2), (2, 3), (1, 4)]
+    return sizes, {f: chance.normal(0, 2, [sizes[c] for c in f]) for f in found}
+
+
+@pytest.mark.parametrize(
+    "families",
+    [None, [(0,), (1,)], [(0, 4), (1, 4), (2, 4), (3, 4)], [(0, 1, 2), (2, 3)], [(3,)]],
+)
+@pytest.mark.parametrize("batch", [1, 1 << 20])
+def test_marginals_are_those_of_the_whole_law(families, batch, monkeypatch):
+    monkeypatch.setattr(fit, "BATCH", batch)
+    for _ in range(5):
+        sizes, potentials = a_case(families)
+        law, whole = Law(sizes, potentials), dense(sizes, potentials)
+        found = law.pairs()
+        assert list(found) == list(combinations(range(5), 2))
+        for pair, table in found.items():
+            assert table == pytest.approx(marginal(whole, pair))
+        for columns in [(), (3,), (4, 0), (2, 0, 3)]:
+            assert law.joint(columns) == pytest.approx(marginal(whole, columns))
+        assert list(law.pairs([(1, 3)])) == [(1, 3)]
+
+
+def test_letters_of_no_chance_make_no_nan():
+    potentials = {(0, 1): np.array([[0.0, -900.0], [-900.0, -900.0]]), (1, 2): np.zeros((2, 2))}
+    law = Law((2, 2, 2), potentials)
+    assert all(np.isfinite(table).all() for table in law.pairs().values())
+    assert law.pairs()[0, 1][0, 0] == pytest.approx(1)
+
+
+def loss(law, counts, weights, n):
+    total = 0.0
+    for family, table in counts.items():
+        total += weights[family] * ((n * law.joint(family) - table) ** 2).sum()
+    return total
+
+
+def test_exact_counts_are_fitted_exactly():
+    sizes, potentials = a_case()
+    whole = dense(sizes, {f: table / 3 for f, table in potentials.items()})
+    families = [*potentials, (1,), (2,), (3,), (4,)]
+    counts = {f: 1000 * marginal(whole, f) for f in families}
+    law = fitted(sizes, counts, dict.fromkeys(families, 1.0), 1000.0)
+    for family in families:
+        assert law.joint(family) == pytest.approx(counts[family] / 1000, abs=0.004)
+
+
+def test_no_law_nearby_is_nearer_to_noisy_counts():
+    chance = np.random.default_rng()
+    sizes, potentials = a_case()
+    whole, n = dense(sizes, {f: table / 3 for f, table in potentials.items()}), 500.0
+    families = [*potentials, (3,), (4,)]
+    counts = {
+        f: n * marginal(whole, f) + chance.normal(0, 9, [sizes[c] for c in f]) for f in families
+    }
+    weights = {f: float(chance.uniform(0.5, 2)) for f in families}
+    law = fitted(sizes, counts, weights, n)
+    least = loss(law, counts, weights, n)
+    for _ in range(20):
+        moved = {f: t + chance.normal(0, 0.1, t.shape) for f, t in law.potentials.items()}
+        assert loss(Law(sizes, moved), counts, weights, n) > 0.995 * least
+    start = fitted(sizes, counts, weights, n, start=law)
+    assert loss(start, counts, weights, n) <= least * 1.001
+
+
+def test_the_same_counts_give_the_same_law():
+    chance = np.random.default_rng()
+    counts = {(0,): chance.normal(9, 5, 3), (0, 1): chance.normal(5, 5, (3, 4))}
+    laws = [fitted((3, 4), counts, {(0,): 1.0, (0, 1): 0.5}, 50.0) for _ in range(2)]
+    for family in counts:
+        assert (laws[0].potentials[family] == laws[1].potentials[family]).all()
+
+
+def test_counts_that_are_all_negative_still_give_a_law():
+    law = fitted(
+        (2, 3), {(0,): np.array([-5.0, -9.0]), (1,): -np.ones(3)}, {(0,): 1.0, (1,): 1.0}, 1.0
+    )
+    assert law.joint((0, 1)).sum() == pytest.approx(1)
+    assert law.joint((0, 1)).min() >= 0
+
+
+def test_a_projection_is_the_nearest_table_without_negative_cells():
+    chance = np.random.default_rng()
+    for _ in range(20):
+        values, total = chance.normal(0, 5, 6), float(chance.uniform(1, 20))
+        found = projected(values, total)
+        assert found.sum() == pytest.approx(total)
+        assert found.min() >= 0
+        for _ in range(20):
+            other = chance.dirichlet(np.ones(6)) * total
+            assert ((other - values) ** 2).sum() >= ((found - values) ** 2).sum() - 1e-9
+
+
+def test_rows_follow_laws_of_many_letters():
+    sizes = (50, 3)
+    law = Law(sizes, {(0, 1): np.log(np.arange(1, 1 + prod(sizes)).reshape(sizes))})
+    first, second = law.rows(1000, np.random.default_rng())
+    assert first.min() >= 0
+    assert first.max() < 50
+    assert second.min() >= 0
+    assert second.max() < 3

@@ -1,0 +1,312 @@
+"""A model: rows and counts for nothing, one file, and a hash that tells a changed one apart."""
+
+import csv
+import json
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import binom
+from support.chance import ALPHA, p_value
+
+from dproo.core.randomness import RandomSource
+from dproo.mechanisms.noise import Ratio
+from dproo.synthesis.fit import Law
+from dproo.synthesis.model import Column, Model, half_width
+from dproo.synthesis.request import Measurement, TableRequest
+
+COLUMNS = (
+    Column("ward", ("A", "B", None), labels=("East", None, None)),
+    Column("age", ("0..18", "18..65", "other"), bins=((0, 18), (18, 65), None), is_integer=True),
+    Column("sick", (True, False)),
+)
+SIZES = tuple(len(column.letters) for column in COLUMNS)
+N = 1000
+
+
+def true_columns():
+    chance = np.random.default_rng()
+    ward = chance.integers(0, 3, N)
+    return ward, np.minimum(2, ward + chance.integers(0, 2, N)), chance.integers(0, 2, N)
+
+
+def counted(columns):
+    def count(families):
+        for family in families:
+            shape = [SIZES[column] for column in family]
+            place = np.zeros(N, dtype=int)
+            for column in family:
+                place = place * SIZES[column] + columns[column]
+            yield np.bincount(place, minlength=int(np.prod(shape))).tolist()
+
+    return count
+
+
+def model_of(epsilon="20", columns=None, **options):
+    request = TableRequest(sizes=SIZES, epsilon=Fraction(epsilon), **options)
+    columns = true_columns() if columns is None else columns
+    return Model.of(request.run(counted(columns), RandomSource()), COLUMNS)
+
+
+@cache
+def a_model():
+    return model_of()
+
+
+# Rows
+
+
+def test_rows_are_rows_of_letters():
+    rows = a_model().rows(50)
+    assert len(rows) == 50
+    assert {*rows[0]} == {"ward", "age", "sick"}
+    for row in rows:
+        for column in COLUMNS:
+            assert row[column.name] in column.letters
+    assert [row["ward"] for row in rows] == rows.columns["ward"]
+    assert len(rows[:7]) == 7
+
+
+def test_rows_have_the_law_of_the_model():
+    law = a_model().law
+    chance = np.random.default_rng()
+    drawn = Counter(zip(*(column.tolist() for column in law.rows(20_000, chance)), strict=True))
+    expected = dict(np.ndenumerate(law.joint((0, 1, 2))))
+    likely = {cell: p for cell, p in expected.items() if p > 1e-3}
+    rest = 1 - sum(likely.values())
+    seen = Counter({cell: drawn[cell] for cell in likely})
+    if rest > 1e-3:
+        likely["rest"], seen["rest"] = rest, 20_000 - seen.total()
+    total = sum(likely.values())
+    assert p_value(seen, {cell: p / total for cell, p in likely.items()}) > ALPHA
+
+
+def test_a_seed_draws_the_same_rows_again():
+    model = a_model()
+    assert list(model.rows(20, seed=3)) == list(model.rows(20, seed=3))
+    assert list(model.rows(60, seed=3)) != list(model.rows(60, seed=4))
+    assert list(model.rows(60)) != list(model.rows(60))
+
+
+def test_labels_and_numbers_within_bins_are_shown_where_there_are_any():
+    rows = a_model().rows(300, labels=True, within_bins=True)
+    assert {row["ward"] for row in rows} <= {"East", "B", None}
+    ages = {row["age"] for row in rows}
+    assert ages - {"other"} <= {*range(65)}
+    number = Column("x", ("bin",), bins=((0.0, 0.5),))
+    found = number.within(np.zeros(100, dtype=int), np.random.default_rng())
+    assert all(0 <= x < 0.5 for x in found)
+
+
+@pytest.mark.parametrize(("size", "seed"), [(0, None), (-1, None), (10**10, None), (5, -1)])
+def test_a_wrong_size_or_seed_is_refused(size, seed):
+    with pytest.raises(ValueError, match=r"(size|seed) must be at (least|most)"):
+        a_model().rows(size, seed=seed)
+
+
+# Frames and files say that they are synthetic
+
+
+def test_frames_hold_the_rows():
+    rows = a_model().rows(40, seed=1)
+    frame = rows.to_pandas()
+    assert frame.attrs["synthetic"] == "true"
+    assert frame["age"].tolist() == rows.columns["age"]
+    assert rows.to_polars()["sick"].to_list() == rows.columns["sick"]
+    table = rows.to_arrow()
+    assert table.schema.metadata[b"dproo_model"].decode() == a_model().sha256
+    assert table["ward"].to_pylist() == rows.columns["ward"]
+    mixed = a_model().rows(200, within_bins=True)
+    assert {*mixed.to_arrow()["age"].to_pylist()} <= {*map(str, range(65)), "other"}
+
+
+def test_files_hold_the_rows_and_say_that_they_are_synthetic(tmp_path):
+    rows = a_model().rows(30)
+    for name in ("t.csv", "t.jsonl", "t.parquet"):
+        rows.write(tmp_path / name)
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["ward"] or None for line in lines] == rows.columns["ward"]
+    assert [line["sick"] == "true" for line in lines] == rows.columns["sick"]
+    text = (tmp_path / "t.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line) for line in text.splitlines()] == list(rows)
+    for name in ("t.csv", "t.jsonl"):
+        about = json.loads((tmp_path / f"{name}-metadata.json").read_text(encoding="utf-8"))
+        assert about["synthetic"] == "true"
+        assert about["dproo_model"] == a_model().sha256
+    found = pq.read_table(tmp_path / "t.parquet")
+    assert found.schema.metadata[b"synthetic"] == b"true"
+    assert found["age"].to_pylist() == rows.columns["age"]
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="path must be one of"):
+        a_model().rows(1).write(tmp_path / "t.xlsx")
+
+
+# Counts
+
+
+def test_counts_are_those_of_the_law():
+    model = a_model()
+    table = model.counts("age", "ward")
+    assert len(table) == 9
+    assert sum(row["count"] for row in table) == pytest.approx(model.records, abs=1)
+    assert [row["ward"] for row in table][:3] == ["A", "B", None]
+    assert model.counts("ward", labels=True)[0]["ward"] == "East"
+    for row in table:
+        if table.is_measured:
+            assert row["low"] <= row["count"] + 1
+            assert row["count"] - 1 <= row["high"]
+    assert "count" in repr(table)
+    assert "<table>" in table._repr_html_()
+    assert len(table.to_pandas()) == 9
+
+
+def test_what_was_not_measured_has_no_interval():
+    model = model_of(network="independent")
+    assert not model.counts("ward", "age").is_measured
+    assert "not measured" in repr(model.counts("ward", "age"))
+    assert model.counts("ward").is_measured
+    assert model.counts()[0]["count"] == pytest.approx(model.records, abs=1)
+
+
+@pytest.mark.parametrize("network", ["independent", ((), (0,), (0,))])
+def test_intervals_cover_the_truth_as_often_as_they_say(network):
+    inside = total = 0
+    for _ in range(150):
+        columns = true_columns()
+        model = model_of("1", columns, network=network)
+        true = np.bincount(columns[0], minlength=3)  # one column: of the pair, a sum of cells
+        for count, row in zip(true, model.counts("ward"), strict=True):
+            inside += row["low"] <= count <= row["high"]
+            total += 1
+    # Cells of a model are measured independently, and an interval covers at least 95 %.
+    assert binom.cdf(inside, total, 0.95) > ALPHA
+    assert inside < total  # an interval that always covers would say nothing
+
+
+@pytest.mark.parametrize("loss", ["2", "0.5", "0.05", "0.0004"])
+@pytest.mark.parametrize("summed", [1, 4, 30])
+def test_half_of_an_interval_is_what_noise_exceeds_one_time_in_twenty(loss, summed):
+    ratio = Ratio.of(Fraction(loss))
+    half = half_width(Measurement((0,), (), ratio=ratio), summed)
+    drawn = np.array(ratio.noise(summed * 4000, RandomSource())).reshape(4000, summed).sum(1)
+    beyond = int((abs(drawn) > half).sum())
+    assert binom.sf(beyond - 1, 4000, 0.05) > ALPHA
+    assert binom.cdf(int((abs(drawn) >= half).sum()), 4000, 0.05 * 0.98) > ALPHA
+    if summed == 1:  # the closed form: Pr[|Z| > t] = 2 q^(t+1) / (1 + q)
+        q = ratio.value
+        slack = 1 if half < 300 else Fraction(102, 100)
+        assert 2 * q ** (half + 1) / (1 + q) <= Fraction(1, 20)
+        shorter = int(half / slack) - (half < 300)
+        if shorter >= 0 and half:
+            assert 2 * q ** (shorter + 1) / (1 + q) > Fraction(1, 20)
+
+
+def test_counts_of_unknown_columns_are_refused():
+    with pytest.raises(ValueError, match="column must be one of age, sick, ward"):
+        a_model().counts("wards")
+    with pytest.raises(ValueError, match="names must name every column once"):
+        a_model().counts("ward", "ward")
+
+
+# The file
+
+
+def test_a_saved_model_is_the_same_model(tmp_path):
+    model = a_model()
+    model.save(tmp_path / "model.json")
+    loaded = Model.load(tmp_path / "model.json")
+    assert loaded.sha256 == model.sha256
+    assert loaded.columns == model.columns
+    assert list(loaded.rows(50, seed=9)) == list(model.rows(50, seed=9))
+    assert loaded.counts("ward", "age").rows == model.counts("ward", "age").rows
+    assert repr(loaded) == repr(model)
+    assert "epsilon 20" in repr(model)
+    assert "ward" in model._repr_html_()
+
+
+def test_a_gaussian_model_is_saved_too(tmp_path):
+    model = model_of(delta=Fraction("1e-6"), noise="gaussian")
+    model.save(tmp_path / "model.json")
+    assert Model.load(tmp_path / "model.json").counts("ward").rows == model.counts("ward").rows
+    assert "delta 1/1000000" in repr(model)
+
+
+def test_a_changed_file_is_refused(tmp_path):
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for key in content.keys() - {"sha256", "dproo_model"}:
+        changed = dict(content)
+        changed[key] = [*content[key], 1] if isinstance(content[key], list) else "7"
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(ValueError, match="was changed after it was saved"):
+            Model.load(path)
+
+
+def test_a_file_that_was_changed_with_its_hash_differs_from_the_receipt(tmp_path):
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["measurements"][0]["counts"][0] += 1
+    del content["sha256"]
+    content["sha256"] = Model.load.__func__.__globals__["_hash"](content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert Model.load(path).sha256 != a_model().sha256
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("columns", [{}]),
+        ("columns", []),
+        ("measurements", [{"columns": [9], "counts": []}]),
+        ("measurements", [{"columns": [1, 0], "counts": [0] * 9, "ratio": [1, 1]}]),
+        ("measurements", [{"columns": [0], "counts": [1], "ratio": [1, 1]}]),
+        ("measurements", [{"columns": [0], "counts": [1, 2, 3.5], "ratio": [1, 1]}]),
+        ("measurements", [{"columns": [0], "counts": [1, 2, 3], "ratio": [3, 1]}]),
+        ("potentials", [{"columns": [0], "values": [1]}]),
+        ("potentials", [{"columns": [0], "values": ["x", 1, 2]}]),
+        ("records", 0),
+        ("epsilon", "0"),
+    ],
+)
+def test_a_file_whose_tables_do_not_fit_is_refused_in_one_sentence(tmp_path, key, value):
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    content = json.loads(path.read_text(encoding="utf-8")) | {key: value}
+    del content["sha256"]
+    content["sha256"] = Model.load.__func__.__globals__["_hash"](content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ValueError, match="model must hold tables that fit each other"):
+        Model.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"dproo_model": NaN}', "\x00"])
+def test_a_file_that_is_not_a_model_is_refused(tmp_path, text):
+    path = tmp_path / "model.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="model must be a"):
+        Model.load(path)
+
+
+def test_columns_must_have_the_letters_of_the_request():
+    request = TableRequest(sizes=(2,), epsilon=Fraction(1))
+    released = request.run(lambda asked: [[1, 2] for _ in asked], RandomSource())
+    with pytest.raises(ValueError, match="columns must have"):
+        Model.of(released, COLUMNS)
+    with pytest.raises(ValueError, match="letters must have at least one letter"):
+        Column("x", ())
+    with pytest.raises(ValueError, match="labels must be as many as the letters"):
+        Column("x", (1, 2), labels=("one",))
+
+
+def test_a_law_of_one_column_has_no_pairs():
+    law = Law((3,), {(0,): np.zeros(3)})
+    assert law.pairs() == {}
+    assert law.joint((0,)).tolist() == pytest.approx([1 / 3] * 3)
