@@ -320,7 +320,7 @@ def member(ledger: Ledger, log: int) -> None:
             os.write(log, b"refused\n")
         except (UnreachableLedgerError, ChargedError, BusyLedgerError):
             os.write(log, b"failed\n")
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - whatever else it is
             os.write(log, f"alarm {type(error).__name__}: {error}\n".encode())
 
 
