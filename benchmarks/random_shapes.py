@@ -28,7 +28,7 @@ from dproo.analysis.distributions import Distribution
 CASES = 500
 KINDS = ("zipf", "dirichlet", "geometric", "few letters", "two levels", "mixture")
 SAMPLER = "bal-roo"
-LEFT_OUT = ("ls-roo", "als-roo", "exponential")
+LEFT_OUT = ("ls-roo", "exponential")
 _CELLS, _FEWEST, _MOST = 200_000, 400, 10_000
 
 Array = Any

@@ -35,7 +35,7 @@ SETTINGS = (
     (200, 20, "1"),
     (90, 9, "1"),
 )
-SAMPLERS = ("roo", "ls-roo", "als-roo", "bal-roo")
+SAMPLERS = ("roo", "ls-roo", "bal-roo")
 CURVE = (4, 6, 9, 14, 20, 30, 40, 60, 100, 160, 250, 400, 640, 1000)
 """Numbers of letters for the curves, with n epsilon = 10 k."""
 

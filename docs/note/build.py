@@ -20,7 +20,6 @@ SOURCE = Path(__file__).with_name("note.typ")
 # Okabe and Ito's palette, as in the other figures.
 LINES = {
     "roo": ("#56B4E9", "--", "ROO"),
-    "als-roo": ("#009E73", "-.", "ALS-ROO"),
     "ls-roo": ("#0072B2", ":", "LS-ROO"),
     "bal-roo": ("#D55E00", "-", "BAL-ROO"),
 }

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from dproo.alphabet.codebook import CodeBook
     from dproo.alphabet.reading import Reading
     from dproo.analysis.accuracy import Accuracy, accuracy
-    from dproo.analysis.advice import recommend
     from dproo.analysis.certificate import Certificate, certify
     from dproo.analysis.comparison import compare
     from dproo.analysis.composition import Composition, compose
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
     from dproo.mechanisms import (
-        AdaptiveRevealOrObscure,
         BalancedRevealOrObscure,
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accuracy",
-    "AdaptiveRevealOrObscure",
     "Alphabet",
     "Audit",
     "BalancedRevealOrObscure",
@@ -85,7 +82,6 @@ __all__ = [
     "limit",
     "mechanism",
     "plan",
-    "recommend",
     "sample",
     "synthesize",
 ]
@@ -95,7 +91,6 @@ _HOMES = {
     "alphabet.codebook": ("CodeBook",),
     "alphabet.reading": ("Reading",),
     "analysis.accuracy": ("Accuracy", "accuracy"),
-    "analysis.advice": ("recommend",),
     "analysis.certificate": ("Certificate", "certify"),
     "analysis.comparison": ("compare",),
     "analysis.composition": ("Composition", "compose"),
@@ -109,7 +104,6 @@ _HOMES = {
     "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
     "mechanisms": (
-        "AdaptiveRevealOrObscure",
         "BalancedRevealOrObscure",
         "DataSpecificRevealOrObscure",
         "LetterSpecificRevealOrObscure",

@@ -1,4 +1,4 @@
-"""The comparison and the advice: honest summaries, the committed result, words that are right."""
+"""The comparison: honest summaries, the committed result, words that are right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 import dproo
-from dproo.analysis.advice import recommend
 from dproo.analysis.comparison import OURS, compare, contenders, ratio_to_best, summarise
 from dproo.analysis.distributions import SUITE, shape
 from dproo.cli.commands import cli
@@ -51,24 +50,13 @@ def test_the_committed_result_shows_losses_as_well_as_wins(result):
     assert max(lost, key=ratio)["p"] == "point"
 
 
-def test_the_adaptive_sampler_has_half_the_error_of_the_best_peer_of_each_case(result):
-    """The figures to reach: 0.45, 56 of 63 not lost, 2.5 at worst; LS-ROO plus 10 percent."""
-    summary = result["summary"]["als-roo, all but exponential"]
-    assert summary["geometric_mean"] <= 0.45
-    assert summary["won"] + summary["tied"] >= 56
-    assert summary["worst"] <= 2.5
-    for case in result["cases"]:
-        alphas = {name: max(found["alpha"], 0.002) for name, found in case["samplers"].items()}
-        if case["n"] * float(case["epsilon"]) >= 10 * case["k"]:
-            assert alphas["als-roo"] <= 1.1 * alphas["ls-roo"]
-
-
 def test_the_balanced_sampler_is_better_still_and_loses_nothing(result):
     """On both suites, and of 500 random shapes one in fifty at most, none by more than half."""
     summary = result["summary"]["bal-roo, all but exponential"]
     assert summary["geometric_mean"] <= 0.34
     assert summary["worst"] <= 1.05
     second = json.loads(RESULT.with_name("held_out.json").read_text(encoding="utf-8"))
+    assert len(second["cases"]) == 45
     second = second["summary"]["bal-roo, all but exponential"]
     assert second["geometric_mean"] <= 1.15 * summary["geometric_mean"]
     assert second["worst"] <= 1.05
@@ -77,16 +65,6 @@ def test_the_balanced_sampler_is_better_still_and_loses_nothing(result):
     assert len(ratios) == 500
     assert sum(ratio > 1.05 for ratio in ratios) <= 10
     assert max(ratios) <= 1.5
-
-
-def test_what_the_adaptive_sampler_gains_is_found_on_the_second_suite_too(result):
-    second = json.loads(RESULT.with_name("held_out.json").read_text(encoding="utf-8"))
-    means = [
-        suite["summary"]["als-roo, all but exponential"]["geometric_mean"]
-        for suite in (result, second)
-    ]
-    assert len(second["cases"]) == 45
-    assert means[1] <= 1.15 * means[0]
 
 
 def test_the_committed_accuracies_are_what_the_software_says_today(result):
@@ -119,33 +97,12 @@ def test_ratios_are_floored_and_a_tie_is_no_win():
     assert summarise([1.0, 0.5]).tied == 1
 
 
-def test_advice_without_a_guess_is_about_the_worst_case():
-    advice = recommend(n=1000, k=9, epsilon="0.1")
-    assert advice.sampler == "bal-roo"
-    assert advice.alpha == pytest.approx(0.01666, abs=1e-4)
-    assert advice.reasons[0].endswith("1.7 % of draws; ls-roo has 2.9 %.")
-    assert advice.alphas["ls-roo"] == pytest.approx(0.0288, abs=1e-4)
-
-
-def test_advice_admits_where_laplace_would_be_better():
-    sparse = recommend(n=1000, k=100, epsilon="0.1", p="half")
-    assert sparse.sampler == "bal-roo"
-    assert len(sparse.reasons) == 2
-    advice = recommend(n=200, k=100, epsilon="0.1", p="half")
-    assert advice.sampler == "ls-roo"
-    assert "bal-roo would have 0." in advice.reasons[0]
-    assert "Laplace sampler with the Euclidean projection would reach about 0." in advice.reasons[2]
-    dense = recommend(n=1000, k=10, epsilon="0.1", p=[0.1] * 10)
-    assert "as good as exact" in dense.reasons[0]
-    assert len(dense.reasons) == 2
-
-
 def test_the_command_prints_a_table_and_a_recommendation():
     arguments = ["compare", "--k", "3", "--n", "500", "--epsilon", "0.1", "--p", "0.5,0.3,0.2"]
     shown = CliRunner().invoke(cli, [*arguments, "--trials", "400"])
     assert shown.exit_code == 0, shown.output
     assert shown.output.splitlines()[0].split() == ["sampler", "alpha", "interval", "method"]
-    assert "Recommended: ls-roo, which auto takes. On the shape you guess" in shown.output
+    assert "Recommended: ls-roo, which auto takes. No sampler has a smaller" in shown.output
     as_json = CliRunner().invoke(cli, [*arguments, "--trials", "400", "--json"])
     fields = json.loads(as_json.output)
     assert fields["recommended"]["sampler"] == "ls-roo"
@@ -153,4 +110,4 @@ def test_the_command_prints_a_table_and_a_recommendation():
     named = CliRunner().invoke(
         cli, ["compare", "--k", "4", "--n", "50", "--epsilon", "1", "--p", "zipf", "--trials", "80"]
     )
-    assert "On the shape 'zipf' (Zipf:" in named.output
+    assert "which auto takes." in named.output

@@ -85,7 +85,7 @@ def test_the_planner_and_the_sampler_agree(sampler):
         assert 0 <= figure - drawn_from <= drawn_from / 2**50, (n, k, epsilon)
 
 
-@pytest.mark.parametrize("sampler", ["als-roo", "bal-roo"])
+@pytest.mark.parametrize("sampler", ["bal-roo"])
 def test_where_a_sampler_is_not_asked_it_is_no_better_than_ls_roo(sampler):
     for _ in range(200 if SOAK else 12):
         k, epsilon = int(10 ** DICE.uniform(0.31, 6)), Fraction(f"{10 ** DICE.uniform(-2, 1):.4g}")
@@ -163,13 +163,12 @@ def test_an_epsilon_is_found_where_nearly_any_will_do(n, k, alpha):
 def test_where_any_value_will_do_every_sampler_says_so():
     for question in ({"n": 1, "k": 2, "alpha": "1/2"}, {"n": 10**19, "epsilon": 2, "alpha": "0.5"}):
         reasons = {row.sampler: row.reason for row in plan(**question).rows}
-        for name in ("ls-roo", "als-roo", "bal-roo"):
+        for name in ("ls-roo", "bal-roo"):
             assert reasons[name].startswith("any "), (name, question)
 
 
 def test_few_letters_and_few_records_are_found():
     """Where the answer is a small integer, the next one is tried."""
-    assert plan(n=10444, epsilon="0.14", alpha="0.00403500043")["als-roo"] == 16
     assert plan(n=668607, epsilon="0.0062", alpha="0.0002839")["bal-roo"] == 6
     assert plan(k=24, epsilon="1.583", alpha="0.3289")["bal-roo"] == 11
 
@@ -233,7 +232,6 @@ def test_where_balance_cannot_help_the_planner_says_so():
         assert row.reason == "no bound of it is better than ls-roo here"
         answer = plan(**question)
         assert answer.best == "ls-roo"
-    assert dproo.recommend(n=100, k=10**6, epsilon=1).sampler == "ls-roo"
 
 
 def test_only_those_asked_answer():

@@ -66,7 +66,6 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "protects",
         "several",
         "groups",
-        "guess",
         "n",
         "k",
         "worst_alpha",

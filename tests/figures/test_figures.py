@@ -149,10 +149,10 @@ def test_figure_4_is_the_least_number_of_records_that_is_enough(drawn):
             assert enough <= dproo.core.exact.rational("alpha", paper.ALPHA) < few
 
 
-def test_figure_5_shows_the_adaptive_sampler_below_all_others_from_sparse_to_half_full(drawn):
+def test_figure_5_shows_the_balanced_sampler_below_all_others_from_sparse_to_half_full(drawn):
     for row in rows_of(drawn, "figure5_sparse"):
-        assert row["als-roo low"] <= row["als-roo"] <= row["als-roo high"]
+        assert row["bal-roo low"] <= row["bal-roo"] <= row["bal-roo high"]
         if row["letters"] <= 50:
             others = ("laplace clip low", "laplace euclidean low", "roo", "ls-roo")
-            assert row["als-roo high"] < min(row[name] for name in others)
-        assert row["als-roo low"] < 1.1 * row["ls-roo"]
+            assert row["bal-roo high"] < min(row[name] for name in others)
+        assert row["bal-roo low"] < 1.1 * row["ls-roo"]

@@ -118,7 +118,7 @@ def test_a_column_of_one_letter_is_no_column_of_a_network():
 
 
 def test_a_row_that_does_not_certify_is_not_drawn(monkeypatch):
-    monkeypatch.setattr(RowSampler, "composed_ratio", Fraction(3))
+    monkeypatch.setattr(RowSampler, "largest_ratio", Fraction(3))
     with pytest.raises(ValueError, match="the row did not certify at epsilon = 1"):
         RowSampler(
             epsilon=Fraction(1),

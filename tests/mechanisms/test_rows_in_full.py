@@ -113,10 +113,8 @@ def test_one_record_changes_no_row_by_more_than_certified(sizes, neighbours, n):
         found = near[which].exact_ratio(sampler, dataset, row)
         assert log_upper(found) == pytest.approx(most, rel=1e-9)
         assert most <= certified + FLOAT_ERROR
-        assert found <= sampler.largest_ratio <= sampler.composed_ratio
-        assert is_at_most_exp(sampler.composed_ratio, sampler.epsilon)
-        assert certified <= log_upper(found) * Fraction(11, 10)
-        assert n > 2 or certified == pytest.approx(log_upper(found), rel=1e-9)
+        assert found <= sampler.largest_ratio
+        assert is_at_most_exp(sampler.largest_ratio, sampler.epsilon)
 
 
 @pytest.mark.parametrize("records", [0, 1, 2, 3])

@@ -102,16 +102,6 @@ def suite(which, name):
     return math.exp(sum(map(math.log, ratios(which, name))) / len(ratios(which, name)))
 
 
-def better(which):
-    """Return in how many cases ALS-ROO is better than BAL-ROO by more than 5 %."""
-    floor = results(which)["floor"]
-    pairs = [
-        [max(floor, case["samplers"][name]["alpha"]) for name in ("bal-roo", "als-roo")]
-        for case in results(which)["cases"]
-    ]
-    return sum(balanced > 1.05 * adaptive for balanced, adaptive in pairs)
-
-
 def random(which):
     found = [case["ratio"] for case in results("random_shapes")["cases"]]
     return {
@@ -135,7 +125,6 @@ def rows(method):
 CLAIMS = {
     "agree": agree,
     "balance": balance,
-    "better": better,
     "constant": lambda: peak()[0],
     "found": lambda *setting: in_table("found", *setting),
     "mean": lambda *setting: in_table("mean", *setting),
@@ -169,9 +158,7 @@ def test_every_decimal_of_the_note_is_claimed_or_given():
     assert set(re.findall(r"\d+\.\d+", prose)) <= GIVEN
 
 
-def test_als_roo_loses_one_case_and_bal_roo_one_random_shape_by_a_little():
-    assert sum(ratio > 1.05 for ratio in ratios("accuracy", "als-roo")) == 1
-    assert max(ratios("accuracy", "als-roo")) > 1.5
+def test_bal_roo_loses_one_random_shape_by_a_little():
     assert sum(case["ratio"] > 1 for case in results("random_shapes")["cases"]) == 1
 
 
@@ -181,7 +168,7 @@ def test_the_table_of_worst_cases_is_what_the_samplers_have():
         found = limit(n=n, k=k, epsilon=epsilon)
         assert row["limit"] == pytest.approx(float(found.lower))
         assert row["datasets"] == pytest.approx(float(found.datasets))
-        for name in ("roo", "ls-roo", "als-roo", "bal-roo"):
+        for name in ("roo", "ls-roo", "bal-roo"):
             worst = mechanism(name, n=n, k=k, epsilon=epsilon).worst_alpha
             assert row[name] == pytest.approx(float(worst), rel=1e-6)
         assert row["limit"] <= row["found"] <= row["mean"] <= row["bal-roo"]

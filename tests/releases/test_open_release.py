@@ -80,7 +80,6 @@ def test_several_records_of_a_person_share_epsilon_and_delta_and_count_as_one() 
         ({"size": 2}, "size must be left out with an open alphabet"),
         ({"by": {"ward": ["A"]}}, "by must be left out with an open alphabet"),
         ({"sampler": "roo"}, "sampler must be left out with an open alphabet"),
-        ({"guess": "sparse"}, "guess must be left out with an open alphabet"),
         ({"minimum_people": 0}, "minimum_people must be at least 1"),
         ({"alphabet": ["LAX"]}, "alphabet must be 'open' with delta or minimum_people"),
     ],

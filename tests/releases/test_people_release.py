@@ -190,7 +190,7 @@ def test_blocks_that_share_a_person_are_caught() -> None:
 def test_a_person_of_whom_several_records_are_kept_is_protected_under_add_remove() -> None:
     _, removed = neighbours(kept=2)
     assert {sum(after) - sum(before) for before, after in removed} == {1, 2}
-    for name in ("roo", "ls-roo", "als-roo"):
+    for name in ("roo", "ls-roo", "bal-roo"):
         sampler = SampleRequest(
             alphabet=dproo.Alphabet.of(LETTERS),
             epsilon=EPSILON,

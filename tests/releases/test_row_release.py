@@ -363,7 +363,6 @@ def _each_column_pays_all(request, network, n):
         ({"by": {"sex": ["F"]}}, "by must be one column, and not one that is released"),
         ({"by": {"x": ["A"]}, "size": 2}, "by must be used with one row a group, and a network"),
         ({"by": {"x": ["A"]}, "network": "learned"}, "by must be used with one row a group"),
-        ({"guess": "sparse"}, "guess must be left out with a code book"),
         ({"sampler": "roo"}, "sampler must be one of auto, ls-roo, got 'roo'."),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),
         ({"size": 0}, "size must be at least 1"),

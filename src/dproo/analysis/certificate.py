@@ -81,8 +81,8 @@ def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Ce
             every pair of neighbours and every output, for small ``n`` and ``k``.
 
     Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
-    methods return the same ratio; ``als-roo``, ``bal-roo``, and ``roo`` with many draws of
-    many records, have a bound.
+    methods return the same ratio; ``bal-roo``, and ``roo`` with many draws of many records,
+    have a bound.
     Proof: docs/proofs/, the page of each sampler.
 
     >>> from dproo.mechanisms import mechanism

@@ -24,7 +24,7 @@ from dproo.mechanisms import (
     mechanism,
 )
 
-OURS = ("ls-roo", "als-roo", "bal-roo")
+OURS = ("ls-roo", "bal-roo")
 """The samplers of this project; all others are peers."""
 
 FLOOR = 0.002

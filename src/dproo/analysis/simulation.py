@@ -38,7 +38,6 @@ from dproo.core.arguments import refusal, whole
 from dproo.core.counts import Counts
 from dproo.mechanisms import (
     CLIP,
-    AdaptiveRevealOrObscure,
     BalancedRevealOrObscure,
     ExponentialSampler,
     LaplaceSampler,
@@ -124,21 +123,6 @@ def _by_weights(mechanism: Mechanism, counts: Any, generator: Any) -> Array:  # 
         chances = {weight: float(weight >> shift) / total for weight in weights.sizes}
         law[:] = [chances[weight] for weight in weights]
     return laws
-
-
-@_laws.register(AdaptiveRevealOrObscure)
-def _by_level(mechanism: AdaptiveRevealOrObscure, counts: Any, generator: Any) -> Array:
-    """Look up the sampler's own integers once for each count and number of records at risk."""
-    if mechanism.plain:
-        return _by_weights(mechanism, counts, generator)
-    table = mechanism.table
-    at_risk = np.minimum(counts, min(table.knee, mechanism.n))
-    others = at_risk.sum(axis=1, keepdims=True) - at_risk
-    width = int(others.max()) + 1
-    pairs, places = np.unique(counts * width + others, return_inverse=True)
-    weights = np.array([table(*divmod(pair, width)) / table.unit for pair in pairs.tolist()])
-    laws = weights[places].reshape(counts.shape)
-    return laws / laws.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
 @_laws.register(BalancedRevealOrObscure)

@@ -56,8 +56,8 @@ def import_command(file: str, *, column: str | None, out: str | None) -> None:
     """Draft a code book from FILE, a code book in another format.
 
     FILE is a lookup table (CSV or Excel: value and label; or column, value and label), a data
-    dictionary of REDCap (CSV), an SPSS or Stata file (only its header is read), or a DDI code
-    book (XML). Check what was imported, and complete it like any draft.
+    dictionary of REDCap (CSV), or an SPSS or Stata file (only its header is read). Check what was
+    imported, and complete it like any draft.
     """
     _write(import_codebook(file, column=column), out)
 

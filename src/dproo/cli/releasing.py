@@ -135,10 +135,6 @@ source_options = with_options(_SOURCE_OPTIONS)
     help="With --alphabet open: never show a value that fewer records, or people, have."
     " [default: 2]",
 )
-@click.option(
-    "--guess",
-    help="A public guess of the shape, for als-roo: 'sparse', 'heavy tail' or 'dense'.",
-)
 def sample_command(
     data: str,
     *,

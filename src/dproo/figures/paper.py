@@ -166,7 +166,7 @@ def sparse_rows(trials: int = TRIALS) -> list[Row]:
     epsilon, n, k = SPARSE
     samplers = {name: mechanism(name, epsilon=epsilon, n=n, k=k) for name in ("roo", "ls-roo")}
     simulated: dict[str, Mechanism | Baseline] = {
-        "als-roo": mechanism("als-roo", epsilon=epsilon, n=n, k=k)
+        "bal-roo": mechanism("bal-roo", epsilon=epsilon, n=n, k=k)
     }
     for projection in (CLIP, EUCLIDEAN):
         peer = mechanism("laplace", epsilon=epsilon, n=n, k=k, projection=projection)

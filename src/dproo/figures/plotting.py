@@ -45,7 +45,7 @@ _LINES = {
     "true": (_BLACK, "-", "", "true distribution"),
     "ds-roo": (_RED, "-", "x", "DS-ROO"),
     "ls-roo": (_BLUE, "-", "*", "LS-ROO (ours)"),
-    "als-roo": (_GREEN, "-", "P", "ALS-ROO (ours)"),
+    "bal-roo": (_GREEN, "-", "P", "BAL-ROO (ours)"),
 }
 
 
@@ -140,7 +140,7 @@ def draw_sparse(rows: Sequence[Row]) -> Figure:
     """Draw the accuracy against the number of letters that occur."""
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")
     axes = figure.subplots()
-    names = ("laplace clip", "laplace euclidean", "roo", "ls-roo", "als-roo")
+    names = ("laplace clip", "laplace euclidean", "roo", "ls-roo", "bal-roo")
     _lines(axes, rows, names, x="letters", ticks=(1, 2, 5, 10, 20, 50, 100))
     epsilon, n, k = SPARSE
     axes.set_title(f"Records uniform on some of k = {k} letters, n = {n}, ε = {epsilon}")

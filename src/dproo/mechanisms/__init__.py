@@ -7,7 +7,6 @@ from typing import Final, Literal, overload
 
 from dproo.core.arguments import one_of
 from dproo.core.exact import Number, parse_epsilon
-from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.balanced import BalancedRevealOrObscure
 from dproo.mechanisms.base import (
     ADD_REMOVE,
@@ -37,7 +36,6 @@ SAMPLERS: dict[str, type[Mechanism]] = {
         RevealOrObscure,
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
-        AdaptiveRevealOrObscure,
         BalancedRevealOrObscure,
         SubsampledRandomizedResponse,
     )
@@ -57,7 +55,7 @@ BASELINES: dict[str, type[Baseline]] = {
 
 @overload
 def mechanism(
-    name: Literal["auto", "roo", "ds-roo", "ls-roo", "als-roo", "bal-roo", "subrr"],
+    name: Literal["auto", "roo", "ds-roo", "ls-roo", "bal-roo", "subrr"],
     *,
     k: int,
     epsilon: Number | None = None,
@@ -81,8 +79,8 @@ def mechanism(
     """Return the sampler called ``name``, certified unless it is a baseline.
 
     Args:
-        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"als-roo"``, ``"bal-roo"`` or
-            ``"subrr"``; ``"auto"`` for the one with the smallest proven worst case;
+        name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"bal-roo"`` or ``"subrr"``;
+            ``"auto"`` for the one with the smallest proven worst case;
             ``"laplace"`` or ``"exponential"``, which no release accepts.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
@@ -135,7 +133,6 @@ __all__ = [
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
-    "AdaptiveRevealOrObscure",
     "BalancedRevealOrObscure",
     "Baseline",
     "DataSpecificRevealOrObscure",

@@ -15,7 +15,6 @@ from typing import Any
 
 from dproo.core.exact import ceil_div, exp_lower
 from dproo.core.percent import percent
-from dproo.mechanisms.adaptive import AdaptiveRevealOrObscure
 from dproo.mechanisms.balanced import FUTILE, BalancedRevealOrObscure
 from dproo.mechanisms.base import REPLACE, Mechanism, Relation
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
@@ -87,7 +86,6 @@ def choose(
     is_plain = epsilon / records_per_person < BalancedRevealOrObscure.plain_below(k)
     is_tried: dict[type[Mechanism], bool] = {
         BalancedRevealOrObscure: alphas[plain.name] < FUTILE and not is_plain,
-        AdaptiveRevealOrObscure: is_plain,  # by up to a twentieth; never where balance helps
         DataSpecificRevealOrObscure: k == 2,  # by up to a tenth; never with more letters
         RevealOrObscure: max(draws, records_per_person) > 1,  # never with one record
     }

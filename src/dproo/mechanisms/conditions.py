@@ -14,7 +14,6 @@ from fractions import Fraction
 from itertools import pairwise
 
 from dproo.core.exact import ceil_div
-from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
 from dproo.mechanisms.letter_table import LetterTable
 
 
@@ -125,60 +124,6 @@ def _range_fits(
 def unit_positive(unit: int) -> bool:
     """A revealed record has a weight."""
     return unit > 0
-
-
-def knee_positive(table: AdaptiveTable) -> bool:
-    """A letter is at risk up to one record at least."""
-    return table.knee > 0
-
-
-def knee_grows_at_most(table: AdaptiveTable) -> bool:
-    """From the knee on one record more multiplies a count by at most the growth."""
-    return table.knee + 1 <= table.growth * table.knee
-
-
-def high_positive(table: AdaptiveTable) -> bool:
-    """The highest level is positive."""
-    return table.high > 0
-
-
-def rise_nonnegative() -> bool:
-    """A record at risk does not lower the level."""
-    return LEVEL_STEP >= 0
-
-
-def offset_positive(table: AdaptiveTable) -> bool:
-    """The level of a letter without fellows is positive."""
-    return table.offset > 0
-
-
-def level_grows_at_most(table: AdaptiveTable) -> bool:
-    """A record at risk multiplies the level by at most the growth."""
-    return table.offset + LEVEL_STEP <= table.growth * table.offset
-
-
-def powers_positive(table: AdaptiveTable) -> bool:
-    """No letter has weight zero."""
-    return min(table.powers) > 0
-
-
-def powers_rising(table: AdaptiveTable) -> bool:
-    """A record more never lowers a letter's power."""
-    return all(low <= high for low, high in pairwise(table.powers))
-
-
-def powers_grow_at_most(table: AdaptiveTable, *, n: int) -> bool:
-    """One record more, of ``n``, multiplies a letter's power by at most the growth.
-
-    If the table ends before ``n``, it goes on by the growth, unseen: from its end on, which is
-    the knee or later, letters are revealed as they are at every level.
-    """
-    over, under = table.growth.as_integer_ratio()
-    last = len(table.powers) - 1
-    is_revealed = table.powers[-1] * table.level(0) >= last * table.unit
-    return all(high * under <= low * over for low, high in pairwise(table.powers)) and (
-        last >= n or (last >= table.knee and is_revealed)
-    )
 
 
 def letters_leave_one(letters: int, k: int) -> bool:

@@ -21,8 +21,6 @@ from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Relation
 from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
 from dproo.mechanisms.network import Family, Network
-from dproo.mechanisms.row_bound import joint_ratio
-from dproo.mechanisms.row_search import searched_ratio
 
 Row = tuple[int, ...]
 
@@ -65,7 +63,7 @@ class RowSampler:
                 refusal("shares", f"add up to epsilon = {self.epsilon}", str(sum(shares)))
             )
         object.__setattr__(self, "shares", shares)
-        if not is_at_most_exp(self.composed_ratio, self.epsilon):
+        if not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"the row did not certify at epsilon = {self.epsilon}.")
 
     @cached_property
@@ -87,20 +85,13 @@ class RowSampler:
         relation: Relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else BOTH
         return self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)
 
-    @property
-    def composed_ratio(self) -> Fraction:
-        """The product of the steps' ratios: at most ``e^epsilon``, and all that privacy needs."""
-        return prod((step.largest_ratio for step in self.steps), start=Fraction(1))
-
     @cached_property
     def largest_ratio(self) -> Fraction:
         """A bound on the factor by which one record changes the probability of a row.
 
-        For small networks it is nearly attained, by records that some dataset has; for very few
-        records it is exact.
+        It is the product of the steps' ratios, each the largest that its sampler allows.
         """
-        exact = searched_ratio(self.network, self.steps, neighbours=self.neighbours, n=self.n)
-        return exact or min(self.composed_ratio, joint_ratio(self.network, self.steps))
+        return prod((step.largest_ratio for step in self.steps), start=Fraction(1))
 
     @property
     def worst_alphas(self) -> tuple[Fraction, ...]:

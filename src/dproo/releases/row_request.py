@@ -173,7 +173,7 @@ class RowRequest(PureRequest):
             values = tuple(
                 {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
             )
-        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.composed_ratio)
+        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.largest_ratio)
         return Drawn(
             values=values,
             facts={"values": list(values), **self._facts(worst)},
@@ -232,11 +232,8 @@ class RowRequest(PureRequest):
         }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
-        """Return what all rows cost at most, and the choice of the network.
-
-        Groups differ in what their rows attain, but not in what they may.
-        """
-        ratio = sampler.largest_ratio if self.groups is None else sampler.composed_ratio
+        """Return what all rows cost at most, and the choice of the network."""
+        ratio = sampler.largest_ratio
         steps = self.size * self.records_per_person * log_upper(ratio)
         return {
             "holds": is_at_most_exp(ratio, sampler.epsilon),

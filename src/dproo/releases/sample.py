@@ -41,7 +41,6 @@ def sample(
     person: str | None = None,
     delta: Number | None = None,
     minimum_people: int | None = None,
-    guess: str | None = None,
     network: Wiring = AUTO,
     shares: Mapping[str, Number] | None = None,
     within_bins: bool = False,
@@ -86,8 +85,6 @@ def sample(
             far below one over the number of records.
         minimum_people: with an open alphabet, a value that fewer records, or people, have is
             never shown; by default 2.
-        guess: what the public knows about the shape of the data, for ``als-roo``: ``"sparse"``,
-            ``"heavy tail"`` or ``"dense"``. It must not come from the data.
         network: how the columns of a row depend on each other: ``"declared"`` by the code book,
             ``"learned"`` privately for a fifth of epsilon, or ``"independent"``. By default it
             is declared where the code book names parents, and learned where it does not.
@@ -120,7 +117,6 @@ def sample(
             size=size != 1,
             by=by is not None,
             sampler=sampler != AUTO,
-            guess=guess is not None,
             network=network != AUTO,
             shares=shares is not None,
             within_bins=within_bins,
@@ -150,11 +146,10 @@ def sample(
             neighbours=neighbours,
             records_per_person=records_per_person,
             person=person,
-            guess=guess,
         )
         column = None if groups else column  # groups name their columns
     else:
-        _refuse_beside_a_codebook(alphabet=alphabet, column=column, guess=guess)
+        _refuse_beside_a_codebook(alphabet=alphabet, column=column)
         request = RowRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),

@@ -15,8 +15,6 @@ from starlette.types import ASGIApp
 from dproo.analysis.distributions import SHAPES
 from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
-from dproo.mechanisms.adaptive import SPREADS
-from dproo.releases.sample_request import ADAPTIVE
 from dproo.web.api import Api
 from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder
@@ -78,8 +76,6 @@ def _room(request: Request) -> Response:
         samplers={name: _first_line(sampler.__doc__) for name, sampler in SAMPLERS.items()},
         default=AUTO,
         plain=PLAIN,
-        adaptive=ADAPTIVE,
-        guesses=list(SPREADS),
         shapes={name: words for name, (_, words) in SHAPES.items()},
         letters_max=PAINTED_LETTERS_MAX,
     )

@@ -37,7 +37,7 @@ RELATIONS = {
 
 _FIELDS = (
     *FIELDS,
-    *("column", "alphabet", "sampler", "guess", "network", "person", "epsilon", "purpose"),
+    *("column", "alphabet", "sampler", "network", "person", "epsilon", "purpose"),
 )
 
 
@@ -121,11 +121,10 @@ class Order:
                 names = ", ".join(book.columns)
                 return f"One row of {len(book.columns)} columns ({names}) of {self.source.where}"
             case SampleRequest() as request:
-                guess = f" (guess: {request.guess})" if request.guess else ""
                 return (
                     f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
                     f" {request.alphabet.k:,} possible values ({self.texts['alphabet']}), by"
-                    f" {request.chosen}{guess}"
+                    f" {request.chosen}"
                 )
 
     @property
@@ -140,7 +139,7 @@ class Order:
             given |= {"codebook": SAVED_AS, "network": texts["network"]}
         else:
             given |= {name: texts[name] for name in ("column", "alphabet")}
-            given |= {"sampler": self.request.chosen, "guess": self.request.guess or ""}
+            given["sampler"] = self.request.chosen
         given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
         if account.records_per_person > 1:
@@ -174,7 +173,7 @@ class Order:
 
 
 def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
-    for name in ("column", "alphabet", "guess"):
+    for name in ("column", "alphabet"):
         if texts[name]:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
     return RowRequest(
@@ -192,7 +191,6 @@ def _value(
     return SampleRequest(
         alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
         sampler=texts["sampler"],
-        guess=texts["guess"] or None,
         **common,
     )
 
