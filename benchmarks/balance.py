@@ -21,6 +21,7 @@ from dproo import limit
 from dproo.analysis.simulation import _laws
 from dproo.mechanisms import BalancedRevealOrObscure, balanced
 from dproo.mechanisms.balanced_bounds import flattest
+from dproo.mechanisms.balanced_mean import worst_mean_alpha
 
 PROMISED = {
     (10_000, 1000, "1"): 1.75,
@@ -67,7 +68,7 @@ def main() -> None:
             setattr(balanced, name, value)
         samplers = [BalancedRevealOrObscure(n=n, k=k, epsilon=e) for n, k, e in PROMISED]
         worst = [
-            float(sampler.worst_mean_alpha) / least
+            float(worst_mean_alpha(sampler)) / least
             for sampler, least in zip(samplers, limits, strict=True)
         ]
         kept = sum(map(le, worst, PROMISED.values()))

@@ -20,6 +20,7 @@ from dproo.analysis.accuracy import (
     MONTE_CARLO,
 )
 from dproo.analysis.distributions import SHAPES, Distribution, shape
+from dproo.mechanisms.baselines import LaplaceSampler
 
 EPSILONS = ("0.01", "0.1", "0.5", "1", "3")
 STRUCTURED = ("roo", "ds-roo", "ls-roo", "subrr")
@@ -162,7 +163,7 @@ def test_an_unstructured_sampler_is_enumerated_if_small_and_simulated_if_it_adds
 
     best = minimax(n=6, k=3, epsilon=1, grid=3).sampler
     assert dproo.accuracy(best, [1, 0, 0]).method == ENUMERATION
-    laplace = dproo.mechanism("laplace", epsilon=1, n=6, k=3)
+    laplace = LaplaceSampler(epsilon=1, n=6, k=3)
     assert dproo.accuracy(laplace, [1, 0, 0]).method == MONTE_CARLO
 
 
@@ -203,7 +204,7 @@ def test_a_wrong_argument_is_refused_in_one_sentence(arguments, error, message):
 
 
 def test_a_method_that_cannot_be_used_is_refused():
-    laplace = dproo.mechanism("laplace", epsilon=1, n=4, k=2)
+    laplace = LaplaceSampler(epsilon=1, n=4, k=2)
     with pytest.raises(ValueError, match=r"^method must not be 'exact' for laplace"):
         dproo.accuracy(laplace, [1, 0], method="exact")
     with pytest.raises(ValueError, match=r"^method must not be 'enumeration' for laplace"):

@@ -14,6 +14,7 @@ import pytest
 import dproo
 from dproo.analysis.distributions import shape
 from dproo.analysis.simulation import interval
+from dproo.mechanisms.baselines import LaplaceSampler
 
 ALPHA = 1e-3
 SETTINGS = 120
@@ -85,7 +86,7 @@ def test_a_sampler_that_changes_nothing_has_an_interval_from_zero():
 
 
 def test_more_trials_make_the_interval_narrower():
-    sampler = dproo.mechanism("laplace", epsilon="0.1", n=1000, k=9)
+    sampler = LaplaceSampler(epsilon="0.1", n=1000, k=9)
     p = shape("binomial", k=9)
     wide, narrow = (dproo.accuracy(sampler, p, trials=trials, seed=1) for trials in (1_000, 64_000))
     assert (narrow.high - narrow.low) * 4 < wide.high - wide.low

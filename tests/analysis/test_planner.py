@@ -13,7 +13,8 @@ from support.soak import SOAK
 import dproo
 from dproo import mechanism, plan
 from dproo.analysis.planner import planned
-from dproo.mechanisms import BASELINES, SAMPLERS, envelope
+from dproo.mechanisms import SAMPLERS, envelope
+from dproo.mechanisms.baselines import LaplaceSampler
 from dproo.mechanisms.envelope import Envelope
 from dproo.report import advised_object, limit_sentence
 
@@ -31,7 +32,10 @@ def test_the_sampling_complexity_of_roo_is_theorem_1():
 def test_the_peers_have_the_sampling_complexities_that_the_paper_quotes():
     for k, epsilon, alpha in [(9, 0.1, 0.05), (100, 1.0, 0.01)]:
         answer = plan(k=k, epsilon=str(epsilon), alpha=str(alpha))
-        assert answer["laplace"] == round(2 * k / (alpha * epsilon))
+        at = {"epsilon": Fraction(str(epsilon)), "alpha": Fraction(str(alpha))}
+        needed = LaplaceSampler.records_needed(k=k, **at)
+        assert needed == round(2 * k / (alpha * epsilon))
+        assert LaplaceSampler.worst_alpha_at(n=needed, k=k, epsilon=at["epsilon"]) <= at["alpha"]
         assert answer["subrr"] == round((k - 1) * (1 - alpha) / (alpha * epsilon))
 
 
@@ -44,7 +48,8 @@ def test_the_peers_have_the_sampling_complexities_that_the_paper_quotes():
 def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
     alpha = share * (1 - Fraction(1, k))
     answer = plan(k=k, epsilon=epsilon, alpha=alpha)
-    assert answer["roo"] <= answer["subrr"] <= answer["laplace"]
+    laplace = LaplaceSampler.records_needed(k=k, epsilon=epsilon, alpha=alpha)
+    assert answer["roo"] <= answer["subrr"] <= laplace
     assert answer["ds-roo"] <= answer["roo"]
     assert answer["ls-roo"] <= answer["roo"]
 
@@ -57,7 +62,7 @@ def test_lemma_1_roo_needs_fewer_records_than_its_peers(k, epsilon, share):
 )
 @settings(max_examples=25 if SOAK else 4)
 def test_each_answer_is_the_first_that_meets_the_target(sampler, n, k, epsilon):
-    worst_alpha = (SAMPLERS | BASELINES)[sampler].worst_alpha_at
+    worst_alpha = SAMPLERS[sampler].worst_alpha_at
     alpha = plan(n=n, k=k, epsilon=epsilon)[sampler]
     assert alpha == worst_alpha(n=n, k=k, epsilon=Fraction(epsilon))
     if not alpha < 1 - Fraction(1, k):
@@ -113,12 +118,12 @@ def test_every_question_of_the_ranges_has_an_answer_that_holds(n, k, epsilon, al
             if value is None:
                 assert row.reason
                 continue
-            worst_alpha = (SAMPLERS | BASELINES)[row.sampler].worst_alpha_at
+            worst_alpha = SAMPLERS[row.sampler].worst_alpha_at
             assert worst_alpha(**rest, **{missing: value}) <= alpha
             if row.sampler in EXACT:
                 one_less = a_step_less(missing, value)
                 assert one_less is None or worst_alpha(**rest, **{missing: one_less}) > alpha
-            if row.sampler in SAMPLERS and answer.limit is not None:
+            if answer.limit is not None:
                 assert answer.times_limit(row.sampler) >= 1
 
 

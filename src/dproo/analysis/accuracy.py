@@ -24,13 +24,13 @@ from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.mechanisms import (
     REPLACE,
-    Baseline,
     DataSpecificRevealOrObscure,
     LetterSpecificRevealOrObscure,
     Mechanism,
     RevealOrObscure,
     SubsampledRandomizedResponse,
 )
+from dproo.mechanisms.baselines import Baseline
 
 AUTO: Final = "auto"
 CLOSED_FORM = "closed form"

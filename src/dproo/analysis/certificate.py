@@ -14,7 +14,7 @@ from dproo.core.arguments import one_of
 from dproo.core.counts import Counts
 from dproo.core.exact import is_at_most_exp, log_upper
 from dproo.core.notebook import table
-from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Mechanism, Transition
 
 EXTREMES: Final = "extremes"
 ENUMERATE: Final = "enumerate"
@@ -71,7 +71,7 @@ class Certificate:
         return table(self._verdict, [("worst loss", loss), ("n", n), ("k", law.k)])
 
 
-def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Certificate:
+def certify(mechanism: Mechanism, *, method: Method = EXTREMES) -> Certificate:
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
@@ -91,13 +91,11 @@ def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Ce
     (False, 0.693)
 
     Raises:
-        TypeError: the sampler adds noise and has no weights.
+        TypeError: it is not a sampler that maps counts to weights.
     """
-    if isinstance(mechanism, Baseline):
-        raise TypeError(
-            f"mechanism must map counts to weights to be certified, got {mechanism.name}: "
-            "its privacy rests on the proof of its noise."
-        )
+    if not isinstance(mechanism, Mechanism):
+        name = getattr(mechanism, "name", type(mechanism).__name__)
+        raise TypeError(f"mechanism must map counts to weights to be certified, got {name}.")
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
         return Certificate(mechanism, mechanism.largest_ratio, mechanism.worst, method)
     worst = _worst_of_all(mechanism)

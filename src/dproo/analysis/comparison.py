@@ -12,16 +12,14 @@ from math import exp, log
 
 from dproo.analysis.accuracy import Accuracy, accuracy
 from dproo.analysis.distributions import Distribution
-from dproo.core.exact import Number
-from dproo.mechanisms import (
-    BASELINES,
+from dproo.core.exact import Number, parse_epsilon
+from dproo.mechanisms import PLAIN, SAMPLERS, Mechanism, mechanism
+from dproo.mechanisms.baselines import (
     CLIP,
     EUCLIDEAN,
-    PLAIN,
-    SAMPLERS,
     Baseline,
-    Mechanism,
-    mechanism,
+    ExponentialSampler,
+    LaplaceSampler,
 )
 
 OURS = ("ls-roo", "bal-roo")
@@ -55,16 +53,13 @@ class Summary:
 
 def contenders(*, n: int, k: int, epsilon: Number) -> dict[str, Mechanism | Baseline]:
     """Return every sampler for these parameters, the Laplace sampler with each projection."""
-    found = {name: mechanism(name, n=n, k=k, epsilon=epsilon) for name in SAMPLERS}
-    for name in BASELINES:
-        if name == "laplace":
-            for projection in (CLIP, EUCLIDEAN):
-                found[f"{name} {projection}"] = mechanism(
-                    name, n=n, k=k, epsilon=epsilon, projection=projection
-                )
-        else:
-            found[name] = mechanism(name, n=n, k=k, epsilon=epsilon)
-    return found
+    ours = {name: mechanism(name, n=n, k=k, epsilon=epsilon) for name in SAMPLERS}
+    exact = parse_epsilon(epsilon)
+    peers: dict[str, Baseline] = {
+        f"laplace {projection}": LaplaceSampler(n=n, k=k, epsilon=exact, projection=projection)
+        for projection in (CLIP, EUCLIDEAN)
+    }
+    return {**ours, **peers, "exponential": ExponentialSampler(n=n, k=k, epsilon=exact)}
 
 
 def compare(

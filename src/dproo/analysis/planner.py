@@ -21,7 +21,7 @@ from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.core.arguments import one_of, refusal, whole
 from dproo.core.exact import Number, parse_epsilon, rational
 from dproo.core.notebook import table
-from dproo.mechanisms import BASELINES, PLAIN, SAMPLERS, choose
+from dproo.mechanisms import PLAIN, SAMPLERS, choose
 from dproo.mechanisms.base import RECORDS_MAX
 from dproo.mechanisms.choice import NOTICEABLE, Choice
 
@@ -81,14 +81,9 @@ class Plan:
 
     @property
     def best(self) -> str | None:
-        """The sampler with the best answer of those that a release can use.
-
-        It is LS-ROO unless another is noticeably better.
-        """
-        values = {name: self[name] for name in (row.sampler for row in self.rows)}
-        known = {
-            name: value for name, value in values.items() if value is not None and name in SAMPLERS
-        }
+        """The sampler with the best answer: LS-ROO unless another is noticeably better."""
+        values = {row.sampler: self[row.sampler] for row in self.rows}
+        known = {name: value for name, value in values.items() if value is not None}
         if not known:
             return None
         best = (max if self.solved_for == "k" else min)(known, key=lambda name: known[name])
@@ -170,8 +165,8 @@ def plan(
         delta: with an open alphabet, as for :func:`dproo.sample`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
-    >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit
-    (1436, 566, 1520, 3600, 265)
+    >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer.limit
+    (1436, 566, 1520, 265)
 
     Raises:
         ValueError: not exactly three are given, or one is out of its range.
@@ -200,7 +195,7 @@ def plan(
 
 
 def _row(question: Question, name: str) -> Row:
-    sampler = dict(_every_sampler())[name]
+    sampler = SAMPLERS[name]
     value, reason = question.answer(sampler)
     answered = {**question.known, question.missing: value}
     return Row(sampler=name, basis=sampler.basis, reason=reason, **answered)
@@ -210,13 +205,9 @@ def planned(*, is_closed_form: bool = False) -> list[str]:
     """Return the names of all samplers whose worst case is known, perhaps in closed form."""
     return [
         name
-        for name, sampler in _every_sampler()
-        if getattr(sampler, "is_planned", False) and (sampler.is_closed_form or not is_closed_form)
+        for name, sampler in SAMPLERS.items()
+        if sampler.is_planned and (sampler.is_closed_form or not is_closed_form)
     ]
-
-
-def _every_sampler() -> Iterable[tuple[str, Any]]:
-    return (SAMPLERS | BASELINES).items()
 
 
 def _parse_alpha(value: object) -> Fraction:

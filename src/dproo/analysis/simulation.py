@@ -36,13 +36,8 @@ from scipy.special import stdtrit
 from dproo.analysis.distributions import Distribution
 from dproo.core.arguments import refusal, whole
 from dproo.core.counts import Counts
-from dproo.mechanisms import (
-    CLIP,
-    BalancedRevealOrObscure,
-    ExponentialSampler,
-    LaplaceSampler,
-    Mechanism,
-)
+from dproo.mechanisms import BalancedRevealOrObscure, Mechanism
+from dproo.mechanisms.baselines import CLIP, ExponentialSampler, LaplaceSampler
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import Final, Literal, overload
+from typing import Final
 
 from dproo.core.arguments import one_of
 from dproo.core.exact import Number, parse_epsilon
@@ -16,13 +16,6 @@ from dproo.mechanisms.base import (
     Mechanism,
     Relation,
     Transition,
-)
-from dproo.mechanisms.baselines import (
-    CLIP,
-    EUCLIDEAN,
-    Baseline,
-    ExponentialSampler,
-    LaplaceSampler,
 )
 from dproo.mechanisms.choice import choose
 from dproo.mechanisms.data_specific import DataSpecificRevealOrObscure
@@ -47,41 +40,13 @@ AUTO: Final = "auto"
 PLAIN: Final = LetterSpecificRevealOrObscure.name
 """The sampler of groups and rows, and the yardstick of plans: certified for every relation."""
 
-BASELINES: dict[str, type[Baseline]] = {
-    sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
-}
-"""Samplers to compare with: private by their noise, without weights to certify."""
 
-
-@overload
-def mechanism(
-    name: Literal["auto", "roo", "ds-roo", "ls-roo", "bal-roo", "subrr"],
-    *,
-    k: int,
-    epsilon: Number | None = None,
-    **options: object,
-) -> Mechanism: ...
-@overload
-def mechanism(
-    name: Literal["laplace", "exponential"],
-    *,
-    k: int,
-    epsilon: Number | None = None,
-    **options: object,
-) -> Baseline: ...
-@overload
-def mechanism(
-    name: str, *, k: int, epsilon: Number | None = None, **options: object
-) -> Mechanism | Baseline: ...
-def mechanism(
-    name: str, *, k: int, epsilon: Number | None = None, **options: object
-) -> Mechanism | Baseline:
-    """Return the sampler called ``name``, certified unless it is a baseline.
+def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: object) -> Mechanism:
+    """Return the certified sampler called ``name``.
 
     Args:
         name: ``"roo"``, ``"ds-roo"``, ``"ls-roo"``, ``"bal-roo"`` or ``"subrr"``;
-            ``"auto"`` for the one with the smallest proven worst case;
-            ``"laplace"`` or ``"exponential"``, which no release accepts.
+            ``"auto"`` for the one with the smallest proven worst case.
         k: the number of letters of the public alphabet.
         epsilon: the privacy parameter.
         options: ``n`` (required under replace neighbours), ``neighbours``, and the sampler's
@@ -98,8 +63,7 @@ def mechanism(
     """
     if name == AUTO:
         name = _chosen(k=k, epsilon=epsilon, **options)
-    samplers = SAMPLERS | BASELINES
-    sampler = samplers[one_of("sampler", name, samplers)]
+    sampler = SAMPLERS[one_of("sampler", name, SAMPLERS)]
     known = {field.name: field.default for field in fields(sampler)}
     for option in options:
         if option not in known:
@@ -125,19 +89,13 @@ def _chosen(*, k: int, epsilon: Number | None, **options: object) -> str:
 __all__ = [
     "ADD_REMOVE",
     "AUTO",
-    "BASELINES",
     "BOTH",
-    "CLIP",
-    "EUCLIDEAN",
     "PLAIN",
     "RECORDS_MAX",
     "REPLACE",
     "SAMPLERS",
     "BalancedRevealOrObscure",
-    "Baseline",
     "DataSpecificRevealOrObscure",
-    "ExponentialSampler",
-    "LaplaceSampler",
     "LetterSpecificRevealOrObscure",
     "Mechanism",
     "Relation",

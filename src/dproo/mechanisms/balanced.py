@@ -15,7 +15,6 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.exact import BITS, ceil_div, exp_lower, exp_upper, log_lower, log_upper
 from dproo.mechanisms.balanced_bounds import BalancedBounds
 from dproo.mechanisms.balanced_levels import balanced_weights
-from dproo.mechanisms.balanced_mean import largest_mean_distance
 from dproo.mechanisms.balanced_ranges import least_plateau
 from dproo.mechanisms.balanced_table import BalancedTable
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
@@ -205,11 +204,6 @@ class BalancedRevealOrObscure(Mechanism):
     def worst_alpha(self) -> Fraction:
         """A bound on the distance from any dataset."""
         return self.plain.worst_alpha if self.plain else self.bounds.largest_distance
-
-    @cached_property
-    def worst_mean_alpha(self) -> Fraction:
-        """A bound on the distance of the mean law from any ``P``; it takes about a second."""
-        return self.plain.worst_alpha if self.plain else largest_mean_distance(self.bounds)
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:

@@ -21,8 +21,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dproo.core.exact import BITS, ceil_div
+from dproo.mechanisms.balanced import BalancedRevealOrObscure
 from dproo.mechanisms.balanced_bounds import BalancedBounds, flattest, up
 from dproo.mechanisms.balanced_table import BalancedTable
+from dproo.mechanisms.base import Mechanism
 from dproo.mechanisms.binomial_mean import BinomialMeans
 
 _ONE = 1 << BITS
@@ -31,6 +33,17 @@ _RECORDS = 4
 _WORKS = (1 << 12, 1 << 13, 1 << 14, 1 << 15)
 _COARSE = 32
 _SLOPE = Fraction(-4)
+
+
+def worst_mean_alpha(sampler: Mechanism) -> Fraction:
+    """Return the largest distance of the mean law from ``P``, over all ``P``, or a bound on it.
+
+    The law is averaged over all records drawn from ``P``. It is ``worst_alpha`` where nothing
+    better is proven. Where BAL-ROO has levels, finding it takes a second or more.
+    """
+    if isinstance(sampler, BalancedRevealOrObscure) and not sampler.plain:
+        return largest_mean_distance(sampler.bounds)
+    return sampler.worst_alpha
 
 
 def largest_mean_distance(bounds: BalancedBounds) -> Fraction:

@@ -155,15 +155,6 @@ class Mechanism(ABC):
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
 
-    @property
-    def worst_mean_alpha(self) -> Fraction:
-        """The same where the law is averaged over all records drawn from ``P``, or a bound.
-
-        It is ``worst_alpha`` where nothing better is proven. A sampler whose ``worst_alpha`` is
-        about the records of every single dataset may be nearer to ``P`` on average.
-        """
-        return self.worst_alpha
-
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
         """Return ``worst_alpha`` of the sampler with these parameters, one draw, replace.

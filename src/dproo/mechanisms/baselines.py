@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any, ClassVar
 
 from dproo.core.arguments import one_of, refusal, whole
@@ -87,9 +88,6 @@ class LaplaceSampler(Baseline):
     """
 
     name = "laplace"
-    basis: ClassVar[str] = "proven bound of Raskhodnikova et al.; usually better in practice"
-    is_closed_form: ClassVar[bool] = True
-    is_planned: ClassVar[bool] = True
 
     projection: str = EUCLIDEAN
 
@@ -97,6 +95,11 @@ class LaplaceSampler(Baseline):
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
         """Return ``2 k / (n epsilon)``, or 1 where that is larger."""
         return min(2 * k / (n * epsilon), Fraction(1))
+
+    @classmethod
+    def records_needed(cls, *, k: int, epsilon: Fraction, alpha: Fraction) -> int:
+        """Return the fewest records for which that is at most ``alpha``."""
+        return ceil(2 * k / (alpha * epsilon))
 
     def __post_init__(self) -> None:
         """Check every argument."""
@@ -135,7 +138,7 @@ class ExponentialSampler(Baseline):
     r"""Select a letter by OpenDP's noisy maximum of the counts, at scale ``2/epsilon``.
 
     OpenDP runs the exponential mechanism under pure DP as permute-and-flip, which is never
-    less accurate at selecting the most frequent letter. It is a selector and no sampler: it
+    less accurate at selecting the most frequent letter. It is a selector, not a sampler: it
     is very accurate where nearly all records have one letter, and nowhere else.
 
     Guarantee: epsilon-DP when one record is replaced, by OpenDP's proof.
@@ -156,6 +159,11 @@ class ExponentialSampler(Baseline):
 
     def _draw(self, counts: list[int], source: RandomSource) -> int:  # noqa: ARG002 - OpenDP draws
         return int(self.measurement(counts))
+
+
+BASELINES: dict[str, type[Baseline]] = {
+    sampler.name: sampler for sampler in (LaplaceSampler, ExponentialSampler)
+}
 
 
 def _within(epsilon: Fraction, sensitivity: int, make: Any) -> Any:
