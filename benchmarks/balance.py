@@ -18,10 +18,11 @@ import numpy as np
 from constants import Case, family, mean
 
 from dproo import limit
-from dproo.analysis.simulation import _laws
-from dproo.mechanisms import BalancedRevealOrObscure, balanced
-from dproo.mechanisms.balanced_bounds import flattest
-from dproo.mechanisms.balanced_mean import worst_mean_alpha
+from dproo.mechanisms import BalancedRevealOrObscure
+from dproo.mechanisms.bal_roo import sampler as balanced
+from dproo.mechanisms.bal_roo.bounds import flattest
+from dproo.study.average import worst_mean_alpha
+from dproo.study.simulation import _laws
 
 PROMISED = {
     (10_000, 1000, "1"): 1.75,

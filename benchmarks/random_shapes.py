@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from dproo import accuracy
-from dproo.analysis.comparison import contenders, ratio_to_best, summarise
-from dproo.analysis.distributions import Distribution
+from dproo.study.comparison import contenders, ratio_to_best, summarise
+from dproo.study.distributions import Distribution
 
 CASES = 500
 KINDS = ("zipf", "dirichlet", "geometric", "few letters", "two levels", "mixture")

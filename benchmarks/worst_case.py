@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from dproo import limit
-from dproo.analysis.simulation import _laws
 from dproo.mechanisms import BalancedRevealOrObscure, mechanism
-from dproo.mechanisms.balanced_mean import worst_mean_alpha
+from dproo.study.average import worst_mean_alpha
+from dproo.study.simulation import _laws
 
 SETTINGS = (
     (10_000, 100, "0.1"),

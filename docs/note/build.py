@@ -11,7 +11,7 @@ import typst
 from matplotlib.figure import Figure
 
 from dproo import mechanism
-from dproo.figures.plotting import STYLE
+from dproo.study.figures import STYLE
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "docs" / "_build" / "note"

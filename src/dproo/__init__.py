@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from dproo.alphabet import Alphabet
     from dproo.alphabet.codebook import CodeBook
     from dproo.alphabet.reading import Reading
-    from dproo.analysis.accuracy import Accuracy, accuracy
     from dproo.analysis.certificate import Certificate, certify
-    from dproo.analysis.comparison import compare
     from dproo.analysis.composition import Composition, compose
     from dproo.analysis.limit import Limit, limit
     from dproo.analysis.planner import Plan, plan
@@ -39,6 +37,8 @@ if TYPE_CHECKING:
     from dproo.releases.execute import Release
     from dproo.releases.sample import sample
     from dproo.releases.synthesize import synthesize
+    from dproo.study.accuracy import Accuracy, accuracy
+    from dproo.study.comparison import compare
 
 __all__ = [
     "Accuracy",
@@ -90,9 +90,9 @@ _HOMES = {
     "alphabet": ("Alphabet",),
     "alphabet.codebook": ("CodeBook",),
     "alphabet.reading": ("Reading",),
-    "analysis.accuracy": ("Accuracy", "accuracy"),
+    "study.accuracy": ("Accuracy", "accuracy"),
     "analysis.certificate": ("Certificate", "certify"),
-    "analysis.comparison": ("compare",),
+    "study.comparison": ("compare",),
     "analysis.composition": ("Composition", "compose"),
     "analysis.limit": ("Limit", "limit"),
     "analysis.planner": ("Plan", "plan"),

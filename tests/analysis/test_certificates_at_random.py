@@ -19,7 +19,7 @@ import pytest
 from support.soak import SOAK
 
 from dproo import Counts, certify, mechanism
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms import SAMPLERS, Mechanism, RevealOrObscure
 
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "2000"))

@@ -13,10 +13,11 @@ from support.soak import SOAK
 import dproo
 from dproo import mechanism, plan
 from dproo.analysis.planner import planned
-from dproo.mechanisms import SAMPLERS, envelope
-from dproo.mechanisms.baselines import LaplaceSampler
-from dproo.mechanisms.envelope import Envelope
+from dproo.mechanisms import SAMPLERS
+from dproo.mechanisms.ls_roo import calibration
+from dproo.mechanisms.ls_roo.calibration import Envelope
 from dproo.report import advised_object, limit_sentence
+from dproo.study.baselines import LaplaceSampler
 
 DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
 EXACT = planned(is_closed_form=True)
@@ -319,5 +320,5 @@ def test_a_wrong_rate_is_put_right_by_searches(monkeypatch, share):
 
 
 def test_a_rate_that_few_secants_find_is_put_right_by_searches(monkeypatch):
-    monkeypatch.setattr(envelope, "_SECANTS", 1)
+    monkeypatch.setattr(calibration, "_SECANTS", 1)
     assert_put_right()

@@ -12,10 +12,9 @@ from support.networks import every_network
 from support.soak import SOAK, some
 
 from dproo.core.counts import Counts
-from dproo.core.exact import is_at_most_exp, log_upper
-from dproo.mechanisms.network import Family, Network
-from dproo.mechanisms.network_choice import SENSITIVITY, SHARE
-from dproo.mechanisms.row import RowSampler
+from dproo.core.numbers import is_at_most_exp, log_upper
+from dproo.mechanisms.network import SENSITIVITY, SHARE, Family, Network
+from dproo.mechanisms.rows import RowSampler
 
 DICE = random.Random()  # noqa: S311 - it chooses settings
 EPSILONS = "0.000001", "0.3", "2", "5", "20"

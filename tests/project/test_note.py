@@ -12,7 +12,7 @@ import pytest
 
 from dproo import certify, limit, mechanism
 from dproo.analysis.limit import _hardest
-from dproo.mechanisms.balanced_mean import worst_mean_alpha
+from dproo.study.average import worst_mean_alpha
 
 ROOT = Path(__file__).parents[2]
 NOTE = ROOT / "docs" / "note" / "note.typ"

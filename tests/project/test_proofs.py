@@ -16,10 +16,10 @@ import pytest
 
 import dproo
 from dproo.core.counts import Counts
-from dproo.mechanisms import SAMPLERS, conditions, entry_conditions, mechanism, urn_conditions
-from dproo.mechanisms.envelope import Envelope
-from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
-from dproo.mechanisms.letter_table import LetterTable
+from dproo.mechanisms import SAMPLERS, hypotheses, mechanism
+from dproo.mechanisms.ls_roo.calibration import Envelope
+from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
+from dproo.mechanisms.ls_roo.table import LetterTable
 
 
 def unchecked(values, slope):
@@ -59,8 +59,7 @@ MADE = [
 
 def condition_of(name):
     """Return the condition with the name of a hypothesis."""
-    modules = conditions, urn_conditions, entry_conditions
-    return next(found for module in modules if (found := getattr(module, name, None)))
+    return getattr(hypotheses, name)
 
 
 def blocks_of(page):
@@ -288,14 +287,14 @@ def test_a_table_of_two_letters_that_breaks_a_condition_is_told():
         ((0, 0), True, False),
         ((8, 3), False, True),
     ]:
-        assert entry_conditions.pair_rises(entries, 10, n=3) is rises
-        assert entry_conditions.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
+        assert hypotheses.pair_rises(entries, 10, n=3) is rises
+        assert hypotheses.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
 
 
 def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():
     for n, holds in [(1, True), (2, True), (3, False), (9, False)]:
         table = unchecked((4, 8, 16), 17)
-        assert conditions.table_grows_at_most(table, TWO, n=n) is holds
+        assert hypotheses.table_grows_at_most(table, TWO, n=n) is holds
 
 
 def test_a_table_is_straight_from_its_end_on():
@@ -303,8 +302,8 @@ def test_a_table_is_straight_from_its_end_on():
         def __call__(self, count):
             return super().__call__(count) + (count > self.last + 1)
 
-    assert conditions.table_straight(unchecked((1, 2), 3))
-    assert not conditions.table_straight(Bent((1, 2), 3))
+    assert hypotheses.table_straight(unchecked((1, 2), 3))
+    assert not hypotheses.table_straight(Bent((1, 2), 3))
 
 
 def tables(number):
@@ -361,10 +360,10 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
         for growth, holds in [(ratio, True), (ratio * (1 - Fraction(1, 2**40)), False)]:
             if growth <= 1:
                 continue
-            stop = conditions.search_stop(table, growth)
-            assert conditions.search_ends(table, stop)
-            assert conditions.stop_grows_at_most(table, growth, stop)
-            shown = conditions.search_found_nothing(table, growth, stop, n=n, k=k)
+            stop = hypotheses.search_stop(table, growth)
+            assert hypotheses.search_ends(table, stop)
+            assert hypotheses.stop_grows_at_most(table, growth, stop)
+            shown = hypotheses.search_found_nothing(table, growth, stop, n=n, k=k)
             assert shown is holds, (table, n, k, growth)
             found += 1
     assert found > 100
@@ -372,10 +371,10 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
 
 def test_without_convexity_the_search_would_miss_a_leak():
     table, growth = unchecked((1, 1, 7, 7, 10), 0), Fraction(21, 5)
-    stop = conditions.search_stop(table, growth)
-    assert conditions.search_found_nothing(table, growth, stop, n=4, k=3)
+    stop = hypotheses.search_stop(table, growth)
+    assert hypotheses.search_found_nothing(table, growth, stop, n=4, k=3)
     assert exact_ratio(table, 4, 3) == 7
-    assert not conditions.table_convex(table)
+    assert not hypotheses.table_convex(table)
 
 
 def test_the_counts_of_a_dataset_are_those_of_the_theorems():

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import dproo
 from dproo.cli.commands import cli
 from dproo.mechanisms import SAMPLERS
-from dproo.mechanisms.choice import enough
+from dproo.mechanisms.registry import enough
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 400

@@ -12,8 +12,8 @@ from support.soak import SOAK
 
 import dproo
 from dproo import engines
-from dproo.core.exact import is_at_most_exp
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import is_at_most_exp
 from dproo.exceptions import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism

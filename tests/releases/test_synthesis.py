@@ -13,7 +13,7 @@ from support import commands
 from support.chance import ALPHA, p_value
 
 import dproo
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
@@ -347,7 +347,7 @@ def test_an_entropy_failure_shows_nothing(book, monkeypatch):
     def broken(_):
         raise OSError("canary-7f3a")
 
-    monkeypatch.setattr(execute, "RandomSource", lambda: dproo.core.randomness.RandomSource(broken))
+    monkeypatch.setattr(execute, "RandomSource", lambda: dproo.core.draw.RandomSource(broken))
     with pytest.raises(ReleaseError) as failed:
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients")
     assert str(failed.value) == f"{execute.RELEASE_FAILED} The charge stays: entry 2 of 'patients'."

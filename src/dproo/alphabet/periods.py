@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 PERIODS_MAX = 10**6
 """Days that one list may have: it is held in memory, and more would take minutes."""

@@ -16,10 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dproo.analysis.losses import Losses
-from dproo.core.arguments import refusal, whole
-from dproo.core.dominating_pair import DominatingPair
-from dproo.core.exact import Number, ceil_div, log_upper, parse_delta
+from dproo.core.checks import refusal, whole
+from dproo.core.divergence import DominatingPair, Losses
+from dproo.core.numbers import Number, ceil_div, log_upper, parse_delta
 from dproo.mechanisms import Mechanism, RevealOrObscure
 
 BASIC, JOINT, COMPOSED = "basic", "joint", "composed"

@@ -11,12 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from dproo.alphabet.codebook import CodeBook
-from dproo.core.arguments import whole
-from dproo.core.exact import Number, parse_epsilon
+from dproo.core.checks import whole
+from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import REPLACE, Relation
-from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, Network, Wiring
-from dproo.mechanisms.network_choice import SHARE
-from dproo.mechanisms.row import RowSampler
+from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
+from dproo.mechanisms.rows import RowSampler
 
 HOPELESS = Fraction(1, 2)
 """From this distance on, a row says more about the noise than about the data."""

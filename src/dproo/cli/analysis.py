@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.distributions import SHAPES, shape
 from dproo.analysis.planner import plan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.core.counts import Counts
-from dproo.core.exact import parse_epsilon
+from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO, REPLACE, choose, mechanism
 from dproo.report import (
     VIOLATION,
@@ -21,6 +20,7 @@ from dproo.report import (
     limit_sentence,
     number,
 )
+from dproo.study.distributions import SHAPES, shape
 
 
 @click.command("plan")
@@ -197,7 +197,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
       dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
       dproo compare --k 3 --n 500 --epsilon 0.1 --p 0.5,0.3,0.2
     """
-    from dproo.analysis.comparison import compare  # noqa: PLC0415 - NumPy is an extra
+    from dproo.study.comparison import compare  # noqa: PLC0415 - NumPy is an extra
 
     p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
     found = compare(p=p, **options)
@@ -231,7 +231,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 def figures_command(out: str, trials: int) -> None:
     """Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."""
     try:
-        from dproo.figures.paper import write_all  # noqa: PLC0415 - matplotlib is an extra
+        from dproo.study.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
     except ModuleNotFoundError:
         raise ValueError(
             "matplotlib must be installed for this: pip install 'dproo[figures]'."

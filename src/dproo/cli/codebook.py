@@ -13,7 +13,7 @@ from dproo.cli.reading import LAYOUT_OPTIONS, with_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _OUT = click.option("--out", help="A new JSON file. [default: standard output]")
 

@@ -8,7 +8,7 @@ from html import escape
 from io import StringIO
 from pathlib import Path
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.ledger import Account, Line, in_delta, in_epsilon
 from dproo.releases.budget_name import published
 from dproo.report import released_object, released_text

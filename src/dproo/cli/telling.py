@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from dproo.cli.output import echo
-from dproo.core.exact import decimal_text, parse_epsilon
+from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import REPLACE
 from dproo.releases.assurance import A_RECORD, epsilon_warnings

@@ -12,7 +12,7 @@ from dproo.codebooks.lookup import LEADING_ZEROS, fields_of_lookup
 from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
 from dproo.codebooks.statistics_files import fields_of_header
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.engines.statistics_files import SPSS, STATA
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 GZIP, ZSTD = "gz", "zst"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD}

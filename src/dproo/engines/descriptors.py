@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 BLOCK = 1 << 16
 STDIN = "-"

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 from dproo.engines.excel_cells import EMPTY, Cells, local, string_of
 from dproo.engines.fit import Column

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines.boundary import attempt
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 
 UTF_8 = "utf-8"
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from dproo.alphabet.axis import Axis, Bins
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import postgresql
 from dproo.engines import query as sql

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines.compression import SUFFIXES as COMPRESSED
 from dproo.engines.compression import compression_of, plain_blocks, refuse_disguised, require
 from dproo.engines.descriptors import Incoming, Opened

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.core.amounts import budget_of, charge_of, delta_budget_of, in_epsilon
 from dproo.core.notebook import table
+from dproo.core.numbers import budget_of, charge_of, delta_budget_of, in_epsilon
 from dproo.exceptions import CorruptLedgerError, RuleRefused
 from dproo.ledger.chain import (
     APPROVED,

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dproo.core.user_folders import named_file, user_folder
+from dproo.core.paths import named_file, user_folder
 from dproo.engines import postgresql_url
 
 VARIABLE = "DPROO_LEDGER"

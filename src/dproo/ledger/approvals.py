@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dproo.core.arguments import refusal, whole
+from dproo.core.checks import refusal, whole
 from dproo.exceptions import UnknownEntryError
 from dproo.ledger.chain import APPROVED, DENIED, Connection, Draft, events
 from dproo.ledger.charging import decided, is_used

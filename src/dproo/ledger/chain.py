@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Protocol
 
-from dproo.core.amounts import delta_charge_of
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
+from dproo.core.numbers import delta_charge_of
 from dproo.exceptions import UnknownDatasetError, UnknownEntryError
 
 DECLARED, RESERVED, RECORDED, RESTORED = "declared", "reserved", "recorded", "restored"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from dproo.core.amounts import delta_budget_of
+from dproo.core.numbers import delta_budget_of
 from dproo.exceptions import NotEmptyLedgerError
 from dproo.ledger.accounts import accounts_of, require_chain
 from dproo.ledger.address import Database

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dproo.core.amounts import budget_of, delta_budget_of
-from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, rational
+from dproo.core.checks import refusal, whole
+from dproo.core.numbers import Number, budget_of, delta_budget_of, rational
 from dproo.exceptions import (
     AlreadyRecordedError,
     ApprovalNeeded,

@@ -9,9 +9,8 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from dproo.core.amounts import budget_of, in_epsilon
-from dproo.core.arguments import refusal
-from dproo.core.exact import Number, rational
+from dproo.core.checks import refusal
+from dproo.core.numbers import Number, budget_of, in_epsilon, rational
 from dproo.exceptions import RuleRefused
 
 AMOUNTS = ("per_release", "per_day", "per_spender", "approval_above")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from dproo.core.arguments import WITHHELD, may_hold_secret
+from dproo.core.checks import WITHHELD, may_hold_secret
 from dproo.exceptions import (
     MissingLedgerError,
     NotALedgerError,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dproo.core.amounts import ATTO
+from dproo.core.numbers import ATTO
 from dproo.ledger.address import Database, address_of
 from dproo.ledger.chain import RESTORED, Connection, Draft, events, now
 from dproo.ledger.memory import Memory, News, named_witness, tell

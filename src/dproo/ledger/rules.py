@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from dproo.core.amounts import charge_of, delta_budget_of, delta_charge_of, in_delta
-from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
-from dproo.core.exact import parse_delta, parse_epsilon
+from dproo.core.checks import may_hold_secret, one_of, refusal, whole
+from dproo.core.numbers import (
+    charge_of,
+    delta_budget_of,
+    delta_charge_of,
+    in_delta,
+    parse_delta,
+    parse_epsilon,
+)
 from dproo.exceptions import DeltaRefused, OtherRelationError, PureBudgetError
 from dproo.ledger.chain import Event, canonical
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dproo.core.amounts import budget_of, delta_budget_of
+from dproo.core.numbers import budget_of, delta_budget_of
 from dproo.ledger.chain import (
     APPROVED,
     DECLARED,

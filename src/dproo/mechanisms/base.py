@@ -15,12 +15,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Literal
 
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
-from dproo.core.dominating_pair import DominatingPair
-from dproo.core.draw import pick, pick_many
-from dproo.core.exact import exp_lower, is_at_most_exp, parse_epsilon
-from dproo.core.randomness import RandomSource
+from dproo.core.divergence import DominatingPair
+from dproo.core.draw import RandomSource, pick, pick_many
+from dproo.core.numbers import exp_lower, is_at_most_exp, parse_epsilon
 
 Relation = Literal["replace", "add-remove", "both"]
 REPLACE: Final = "replace"

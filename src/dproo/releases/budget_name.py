@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from dproo.core.arguments import may_hold_secret, refusal
+from dproo.core.checks import may_hold_secret, refusal
 from dproo.engines import postgresql_url
 from dproo.engines.descriptors import STDIN
 from dproo.ledger import Address, default_path

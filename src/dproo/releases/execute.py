@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 
 from dproo import engines
 from dproo.alphabet import Record
-from dproo.core.exact import decimal_text
+from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
-from dproo.core.randomness import RandomSource
+from dproo.core.numbers import decimal_text
 from dproo.engines.layout import PLAIN, Layout
 from dproo.exceptions import BudgetRefused, ReleaseError
 from dproo.ledger import Ledger, LedgerError

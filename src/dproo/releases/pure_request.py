@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dproo.core.arguments import one_of, whole
+from dproo.core.checks import one_of, whole
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases.groups import Groups
 

@@ -10,8 +10,8 @@ from typing import Any
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
-from dproo.core.arguments import refusal
-from dproo.core.exact import Number, parse_delta, parse_epsilon
+from dproo.core.checks import refusal
+from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.ledger import Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring

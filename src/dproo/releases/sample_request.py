@@ -8,11 +8,10 @@ from typing import Any
 
 from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts
-from dproo.core.dealing import deal, is_worth_it
-from dproo.core.randomness import RandomSource
-from dproo.core.splitting import blocks, scatter, seen_letters
+from dproo.core.draw import RandomSource
+from dproo.core.partition import blocks, deal, is_worth_it, scatter, seen_letters
 from dproo.mechanisms import (
     ADD_REMOVE,
     AUTO,
@@ -23,7 +22,7 @@ from dproo.mechanisms import (
     Relation,
     choose,
 )
-from dproo.mechanisms.choice import certified, enough, takes
+from dproo.mechanisms.registry import certified, enough, takes
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn

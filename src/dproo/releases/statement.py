@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dproo.core.arguments import may_hold_secret, refusal
+from dproo.core.checks import may_hold_secret, refusal
 
 LONGEST = 200
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.exact import Number, parse_delta, parse_epsilon
+from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.engines.layout import Layout
 from dproo.ledger import Ledger, address_of
 from dproo.mechanisms import AUTO, REPLACE, Relation

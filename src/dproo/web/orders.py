@@ -9,9 +9,8 @@ from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
-from dproo.core.amounts import charge_of
-from dproo.core.arguments import refusal
-from dproo.core.exact import parse_epsilon
+from dproo.core.checks import refusal
+from dproo.core.numbers import charge_of, parse_epsilon
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Account, Address, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE

@@ -1,0 +1,1 @@
+"""What is studied and never released by: accuracy, baselines, figures, bounds on average."""
