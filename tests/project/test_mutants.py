@@ -297,7 +297,7 @@ MUTANTS = {
         "mechanisms/hypotheses.py", "return k > 0", "return k >= 0", CONDITION,
     ),
     "a hypothesis is dropped": (
-        "mechanisms/ls_roo/sampler.py", '"table_convex": conditions.table_convex(table),', "", ASSUMED,
+        "mechanisms/ls_roo/sampler.py", '"table_convex": hypotheses.table_convex(table),', "", ASSUMED,
     ),
     "the last step may be larger than the slope": (
         "mechanisms/hypotheses.py", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
