@@ -19,7 +19,7 @@ from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.divergence import DominatingPair
 from dproo.core.draw import RandomSource, pick, pick_many
-from dproo.core.numbers import exp_lower, is_at_most_exp, parse_epsilon
+from dproo.core.numbers import ceil_div, exp_lower, is_at_most_exp, parse_epsilon
 
 Relation = Literal["replace", "add-remove", "both"]
 REPLACE: Final = "replace"
@@ -29,6 +29,22 @@ BOTH: Final = "both"
 
 RECORDS_MAX = 2**80
 """Where ``n`` is private, a law must hold for every dataset up to this size."""
+
+
+ENOUGH = 10
+"""Records per letter where their number is private, more at an epsilon below log 2."""
+
+
+def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int = 1) -> int:
+    """Return a number of records at which ROO's worst case is a tenth or less.
+
+    Where the number of records is private, samplers are compared at this one.
+
+    >>> enough(Fraction(1), 15), enough(Fraction(1, 10), 9)
+    (150, 856)
+    """
+    rate = min(exp_lower(epsilon / records_per_person) - 1, Fraction(1))
+    return ceil_div(ENOUGH * k * draws * rate.denominator, rate.numerator)
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,30 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dproo.core.checks import one_of
-from dproo.core.numbers import Number, ceil_div, exp_lower, parse_epsilon, percent
+from dproo.core.numbers import Number, parse_epsilon, percent
 from dproo.mechanisms.bal_roo.sampler import FUTILE, BalancedRevealOrObscure
 from dproo.mechanisms.base import (
     REPLACE,
     Mechanism,
     Relation,
+    enough,
 )
 from dproo.mechanisms.ds_roo import DataSpecificRevealOrObscure
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
 from dproo.mechanisms.roo import RevealOrObscure
 from dproo.mechanisms.subrr import SubsampledRandomizedResponse
+
+__all__ = [
+    "AUTO",
+    "PLAIN",
+    "SAMPLERS",
+    "Choice",
+    "certified",
+    "choose",
+    "enough",
+    "mechanism",
+    "takes",
+]
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler
@@ -89,9 +102,6 @@ def _chosen(*, k: int, epsilon: Number | None, **options: object) -> str:
     n = plain.n if plain.neighbours == REPLACE else None
     return choose(epsilon=parse_epsilon(epsilon), k=k, n=n, neighbours=plain.neighbours).sampler
 
-
-ENOUGH = 10
-"""Records per letter where their number is private, more at an epsilon below log 2."""
 
 NOTICEABLE = 1 + Fraction(1, 1000)
 """By how much another sampler must be better than LS-ROO: roundings differ by less."""
@@ -165,16 +175,6 @@ def choose(
     if alphas[plain.name] <= alphas[best] * NOTICEABLE:
         best = plain.name
     return Choice(sampler=best, alpha=alphas[best], reason=_reason(best, alphas, n, records))
-
-
-def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int = 1) -> int:
-    """Return a number of records at which ROO's worst case is a tenth or less.
-
-    >>> enough(Fraction(1), 15), enough(Fraction(1, 10), 9)
-    (150, 856)
-    """
-    rate = min(exp_lower(epsilon / records_per_person) - 1, Fraction(1))
-    return ceil_div(ENOUGH * k * draws * rate.denominator, rate.numerator)
 
 
 def takes(kind: type[Mechanism], option: str) -> bool:

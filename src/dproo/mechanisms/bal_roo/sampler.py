@@ -20,7 +20,7 @@ from dproo.mechanisms.bal_roo.table import (
     extend,
     extend_to_crossing,
 )
-from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Mechanism, Transition, enough
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
 from dproo.mechanisms.ls_roo.table import even
 
@@ -66,7 +66,8 @@ class BalancedRevealOrObscure(Mechanism):
     A letter with count ``c`` weighs ``level growth^c``, and ``c`` once that is more, from
     ``1 / (growth - 1)`` records on. Its level is where what the *other* letters get above
     their counts is what they give below them, and a little more. Letters seen often give
-    nothing and count for nothing. The constants were chosen once, on a public family of
+    nothing and count for nothing. Where the proven worst case of LS-ROO is no larger, it is
+    LS-ROO. The constants were chosen once, on a public family of
     shapes, by ``benchmarks/balance.py``.
 
     Guarantee: epsilon-DP when one record is replaced, or when one is added or removed.
@@ -88,7 +89,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     @cached_property
     def plain(self) -> LetterSpecificRevealOrObscure | None:
-        """LS-ROO, where the letters or records are too few, or the table would be too long."""
+        """LS-ROO, where its worst case is no larger, or the table would be too long."""
         if self._certified:
             return None
         return LetterSpecificRevealOrObscure(
@@ -125,8 +126,25 @@ class BalancedRevealOrObscure(Mechanism):
                 surplus = self._least_surplus * 2**doublings
                 found = None if self._is_in_vain(surplus) else self._calibrated(surplus)
                 if found and all(found[0].conditions.values()):
-                    return found
+                    return None if self._is_no_better(found[0].table) else found
         return None
+
+    def _is_no_better(self, table: BalancedTable) -> bool:
+        """Whether the proven worst case of LS-ROO is no larger than that of the table.
+
+        Under add-remove both are compared at a number of records that epsilon and the letters
+        decide, so that the law is the same whatever the number of records.
+        """
+        if self.neighbours == REPLACE:
+            plain = LetterSpecificRevealOrObscure.worst_alpha_at(
+                n=self.n, k=self.k, epsilon=self.epsilon
+            )
+            return plain <= BalancedBounds(table, self.n, self.k).largest_distance
+        n = enough(self.epsilon, self.k)
+        lifted = LetterSpecificRevealOrObscure(
+            epsilon=self.epsilon, n=n, k=self.k, neighbours=self.neighbours
+        )
+        return lifted.worst_alpha <= BalancedBounds(table, n, self.k).largest_distance
 
     @property
     def _least_surplus(self) -> Fraction:
