@@ -77,8 +77,8 @@ def test_a_variable_that_means_another_file_in_every_folder_is_refused(
 def test_a_user_without_a_home_has_no_defaults_and_is_asked_for_a_ledger(tmp_path: Path) -> None:
     """Containers run programs as users that the system has never heard of."""
     code = (
-        "import os, sys; sys.argv[0] = 'dproo'; from dproo.core import user_folders;"
-        "user_folders._registered_home = lambda: ''; from dproo.cli import main; main()"
+        "import os, sys; sys.argv[0] = 'dproo'; from dproo.core import paths;"
+        "paths._registered_home = lambda: ''; from dproo.cli import main; main()"
     )
     known = {name: text for name, text in os.environ.items() if name not in NAMES}
     command = [sys.executable, "-c", code]

@@ -44,6 +44,16 @@ def test_the_solution_is_a_sampler_that_certifies_and_reaches_the_limit(n, k, ep
     assert reached >= found.bound - 1e-12
 
 
+def test_on_a_grid_the_optimum_is_a_bound_from_below_only_until_its_worst_p_joins_it():
+    alone, joined = (minimax(n=10, k=2, epsilon=3, rounds=rounds) for rounds in (0, 12))
+    assert alone.bound < joined.bound * 0.98
+    assert alone.reached > joined.reached * 1.2
+    assert joined.bound <= joined.reached <= joined.bound * 1.001
+    assert set(alone.distributions) < set(joined.distributions)
+    exact = dproo.accuracy(joined.sampler, joined.distributions[-1], method="enumeration").alpha
+    assert exact <= joined.reached + 1e-9
+
+
 def test_a_tampered_solution_does_not_certify():
     sampler = minimax(n=6, k=3, epsilon=1, grid=3).sampler
     table = dict(sampler.table)

@@ -10,7 +10,9 @@ its largest distance over a set of ``P`` closed under relabelling, so such table
     ``sum_y |Q_P(y) - P(y)| <= 2 t``    for every ``P`` looked at.
 
 With more ``P`` the optimum can only rise, so on a grid it is a lower bound on the worst case
-of every private sampler; on one ``P`` it is a lower bound on that ``P``, for every sampler
+of every private sampler, and says nothing from above: the sampler that it finds may be worse
+between the points of the grid. So the worst ``P`` of that sampler is searched for, and may join
+the grid; on one ``P`` it is a lower bound on that ``P``, for every sampler
 that treats all letters alike. The grid is joined by the distributions that prove
 :func:`dproo.limit`, so the optimum is never below that bound.
 """
@@ -26,13 +28,13 @@ from itertools import permutations, product
 from math import exp, factorial, prod
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 from scipy.sparse import coo_array
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.limit import limit
 from dproo.core.checks import refusal, whole
-from dproo.core.counts import Counts, Dataset, Runs, falling_datasets
+from dproo.core.counts import Counts, Dataset, Runs, every_dataset, falling_datasets
 from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import Mechanism, Transition
 from dproo.study.distributions import Distribution
@@ -45,6 +47,9 @@ _SOLVERS = (("highs-ipm", True), ("highs-ds", True), ("highs-ds", False))
 """The first is the fastest; each may give up."""
 
 _UNIT = 1 << 60
+_SHARES = 10**4
+_CLOSE = 1 + 1e-4
+_STARTS = 16
 _FIRST_BLEND = Fraction(1, 10**13)
 
 
@@ -82,18 +87,27 @@ class Minimax:
     Attributes:
         alpha: the optimum of the linear program.
         bound: what the optimum is at least, by weak duality from the dual solution, in floats.
-        distributions: the ``P`` looked at.
-        sampler: a sampler that reaches it but for rounding, certified by enumeration.
+        reached: the largest distance of ``sampler`` from any ``P`` that a search found; the
+            best worst case of all private samplers is between ``bound`` and the true one.
+        distributions: the ``P`` of the program.
+        sampler: a sampler that has ``alpha`` on these but for rounding, certified by enumeration.
     """
 
     alpha: float
     bound: float
+    reached: float
     distributions: tuple[Distribution, ...]
     sampler: OptimalSampler
 
 
 def minimax(
-    *, n: int, k: int, epsilon: Number, p: Iterable[object] | None = None, grid: int = 12
+    *,
+    n: int,
+    k: int,
+    epsilon: Number,
+    p: Iterable[object] | None = None,
+    grid: int = 12,
+    rounds: int = 0,
 ) -> Minimax:
     """Return the best accuracy of all epsilon-DP samplers, and a sampler that has it.
 
@@ -103,6 +117,7 @@ def minimax(
         epsilon: the privacy parameter.
         p: one distribution; without it the worst of a grid and of a few more.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
+        rounds: how often the worst ``P`` of the sampler joins the others.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
     these distributions is below ``bound``.
@@ -120,10 +135,42 @@ def minimax(
         chosen = (Distribution.of(p),)
         if chosen[0].k != k:
             raise ValueError(refusal("p", f"have k = {k} entries", chosen[0].k))
-    program = _Program(n, k, exp(epsilon), chosen)
-    solution, bound = program.solve()
-    sampler = _rounded(program, solution, epsilon)
-    return Minimax(float(solution[-1]), bound, chosen, sampler)
+    for left in range(rounds, -1, -1):
+        program = _Program(n, k, exp(epsilon), chosen)
+        solution, bound = program.solve()
+        sampler = _rounded(program, solution, epsilon)
+        worst, reached = worst_distribution(sampler)
+        if worst in chosen or reached <= bound * _CLOSE:
+            break
+        if left:
+            chosen = (*chosen, worst)
+    return Minimax(float(solution[-1]), bound, reached, chosen, sampler)
+
+
+def worst_distribution(sampler: Mechanism, *, grid: int = 60) -> tuple[Distribution, float]:
+    """Return the ``P`` with the largest distance that a search found, and the distance.
+
+    The search starts from the worst points of a grid, and goes on between them. The sampler must
+    treat all letters alike.
+    """
+    n, k = sampler.n, sampler.k
+    datasets = np.array(list(every_dataset(n, k)))
+    laws = np.array([[float(p) for p in sampler.pmf(row)] for row in datasets.tolist()])
+    orders = np.array([
+        float(factorial(n) // prod(map(factorial, row))) for row in datasets.tolist()
+    ])  # fmt: skip
+
+    def distance(shares: _Vector) -> float:
+        p = np.abs(shares) / np.abs(shares).sum()
+        output = (orders * np.prod(p**datasets, axis=1)) @ laws
+        return float(np.abs(output - p).sum() / 2)
+
+    starts = sorted((np.array(part) / grid for part in falling_datasets(grid, k)), key=distance)
+    ends = [minimize(lambda p: -distance(p), p, method="Nelder-Mead").x for p in starts[-_STARTS:]]
+    worst = np.abs(max([*ends, starts[-1]], key=distance))
+    shares = [Fraction(round(share * _SHARES), _SHARES) for share in worst / worst.sum()]
+    shares[0] += 1 - sum(shares)
+    return Distribution(tuple(shares)), distance(worst)
 
 
 def _hard(n: int, k: int, epsilon: Fraction) -> Iterator[tuple[Fraction, ...]]:
