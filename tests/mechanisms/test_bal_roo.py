@@ -42,7 +42,7 @@ def assert_bounded(sampler):
 def balanced_anyway():
     """Balance also where LS-ROO is better: what is proven must hold there too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BalancedRevealOrObscure, "_is_no_better", lambda *_: False)
+        patch.setattr(BalancedRevealOrObscure, "_is_worse", lambda *_: False)
         yield
 
 

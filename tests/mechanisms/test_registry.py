@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import dproo
 from dproo.cli.commands import cli
 from dproo.mechanisms import AUTO, SAMPLERS, choose, mechanism
-from dproo.mechanisms.bal_roo.sampler import ENTRIES_MAX, BalancedRevealOrObscure
+from dproo.mechanisms.bal_roo.sampler import CLEARLY, ENTRIES_MAX, BalancedRevealOrObscure
 from dproo.mechanisms.registry import enough
 from dproo.report import advised_object
 
@@ -119,7 +119,7 @@ def test_a_plan_finds_what_auto_takes_where_tables_are_long(missing):
     assert (balanced > 1.5 * plain) if missing == "k" else (balanced < plain / 1.5)
 
 
-def test_bal_roo_is_ls_roo_wherever_that_is_better():
+def test_bal_roo_is_ls_roo_wherever_that_is_clearly_better():
     """Up to 161 times better, at 14 records, 3 letters and epsilon 8."""
     dice = random.Random()  # noqa: S311 - settings drawn anew at each run
     drawn = [
@@ -129,8 +129,8 @@ def test_bal_roo_is_ls_roo_wherever_that_is_better():
     for n, k, epsilon in [(14, 3, 8), (1000, 100, 4), (1000, 9, 3), *drawn]:
         at = {"n": n, "k": k, "epsilon": Fraction(f"{epsilon:.3f}")}
         balanced, lifted = (mechanism(name, **at) for name in ("bal-roo", "ls-roo"))
-        assert balanced.worst_alpha <= lifted.worst_alpha, at
-        assert BalancedRevealOrObscure.worst_alpha_at(**at) <= lifted.worst_alpha, at
+        for worst in (balanced.worst_alpha, BalancedRevealOrObscure.worst_alpha_at(**at)):
+            assert worst * CLEARLY <= lifted.worst_alpha, at
     few = {"n": 14, "k": 3, "epsilon": 8}
     assert mechanism("bal-roo", **few).pmf([9, 5, 0]) == mechanism("ls-roo", **few).pmf([9, 5, 0])
 
@@ -145,7 +145,7 @@ def test_under_add_remove_the_law_of_bal_roo_does_not_depend_on_the_most_records
     counts = [12, 8, *[0] * (k - 2)]
     assert laws[0].pmf(counts) == laws[1].pmf(counts) == laws[2].pmf(counts)
     lifted = mechanism("ls-roo", n=records, k=k, epsilon=epsilon, neighbours="add-remove")
-    assert laws[1].worst_alpha <= lifted.worst_alpha
+    assert laws[1].worst_alpha * CLEARLY <= lifted.worst_alpha
 
 
 def test_a_plan_is_that_of_ls_roo_where_tables_are_too_long():
