@@ -1,9 +1,9 @@
-r"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets.
+"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets.
 
-The hockey-stick divergence: how far (epsilon, 0) fails between two laws.
-
-``H(P, Q) = sum over y of max(0, P(y) - growth Q(y))`` is the largest of ``P(S) - growth Q(S)`` over
-all sets ``S`` of outputs. A sampler is (log growth, delta)-DP if and only if it is at most delta
+Under pure differential privacy that is the largest ratio of an output's probabilities. For an
+open alphabet it is the hockey-stick divergence
+``H(P, Q) = sum over y of max(0, P(y) - growth Q(y))``, the largest of ``P(S) - growth Q(S)`` over
+all sets ``S`` of outputs: a sampler is (log growth, delta)-DP if and only if it is at most delta
 for all neighbours, both ways.
 """
 

@@ -1,8 +1,21 @@
-r"""The limit where epsilon is not small: a mean over distributions on three levels.
+"""The limit: a worst-case accuracy that no private sampler can beat.
 
-Let ``j - 1`` letters have the odds ``v``, ``i`` letters the odds ``w > v`` and one letter the
-odds ``z``; call that distribution ``B_i``, and with one more letter at ``v`` call it ``A_i``. For
-all weights ``r_i > 0`` of ``B_i``, ``first <= i <= last``, with sums over ``i < last``,
+However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` records over
+``k`` letters for which the law of its release is at least this far from ``P``:
+
+    ``alpha >= j u / (1 + j/(k-j) (1 + u (e^epsilon - 1))^n)``,    ``1 <= j < k``, ``0 < u <= 1/j``,
+    ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
+
+where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
+larger one where there are few records. If the law of the release is to be near the records of
+*every* dataset, not only near ``P`` on average, the limit is higher, and as simple:
+
+    ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
+
+Where epsilon is not small, a mean over distributions on three levels gives more. Let ``j - 1``
+letters have the odds ``v``, ``i`` letters the odds ``w > v`` and one letter the odds ``z``; call
+that distribution ``B_i``, and with one more letter at ``v`` call it ``A_i``. For all weights
+``r_i > 0`` of ``B_i``, ``first <= i <= last``, with sums over ``i < last``,
 
     ``alpha >= sum_i (d_i u_i - (i+1) r_{i+1} U_i) / (sum_i d_i / j + sum_{i <= last} r_i)``,
 
@@ -12,32 +25,8 @@ where a letter at ``v`` has the probability ``u_i`` in ``A_i``, a letter at ``w`
     ``d_i S(u_i, t) <= (k-j-i) r_i + (i+1) r_{i+1} S(U_i, t)``,
     ``S(u, t) = sum_{c <= t} binomial(n, c) (e^epsilon u)^c (1-u)^(n-c)``.
 
-Proof: docs/proofs/limit.md
-
-Which levels to take: floats choose, and a bad choice makes the limit less sharp, never false.
-
-For many letters the best levels depend on epsilon alone: on how many records a letter in the
-middle has on average, and on how many times as many one above it has. Given these, the number of
-letters in the middle and the odds that another letter is above are the best for this ``k``. How
-many letters are above is then binomial; where that is wide, the weights are those of a narrower
-bell.
-
-The limit: a worst-case accuracy that no private sampler can beat, in closed form.
-
-However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` records over
-``k`` letters for which the law of its release is at least this far from ``P``:
-
-    ``alpha >= j u / (1 + j/(k-j) (1 + u (e^epsilon - 1))^n)``,    ``1 <= j < k``, ``0 < u <= 1/j``,
-    ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
-
-where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
-larger one where there are few records; where epsilon is not small, a third one is, that of
-:mod:`dproo.analysis.limit`. Every ``j`` and ``u`` give a true bound, so floats may
-choose among all of these, at the cost of sharpness only; the bound is then evaluated in
-integers and rounded down. If the law of the release is to be near the records of *every* dataset,
-not only near ``P`` on average, the limit is higher, and as simple:
-
-    ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
+Every choice of ``j``, ``u`` and levels gives a true bound, so floats may choose; a bad choice makes
+the limit less sharp, never false. The bound itself is evaluated in integers and rounded down.
 
 Proof: docs/proofs/limit.md
 """

@@ -1,14 +1,11 @@
-r"""One question to the planner: a search for the first value that will do.
-
-What an open alphabet shows, from public parameters alone.
-
-The planner: any three of ``n``, ``k``, ``epsilon``, ``alpha`` give the fourth.
+"""The planner: any three of ``n``, ``k``, ``epsilon``, ``alpha`` give the fourth.
 
 ``alpha`` is the worst-case accuracy: whatever the distribution ``P`` of the records, the
 total variation distance between the law of the release and ``P`` is at most ``alpha``. Each
-sampler says what its own is; it falls with ``n`` and ``epsilon`` and rises with ``k``, so each
-question is one search for the first value that meets the target. The limit of every private
-sampler is asked the same question. Nothing here reads data.
+sampler has its own; it falls with ``n`` and ``epsilon`` and rises with ``k``, so each question is
+one search for the first value that meets the target. The same question is answered for the limit
+of every private sampler. With an open alphabet, the plan is from which count on a value can appear.
+Nothing here reads data.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-r"""Clopper-Pearson lower bounds on odds and chances, by the standard library, never rounded up.
+"""What trials prove: lower bounds on odds and chances, and a test that trials are independent.
 
 ``x`` successes in ``m`` independent trials of chance ``theta`` refute every ``theta`` whose
 upper tail ``P(Bin(m, theta) >= x)`` is at most ``alpha``. The tail grows with ``theta``, so
 all that are refuted lie below one bound, and that bound exceeds the true chance with
-probability at most ``alpha``, whatever the chance is.
+probability at most ``alpha``, whatever the chance is. It is computed by the standard library and
+never rounded up.
+
+A seed, a cache or a counter makes trials repeat each other. Of three trials ``a, b, c`` on one
+dataset, ``a`` and ``b`` neighbours in time and ``c`` of an earlier round, "only ``b`` equals ``a``"
+and "only ``c`` equals ``a``" are equally likely if the trials are independent, since exchanging
+``b`` and ``c`` turns one into the other. So which of the two it is is a fair coin, whatever the
+sampler's law.
 
 Reference: Clopper and Pearson (1934).
-
-Do trials repeat each other? A sign test that a seed, a cache or a counter fails.
-
-Of three trials ``a, b, c`` on one dataset, ``a`` and ``b`` neighbours in time and ``c`` of an
-earlier round, "only ``b`` equals ``a``" and "only ``c`` equals ``a``" are equally likely if
-the trials are independent: exchanging ``b`` and ``c`` turns one into the other. So the one
-among the other is a fair coin, whatever the sampler's law.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 An alphabet of 10^12 letters of which a thousand were seen is two thousand runs; a witness in
 which 997 letters share a count is one run. A :class:`Counts` is all that the core sees of
-the data.
-
-All datasets of a few records and a few letters, for exhaustive checks.
+the data. For exhaustive checks, all datasets of a few records and letters can be listed.
 """
 
 from __future__ import annotations

@@ -5,11 +5,8 @@ How well two laws can be told apart is their hockey-stick divergence at every le
 all neighbours, at every level and in both directions, *dominates* a sampler; then ``s``
 independent draws of the pair dominate ``s`` independent releases.
 
-Proof: docs/proofs/dominating_pair.md
-
-The privacy loss of many releases, in integers, never below its true value.
-
-With a dominating pair ``(high, low, rest)`` the loss of one release is ``+L``, ``-L`` or 0,
+The privacy loss of many releases is computed in integers, never below its true value. With a
+dominating pair ``(high, low, rest)`` the loss of one release is ``+L``, ``-L`` or 0,
 ``L = log(high/low)``; that of ``s`` independent ones is ``j L``, ``j`` from ``-s`` to ``s``. Its
 law is the ``s``-fold convolution of three masses, and ``s`` releases are (epsilon, delta)-DP for
 

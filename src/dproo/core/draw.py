@@ -1,8 +1,7 @@
-"""The only module that draws: uniform integers from the operating system's generator.
+"""Randomness: uniform integers from the operating system, and exact draws from integer weights.
 
-One exact draw, or many, from a row of integer weights.
-
-A draw is one uniform integer below the total of the weights, and the letter that holds it.
+This is the only module that draws. A draw is one uniform integer below the total of the weights,
+and the letter that holds it.
 """
 
 from __future__ import annotations

@@ -10,11 +10,10 @@ on ``ln y`` by at most ``2^-bits ln y``, so that ``e^epsilon - 1`` is known to `
 significant bits however small epsilon is. Both loops below *check* that width before they
 return, so the precision is established at run time as well as by the proof.
 
+Numbers that people read come last: percentages, never better than they are, and amounts of
+privacy, which are integers in nano-epsilon and atto-delta, so that no sum is too small.
+
 Proof: docs/proofs/exact_numbers.md
-
-Shares as people read them: in percent, never better than they are.
-
-Amounts of privacy: integers in nano-epsilon and atto-delta, so that no sum is too small.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Random subsets of records, drawn from counts alone, exactly.
+"""Random subsets and blocks of records, drawn exactly and without a float.
 
 To choose a random half of the records, no record need be touched: how many of each letter it
-holds has a known law, and that law is drawn here from fair bits, without a float.
-
-Records dealt out at random to blocks, one by one; for what fits into memory.
-
-:mod:`dproo.core.partition` does the same from counts alone, whatever their size; where letters
-and blocks are many and records are not, this is far faster.
+holds has a known law, which is drawn from fair bits. Where letters and blocks are many and
+records are few, the records are dealt out one by one, which is far faster.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A public file, read whole and within limits: letters, groups, defaults.
+"""Paths: public files, read whole and within limits, and the folders of a user's settings.
 
-Where a user's settings and data are: never in the working folder.
+Settings and data are never in the working folder.
 """
 
 from __future__ import annotations

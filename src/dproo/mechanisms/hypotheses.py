@@ -1,20 +1,9 @@
 """What the machine-checked theorems assume of the integers that are drawn from.
 
-Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them.
-Those of ROO are in ``urn_conditions.py``, those of DS-ROO's table in ``entry_conditions.py``.
-A table of integers has an end, from which on it is a straight line, so each of them is decided
-by finitely many comparisons.
-
-Proof: docs/proofs/machine_checked.md
-
-What the machine-checked theorems on ROO assume of its integers; each has its hypothesis' name.
-
-Proof: docs/proofs/machine_checked.md
-
-What the machine-checked theorems on DS-ROO assume of the entries of its table.
-
-Each function has the name of its hypothesis. The last entry serves every larger minimum, so each
-of them is decided by the entries.
+Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them:
+first those on tables of weights and on the limit, then those on ROO's urn, then those on the
+entries of DS-ROO. A table of integers has an end, beyond which it is a straight line, so each
+hypothesis is decided by finitely many comparisons.
 
 Proof: docs/proofs/machine_checked.md
 """

@@ -1,7 +1,8 @@
-r"""A private choice of the network: a tree, grown edge by edge.
+"""Networks of columns: which earlier columns each column of a row depends on.
 
-An edge is a column that is not yet drawn and a parent among those that are. Its score is how
-far the two columns are from independent, in records,
+A network is public. It is declared, or grown privately as a tree, edge by edge. An edge is a
+column that is not yet drawn and a parent among those that are. Its score is how far the two
+columns are from independent, in records,
 
     score = 1/2 sum_xy |c(x, y) - c(x) c(y) / n|,
 
@@ -11,11 +12,6 @@ probability ``exp(-(best - score) epsilon / (2 sensitivity))``, exactly.
 
 Proof: docs/proofs/rows.md
 Reference: McKenna and Sheldon (2020), Algorithm 1; Zhang et al. (2017), PrivBayes.
-
-Networks of columns: which earlier columns each column of a row depends on.
-
-A network is public. It is declared, or chosen by a private choice among public candidates,
-which :mod:`dproo.mechanisms.network` makes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-r"""What a person's records can change of an urn's draws, in integers: exactly, or a proven bound.
+"""The urn that several letters are drawn from jointly, and the certificate of its integers.
 
-A letter of weight ``base`` that gains ``g`` records and is drawn ``s`` times becomes likelier by
+What a person's records can change of the draws is found exactly, or bounded. A letter of weight
+``base`` that gains ``g`` records and is drawn ``s`` times becomes likelier by
 
     ``risen(g, s) = prod (base + (s + j) record) / (base + j record)`` over ``j < g``,
 
 the same with ``g`` and ``s`` exchanged. A person may spread the records over several letters,
-and what was drawn may be spread over them, too. Where a record weighs no more than the lightest
+and the draws may be spread over them, too. Where a record weighs no more than the lightest
 letter, putting everything on that letter is worst; where it weighs more, all allocations are
-searched, or bounded where they are too many. No allocation is taken for the worst unproven.
-
-Proof: docs/proofs/reveal_or_obscure.md
-
-The urn that several letters are drawn from jointly, and the certificate of its integers.
+searched, or bounded where they are too many. No allocation is assumed to be the worst.
 
 Proof: docs/proofs/reveal_or_obscure.md
 """

@@ -1,1 +1,1 @@
-"""What is studied and never released by: accuracy, baselines, figures, bounds on average."""
+"""What is studied and never drawn from: accuracy, baselines, figures, the bound on average."""

@@ -1,8 +1,4 @@
-r"""The largest mean that a function of a binomial count can have, whatever the probability.
-
-All values are integers, and results are rounded up.
-
-How far the mean law of a balanced table is from the distribution of the records.
+r"""How far the mean law of a balanced table is from the distribution of the records.
 
 If records are drawn from ``P``, counts scatter, and the law is nearer to ``P`` on average than
 it is to the records of the worst dataset. The distance on a dataset is at most a sum over

@@ -1,8 +1,6 @@
-"""How each figure looks: drawings of rows of numbers, in one style.
+"""The paper's figures, drawn again from exact numbers, and ours beside them.
 
-The paper's figures, drawn again from exact numbers, and ours beside them.
-
-Every figure is a list of rows, written as CSV, and a drawing of those rows.
+Every figure is a list of rows, written as CSV, and a drawing of those rows, in one style.
 
 Reference: Tasnim et al. (2025), Figures 1 to 3. The paper does not say which distribution
 its Figures 2 and 3 use; binomial(8, 1/2) fits its description, and is our assumption.

@@ -1,14 +1,8 @@
-r"""Levels, range by range, and which letters are hidden there.
-
-What falls with the level is taken at the lower end of a range, what rises at the upper.
-
-Proof: docs/proofs/balanced.md
-
-What a balanced table leaks at most, how far it is from the records, and why.
+"""What a balanced table leaks at most, how far it is from the records, and why.
 
 Every condition of the proof is checked on the integers that are drawn from, by its name on
-the page of the proof. Levels are real numbers there; here they are walked through in steps,
-and what falls with the level is taken at the lower end of a step, what rises at the upper.
+the page of the proof. Levels are real numbers there; here they are covered by ranges, and what
+falls with the level is taken at the lower end of a range, what rises at the upper.
 
 Proof: docs/proofs/balanced.md
 """

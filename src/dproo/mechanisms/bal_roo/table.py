@@ -1,11 +1,8 @@
-r"""Powers of a growth in integers, and the count at which they overtake the count itself.
+"""The table of BAL-ROO: weights by count and level, and the level of every letter of a dataset.
 
-What both samplers with levels weigh letters by: ``level powers[c]``, until a letter is revealed.
-
-Weights by a letter's count and a level at which unseen letters get what seen ones give.
-
-A letter with count ``c`` and level ``A`` weighs ``A powers[c]``, and from the knee on
-``min(c unit, A powers[c])``. At a level, a letter is given
+Powers of a growth in integers overtake the count itself at the *crossing*. A letter with count
+``c`` and level ``A`` weighs ``A powers[c]``, and from the knee on ``min(c unit, A powers[c])``. At
+a level, a letter is given
 
     ``gift = A powers[c] - c unit``                                   below ``c*``,
     ``gift = min(0, max(-loss, slope (c unit - plateau) - (1 + slope) loss))``  from ``c*`` on,
@@ -13,10 +10,6 @@ A letter with count ``c`` and level ``A`` weighs ``A powers[c]``, and from the k
 where ``loss``, the most that any letter gives, is what a letter with the *starved* count ``c*``
 gives. A letter's level is the highest at which the gifts of the *other* letters add up to at
 most ``surplus - A fading``. So a letter's own records never move its own level.
-
-Proof: docs/proofs/balanced.md
-
-The level of every letter of a dataset: the highest at which the gifts to the others fit.
 
 Over levels, gifts are straight lines that bend where a letter comes to be starved, on the slope,
 or forgotten. Between two bends the highest level that fits is a division; a search need only
