@@ -136,7 +136,7 @@ def ways_within(
     Where releases can be composed, equal shares of epsilon are worse and not listed.
 
     Args:
-        sampler: that of one release, by its epsilon.
+        sampler: makes the sampler of one release from its epsilon.
         urn: the sampler of all of them jointly.
         pair: a pair that dominates a sampler of one release.
         releases: how many.
@@ -168,7 +168,7 @@ def calibrated(
     may. There is none if it would not be above an equal share, which needs no delta.
 
     Args:
-        sampler: that of one release, by its epsilon.
+        sampler: makes the sampler of one release from its epsilon.
         pair: a pair that dominates it.
         releases: how many.
         epsilon: the budget.

@@ -380,7 +380,7 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     """Return a worst-case accuracy that no epsilon-DP sampler can beat.
 
     A sampler that is private when a record is added or removed is private at twice epsilon
-    when one is replaced, so under ``"add-remove"`` the bound is that of twice epsilon.
+    when one is replaced, so under ``"add-remove"`` the bound is the one at twice epsilon.
 
     Guarantee: ``lower`` is at most the largest distance from ``P`` over all ``P`` of every
     sampler that is epsilon-DP on ``n`` records of ``k`` letters.

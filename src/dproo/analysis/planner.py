@@ -325,8 +325,8 @@ class Plan:
         return PLAIN if ends[1] <= ends[0] * NOTICEABLE else best
 
     def __repr__(self) -> str:
-        told = (f"{name} {value}" for name, value, _ in self._shown)
-        return f"<Plan of {self.solved_for}: {', '.join(told)}>"
+        shown = (f"{name} {value}" for name, value, _ in self._shown)
+        return f"<Plan of {self.solved_for}: {', '.join(shown)}>"
 
     def _repr_html_(self) -> str:
         heads = ("sampler", self.solved_for, "basis")

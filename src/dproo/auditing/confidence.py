@@ -128,7 +128,7 @@ class Repetition:
     def is_by_chance(self, *, alpha: float) -> bool:
         """Return False if the letters repeat more, or less, in time than by chance.
 
-        Guarantee: of independent letters it says False with probability at most ``alpha``.
+        Guarantee: for independent letters it is False with probability at most ``alpha``.
         """
         more, few = max(self._near, self._far), self._near + self._far
         return log_odds_lower(more, few, alpha=alpha / 2) == 0

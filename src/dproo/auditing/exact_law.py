@@ -26,7 +26,7 @@ _SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True, kw_only=True)
 class LawAudit:
-    """The letter that tells most of two datasets apart.
+    """The letter that best tells two datasets apart.
 
     Attributes:
         letter: the letter with the largest ratio.

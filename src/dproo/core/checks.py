@@ -20,7 +20,7 @@ _SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey
 
 
 def may_hold_secret(text: str) -> bool:
-    """Tell whether a text could be a connection string with a password in it.
+    """Return whether a text could be a connection string with a password in it.
 
     A URL is harmless if it has a host, a port and a path and nothing else.
 

@@ -215,7 +215,7 @@ class Counts(Runs):
 
 
 class NamedCounts(Counts):
-    """The counts of letters that nobody has listed; the last one is that of all other records.
+    """The counts of letters that nobody has listed; the last count is for all other records.
 
     >>> named = NamedCounts.seen({"LAX": 3, "JFK": 2}, others=4)
     >>> named.letters, list(named)

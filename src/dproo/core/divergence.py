@@ -1,4 +1,4 @@
-r"""Dominating pairs: two laws at least as easy to tell apart as those of any two neighbours.
+r"""Dominating pairs: two laws at least as easy to tell apart as the laws on any two neighbours.
 
 How well two laws can be told apart is their hockey-stick divergence at every level ``g``,
 ``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair that has at least the divergence of
@@ -57,7 +57,7 @@ class DominatingPair:
             ratio: the largest ratio of an output's probabilities on two neighbours.
             distance: a bound on the total variation distance of laws on two neighbours.
         """
-        if ratio == 1:  # nothing is told of the data at all
+        if ratio == 1:  # the release reveals nothing
             return cls(Fraction(1, 2), Fraction(1, 2))
         low = min(distance / (ratio - 1), 1 / (1 + ratio))
         return cls(ratio * low, low)

@@ -1,7 +1,7 @@
 r"""Exact numbers: parsed parameters, and rational bounds on ``exp`` and ``log``.
 
 Everything between epsilon and the draw is an integer or a :class:`~fractions.Fraction`.
-The bounds say their side in their name and never lie on the other one:
+A bound names its side and never lies on the other one:
 
     ``exp_lower(x) <= e^x <= exp_upper(x)``,    ``log_lower(y) <= ln y <= log_upper(y)``.
 

@@ -144,7 +144,7 @@ _OPEN = -1
 """No letter: the place is still to be filled."""
 
 _TRIES = 8
-"""Of so many places one is tried, before those of letters drawn too often are looked up."""
+"""One place in this many is tried before the places of letters drawn too often are listed."""
 
 Seen = Sequence[tuple[int, int]]
 """Letters and their counts, in the order of the letters."""

@@ -64,7 +64,7 @@ def user_folder(variable: str, *default: str) -> Path | None:
         default: where it is in the user's home otherwise.
 
     Returns:
-        The folder, or nothing where the user has no home.
+        The folder, or None where the user has no home.
     """
     named = os.environ.get(variable, "")
     if os.path.isabs(named):  # noqa: PTH117 - an empty Path is a dot

@@ -128,7 +128,7 @@ class Mechanism(ABC):
 
     @property
     def is_for_release(self) -> bool:
-        """Whether a release may use it; a sampler kept for study says no."""
+        """Whether a release may use it; not where the sampler is only for study."""
         return True
 
     @property

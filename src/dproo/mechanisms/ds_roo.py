@@ -64,7 +64,7 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     @property
     def theorem(self) -> str | None:
-        """That of the private table, or of the one for two letters."""
+        """The theorem on the private table, or on the table for two letters."""
         if self.as_printed:
             return None
         return "ds_roo_replace" if self.k > 2 else "ds_roo_two_letters"

@@ -201,7 +201,7 @@ class Network:
     def wired(
         cls, wiring: Wiring, parents: Mapping[str, Sequence[str]] | None, sizes: Sequence[int]
     ) -> Network | None:
-        """Return the network that is known without the data, or nothing if it is learned.
+        """Return the network that is known without the data, or None if it is learned.
 
         Args:
             wiring: where the network comes from.
@@ -258,7 +258,7 @@ class Network:
     def is_covered(self) -> bool:
         """Whether the parents of every column are part of one earlier family.
 
-        Then the law that the network says of them is the one that the records have.
+        Then the network gives every family the frequencies that it has among the records.
         """
         return all(
             not family.parents

@@ -93,7 +93,7 @@ def least_pseudo(
         epsilon: the privacy parameter.
         growth: a rational just below ``e^epsilon``.
         shares: what the letters that can gain weigh relative to each other, lightest first;
-            more than ``LETTERS_MAX`` are never looked at.
+            more than ``LETTERS_MAX`` are never used.
         gains: the most records of a person.
         draws: how many letters are drawn.
     """

@@ -95,7 +95,7 @@ class RowSampler:
 
     @property
     def worst_alphas(self) -> tuple[Fraction, ...]:
-        """How far each step can move the row from what the network says of ``n`` records.
+        """How far each step can move the row from rows drawn without privacy along the network.
 
         Each value of the parents adds at most what its sampler adds to the counts.
         """
@@ -108,7 +108,7 @@ class RowSampler:
 
     @property
     def worst_alpha(self) -> Fraction | None:
-        """The same for the whole row; nothing where the network allows no bound."""
+        """The same for the whole row; None where the network allows no bound."""
         if not self.network.is_covered or not self.n:
             return None
         return min(Fraction(1), sum(self.worst_alphas, Fraction(0)))

@@ -105,7 +105,7 @@ def accuracy(
     0.02748
 
     Raises:
-        TypeError: ``p`` is no sequence of numbers.
+        TypeError: ``p`` is not a sequence of numbers.
         ValueError: ``p`` does not fit the sampler, or the method cannot be used.
     """
     p = Distribution.of(p)
@@ -232,7 +232,7 @@ def _rule_for_inverse(low: float, high: float) -> tuple[Any, Any] | None:
 
 @contextmanager
 def _needing_numpy() -> Iterator[None]:
-    """Say what to install, if what is imported within is not there."""
+    """Name the extra to install if an import within fails."""
     try:
         yield
     except ImportError:

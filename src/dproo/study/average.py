@@ -37,7 +37,7 @@ class BinomialMeans:
 
     Attributes:
         n: the number of records.
-        means: those of the values by those of the counts, close to each other.
+        means: pairs of a mean count and the mean value there, close to each other.
         bent: how much, at most, a mean between two of these is above the larger one.
         beyond: the most that a mean is further out.
     """

@@ -38,7 +38,7 @@ class Summary:
 
     Attributes:
         cases: how many cases there are.
-        geometric_mean: of the ratios of its accuracy to that of the best other sampler.
+        geometric_mean: of the ratios of its accuracy to the accuracy of the best other sampler.
         won: how many ratios are below 1.
         tied: how many are 1, both accuracies being at the floor.
         worst: the largest ratio.
@@ -102,7 +102,7 @@ def _trials(name: str, k: int) -> int:
 def ratio_to_best(
     alphas: Mapping[str, float], sampler: str = PLAIN, *, without: Iterable[str] = ()
 ) -> float:
-    """Return the accuracy of ``sampler`` over that of the best peer, both floored.
+    """Return the accuracy of ``sampler`` over the accuracy of the best peer, both floored.
 
     >>> ratio_to_best({"ls-roo": 0.03, "roo": 0.06, "ds-roo": 0.05})
     0.6

@@ -47,7 +47,7 @@ class Records:
 
         ``g(M) = steps[0] + ... + steps[M]``, steps past the end being zero. It is the sum
         over ``m`` of ``steps[m]`` times the indicator of ``M >= m``, a product over the
-        letters. Only the ``m`` that ``M`` has a chance to reach are looked at.
+        letters. Only the ``m`` that ``M`` has a chance to reach are used.
         """
         steps = steps[: self._reach(len(steps))]
         total = np.zeros(1 + len(self.shares))

@@ -7,10 +7,10 @@ its largest distance over a set of ``P`` closed under relabelling, so such table
 
     minimise ``t`` subject to   ``sum_c (letters of h with count c) x[h, c] = 1``,
     ``x[h, c] <= e^epsilon x[h', c']``  for every replaced record and every output letter,
-    ``sum_y |Q_P(y) - P(y)| <= 2 t``    for every ``P`` looked at.
+    ``sum_y |Q_P(y) - P(y)| <= 2 t``    for every ``P`` of the program.
 
 With more ``P`` the optimum can only rise, so on a grid it is a lower bound on the worst case
-of every private sampler, and says nothing from above: the sampler that it finds may be worse
+of every private sampler, and not an upper bound: the sampler that it finds may be worse
 between the points of the grid. So the worst ``P`` of that sampler is searched for, and may join
 the grid; on one ``P`` it is a lower bound on that ``P``, for every sampler
 that treats all letters alike. The grid is joined by the distributions that prove

@@ -101,7 +101,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     @property
     def table(self) -> BalancedTable:
-        """The integers: those of the largest rate, nearly, that certifies."""
+        """The integers of nearly the largest rate that certifies."""
         return self.bounds.table
 
     @property
@@ -122,7 +122,7 @@ class BalancedRevealOrObscure(Mechanism):
     def _certified(self) -> tuple[BalancedBounds, Fraction] | None:
         """The table with its bounds, and the bound on its ratio; none where it is LS-ROO.
 
-        A table of which a condition of the proof does not hold is not taken.
+        A table that fails a condition of the proof is not taken.
         """
         if self.growth > _least_growth(self.k):
             for doublings in range(DOUBLINGS):
@@ -135,9 +135,9 @@ class BalancedRevealOrObscure(Mechanism):
     def _is_worse(self, table: BalancedTable) -> bool:
         """Whether the worst case of LS-ROO is clearly smaller than what is proven of the table.
 
-        That of LS-ROO is attained; that of the table is a bound, which data drawn at random
-        seldom comes near. So where the two are close, balance is the better choice. Under
-        add-remove both are compared at a number of records that epsilon and the letters
+        The worst case of LS-ROO is attained; for the table there is only a bound, which data drawn
+        at random seldom comes near. So where the two are close, balance is the better choice.
+        Under add-remove both are compared at a number of records that epsilon and the letters
         decide, so that the law is the same whatever the number of records.
         """
         if self.neighbours == REPLACE:
