@@ -56,6 +56,8 @@ LEAKED = "mechanisms/test_roo_joint.py::test_the_integers_that_leaked_are_convic
 BOUNDS = "mechanisms/test_roo_joint.py::test_the_bounds_are_bounds_and_close"
 JOINT_WAY = "mechanisms/test_roo_joint.py::test_the_joint_way_keeps_the_person_and_the_prior"
 REFUSED_TABLE = "mechanisms/test_roo_joint.py::test_a_table_that_the_search_cannot_judge_is_refused"
+CLEARLY = "mechanisms/test_registry.py::test_bal_roo_is_ls_roo_wherever_that_is_clearly_better"
+SAME_LAW = "mechanisms/test_registry.py::test_under_add_remove_the_law_of_bal_roo_does_not_depend_on_the_most_records"
 AT_RANDOM = "analysis/test_certificates_at_random.py"
 WRITTEN = "core/test_numbers.py::test_every_fraction_can_be_written_whatever_its_length"
 PRIOR = "analysis/test_privacy.py::test_a_public_prior_is_certified"
@@ -337,6 +339,12 @@ MUTANTS = {
     ),
     "the level is one too high": (
         "mechanisms/bal_roo/table.py", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
+    ),
+    "bal-roo is kept where ls-roo is far better": (
+        "mechanisms/bal_roo/sampler.py", "return None if self._is_worse(found[0].table) else found", "return found", CLEARLY,
+    ),
+    "the law of bal-roo depends on a private number of records": (
+        "mechanisms/bal_roo/sampler.py", "n = enough(self.epsilon, self.k)", "n = self.n", SAME_LAW,
     ),
     "the surplus is halved": (
         "mechanisms/bal_roo/sampler.py", "plateau, given, fading", "plateau, given // 2, fading", STEPS,
