@@ -18,8 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dproo.analysis.comparison import FLOOR, OURS, compare, ratio_to_best, summarise
-from dproo.analysis.distributions import SUITE, Distribution, shape
+from dproo.study.comparison import FLOOR, OURS, compare, ratio_to_best, summarise
+from dproo.study.distributions import SUITE, Distribution, shape
 
 SETTINGS = (
     (10, 100, "1"),

@@ -18,9 +18,11 @@ import numpy as np
 from constants import Case, family, mean
 
 from dproo import limit
-from dproo.analysis.simulation import _laws
-from dproo.mechanisms import BalancedRevealOrObscure, balanced
-from dproo.mechanisms.balanced_bounds import flattest
+from dproo.mechanisms import BalancedRevealOrObscure
+from dproo.mechanisms.bal_roo import sampler as balanced
+from dproo.mechanisms.bal_roo.bounds import flattest
+from dproo.study.average import worst_mean_alpha
+from dproo.study.simulation import _laws
 
 PROMISED = {
     (10_000, 1000, "1"): 1.75,
@@ -67,7 +69,7 @@ def main() -> None:
             setattr(balanced, name, value)
         samplers = [BalancedRevealOrObscure(n=n, k=k, epsilon=e) for n, k, e in PROMISED]
         worst = [
-            float(sampler.worst_mean_alpha) / least
+            float(worst_mean_alpha(sampler)) / least
             for sampler, least in zip(samplers, limits, strict=True)
         ]
         kept = sum(map(le, worst, PROMISED.values()))

@@ -18,7 +18,7 @@ from measuring import measured, peak_memory, write
 from ratios import CODE, LETTERS, ROWS, written
 
 import dproo
-from dproo.mechanisms import choice
+from dproo.mechanisms import registry
 
 ROUNDS = 3
 LARGEST = 2  # points that the exponent is fitted to: below them fixed costs are all there is
@@ -80,7 +80,7 @@ def main() -> None:
                 release()
                 taken = []
                 for _ in range(ROUNDS):
-                    for kept in (choice.choose, choice._made):  # noqa: SLF001 - the first release
+                    for kept in (registry.choose, registry._made):  # noqa: SLF001 - the first release
                         kept.cache_clear()
                     taken.append(measured(release)[1])
                 points.append((size, statistics.median(taken)))

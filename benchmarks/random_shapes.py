@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from dproo import accuracy
-from dproo.analysis.comparison import contenders, ratio_to_best, summarise
-from dproo.analysis.distributions import Distribution
+from dproo.study.comparison import contenders, ratio_to_best, summarise
+from dproo.study.distributions import Distribution
 
 CASES = 500
 KINDS = ("zipf", "dirichlet", "geometric", "few letters", "two levels", "mixture")
 SAMPLER = "bal-roo"
-LEFT_OUT = ("ls-roo", "als-roo", "exponential")
+LEFT_OUT = ("ls-roo", "exponential")
 _CELLS, _FEWEST, _MOST = 200_000, 400, 10_000
 
 Array = Any

@@ -21,8 +21,7 @@ import pandas as pd
 from dproo import CodeBook
 from dproo.alphabet.axis import Bins
 from dproo.core.counts import Counts
-from dproo.mechanisms.network import Family, Network
-from dproo.mechanisms.network_choice import dependence
+from dproo.mechanisms.network import Family, Network, dependence
 
 Array = np.ndarray[Any, Any]
 

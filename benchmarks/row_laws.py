@@ -11,12 +11,11 @@ from itertools import combinations
 import numpy as np
 from row_data import Array, Table
 
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.mechanisms import LetterSpecificRevealOrObscure, Relation
-from dproo.mechanisms.letter_table import LetterTable
-from dproo.mechanisms.network import Network
-from dproo.mechanisms.network_choice import SHARE, grown_tree
-from dproo.mechanisms.row import RowSampler
+from dproo.mechanisms.ls_roo.table import LetterTable
+from dproo.mechanisms.network import SHARE, Network, grown_tree
+from dproo.mechanisms.rows import RowSampler
 
 Columns = tuple[int, ...]
 Marginals = dict[Columns, Array]

@@ -288,7 +288,7 @@ def write() -> None:
     """Write the text and the picture."""
     import matplotlib as mpl
 
-    from dproo.figures.plotting import STYLE
+    from dproo.study.figures import STYLE
 
     result = read()
     RESULT.with_suffix(".md").write_text(text(result), encoding="utf-8")

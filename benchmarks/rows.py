@@ -24,7 +24,7 @@ from row_report import write
 from row_results import Case, keep, read
 
 from dproo.core.counts import Counts
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases import row_request
 from dproo.releases.row_request import DECLARED, INDEPENDENT, LEARNED, RowRequest, Wiring

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from measuring import write
 
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE
 from dproo.synthesis.families import Family
 from dproo.synthesis.fit import Array

@@ -1,7 +1,7 @@
 """Check every proof from scratch, print what is proven, and fail on any axiom.
 
 ``make proofs`` runs it. The reading of the sources, below, is also what the tests compare the
-documentation and the conditions in ``dproo.mechanisms.conditions`` with.
+documentation and the conditions in ``dproo.mechanisms.hypotheses`` with.
 """
 
 from __future__ import annotations

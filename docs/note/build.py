@@ -11,7 +11,7 @@ import typst
 from matplotlib.figure import Figure
 
 from dproo import mechanism
-from dproo.figures.plotting import STYLE
+from dproo.study.figures import STYLE
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "docs" / "_build" / "note"
@@ -20,7 +20,6 @@ SOURCE = Path(__file__).with_name("note.typ")
 # Okabe and Ito's palette, as in the other figures.
 LINES = {
     "roo": ("#56B4E9", "--", "ROO"),
-    "als-roo": ("#009E73", "-.", "ALS-ROO"),
     "ls-roo": ("#0072B2", ":", "LS-ROO"),
     "bal-roo": ("#D55E00", "-", "BAL-ROO"),
 }

@@ -8,10 +8,7 @@ if TYPE_CHECKING:
     from dproo.alphabet import Alphabet
     from dproo.alphabet.codebook import CodeBook
     from dproo.alphabet.reading import Reading
-    from dproo.analysis.accuracy import Accuracy, accuracy
-    from dproo.analysis.advice import recommend
     from dproo.analysis.certificate import Certificate, certify
-    from dproo.analysis.comparison import compare
     from dproo.analysis.composition import Composition, compose
     from dproo.analysis.limit import Limit, limit
     from dproo.analysis.planner import Plan, plan
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
     from dproo.mechanisms import (
-        AdaptiveRevealOrObscure,
         BalancedRevealOrObscure,
         DataSpecificRevealOrObscure,
         LetterSpecificRevealOrObscure,
@@ -42,13 +38,14 @@ if TYPE_CHECKING:
     from dproo.releases.execute import Release
     from dproo.releases.groups import Groups
     from dproo.releases.protection import Protection
+    from dproo.study.accuracy import Accuracy, accuracy
+    from dproo.study.comparison import compare
 
 __version__ = "0.1.0"
 """Written here, not looked up: a copy inside another package has no metadata of its own."""
 
 __all__ = [
     "Accuracy",
-    "AdaptiveRevealOrObscure",
     "Alphabet",
     "Audit",
     "BalancedRevealOrObscure",
@@ -94,7 +91,6 @@ __all__ = [
     "mechanism",
     "open",
     "plan",
-    "recommend",
     "sample",
 ]
 
@@ -102,10 +98,9 @@ _HOMES = {
     "alphabet": ("Alphabet",),
     "alphabet.codebook": ("CodeBook",),
     "alphabet.reading": ("Reading",),
-    "analysis.accuracy": ("Accuracy", "accuracy"),
-    "analysis.advice": ("recommend",),
+    "study.accuracy": ("Accuracy", "accuracy"),
     "analysis.certificate": ("Certificate", "certify"),
-    "analysis.comparison": ("compare",),
+    "study.comparison": ("compare",),
     "analysis.composition": ("Composition", "compose"),
     "analysis.limit": ("Limit", "limit"),
     "analysis.planner": ("Plan", "plan"),
@@ -118,7 +113,6 @@ _HOMES = {
     "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
     "mechanisms": (
-        "AdaptiveRevealOrObscure",
         "BalancedRevealOrObscure",
         "DataSpecificRevealOrObscure",
         "LetterSpecificRevealOrObscure",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dproo.core.amounts import in_delta, in_epsilon
+from dproo.core.numbers import in_delta, in_epsilon
 
 
 class ReleaseError(RuntimeError):

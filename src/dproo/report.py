@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dproo.analysis.certificate import Certificate
 from dproo.analysis.planner import Plan
 from dproo.analysis.row_plan import RowPlan
-from dproo.core.exact import fraction_text
+from dproo.core.numbers import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 
 if TYPE_CHECKING:

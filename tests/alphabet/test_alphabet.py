@@ -14,7 +14,7 @@ import pytest
 import dproo
 from dproo import Alphabet, Counts, engines
 from dproo.alphabet.cell import number_of, text_of
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.engines.tally import Tally, spread
 
 

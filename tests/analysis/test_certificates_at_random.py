@@ -19,9 +19,8 @@ import pytest
 from support.soak import SOAK
 
 from dproo import Counts, certify, mechanism
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms import SAMPLERS, Mechanism, RevealOrObscure
-from dproo.mechanisms.adaptive import SPREADS
 
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "2000"))
 SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
@@ -50,7 +49,6 @@ OPTIONS = {
     "draws": lambda chance, n, _: chance.choice([1, 1, 2, 2, 3, min(4, n)]),
     "records_per_person": lambda chance, _, __: chance.choice([1, 1, 2, 2, 3, 4, 7]),
     "prior": lambda chance, _, k: random_prior(chance, k) if chance.random() < 0.4 else None,
-    "guess": lambda chance, _, __: chance.choice(list(SPREADS)),
     "as_printed": lambda chance, _, __: chance.random() < 0.2,
 }
 

@@ -17,9 +17,8 @@ from support.soak import SOAK, some
 import dproo
 from dproo.analysis.certificate import _neighbours
 from dproo.analysis.composition import calibrated, compose, composed_epsilon
-from dproo.analysis.enumeration import every_dataset, falling_datasets
-from dproo.analysis.losses import Losses
-from dproo.core.dominating_pair import DominatingPair
+from dproo.core.counts import every_dataset, falling_datasets
+from dproo.core.divergence import DominatingPair, Losses
 from dproo.integrations.dp_accounting import privacy_loss_distribution
 from dproo.mechanisms import SAMPLERS, mechanism
 
@@ -134,8 +133,8 @@ def exact_delta(pair, releases, growth):
 def assert_not_below_the_exact_delta(ratio, distance, releases, epsilon):
     pair = DominatingPair.of(ratio=ratio, distance=distance)
     found = Losses.of(pair, releases).delta(epsilon)
-    upper = exact_delta(pair, releases, dproo.core.exact.exp_lower(epsilon, bits=200))
-    lower = exact_delta(pair, releases, dproo.core.exact.exp_upper(epsilon, bits=200))
+    upper = exact_delta(pair, releases, dproo.core.numbers.exp_lower(epsilon, bits=200))
+    lower = exact_delta(pair, releases, dproo.core.numbers.exp_upper(epsilon, bits=200))
     assert lower <= found <= upper + Fraction(1, 2**60)
 
 

@@ -11,9 +11,9 @@ from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, certify, mechanism
-from dproo.core.exact import exp_lower, is_at_most_exp
+from dproo.core.numbers import exp_lower, is_at_most_exp
 from dproo.mechanisms import SAMPLERS
-from dproo.mechanisms.envelope import ENTRIES_MAX, Envelope
+from dproo.mechanisms.ls_roo.calibration import ENTRIES_MAX, Envelope
 
 EPSILONS = [
     "0.5",

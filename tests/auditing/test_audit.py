@@ -12,8 +12,7 @@ from scipy.stats import beta, binom
 from support.soak import SOAK, some
 
 import dproo
-from dproo.auditing.clopper_pearson import log_odds_lower
-from dproo.auditing.independence import Repetition
+from dproo.auditing.confidence import Repetition, log_odds_lower
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, VIOLATED
 from dproo.mechanisms import SAMPLERS
 

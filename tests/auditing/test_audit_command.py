@@ -118,7 +118,7 @@ def test_progress_is_shown_on_a_terminal_only():
         ([*ROO, "--distance", "2"], "--sampler cannot be used with --dataset"),
         (["--sampler", "roo", "-n", "5", "--epsilon", "1"], "--sampler requires --n and --k"),
         (["--sampler", "roo", "-k", "5", "--epsilon", "1"], "--sampler requires --n and --k"),
-        (["--sampler", "laplace", *ROO[2:]], "mechanism must map counts to weights"),
+        (["--sampler", "laplace", *ROO[2:]], "sampler must be one of"),
         (["--sampler", "rooo", *ROO[2:]], "Did you mean 'roo'?"),
         ([*ROO, "--trials", "1.5"], "trials must be a whole number, got '1.5'."),
         ([*ROO, "--trials", "few"], "trials must be a decimal number, got 'few'."),

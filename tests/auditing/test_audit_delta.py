@@ -14,10 +14,10 @@ from scipy.stats import beta
 import dproo
 from dproo import Counts
 from dproo.auditing import trials
-from dproo.auditing.clopper_pearson import chance_lower
+from dproo.auditing.confidence import chance_lower
 from dproo.auditing.trials import NOT_REFUTED, VIOLATED, Audit
 from dproo.cli.commands import run
-from dproo.mechanisms.open_alphabet import OpenAlphabet
+from dproo.mechanisms.open import OpenAlphabet
 
 CERTAIN = "0.999999999"
 EPSILON, DELTA, N = Fraction(1), Fraction(1, 20), 12

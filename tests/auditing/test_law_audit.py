@@ -8,7 +8,7 @@ import pytest
 
 import dproo
 from dproo.auditing import exact_law
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 
 
 def float_roo(epsilon, k):

@@ -67,7 +67,6 @@ def test_the_json_of_a_release_is_one_object_with_nothing_private():
         "unit",
         "several",
         "groups",
-        "guess",
         "n",
         "k",
         "worst_alpha",
@@ -102,7 +101,7 @@ def test_the_plan_is_a_table_or_an_object():
     rows = {row["sampler"]: row["alpha"] for row in answer["rows"]}
     assert answer["solved_for"] == "alpha"
     assert rows["roo"] == pytest.approx(0.0700704, abs=1e-7)
-    assert rows["laplace"] == pytest.approx(0.18)
+    assert rows["subrr"] == pytest.approx(8 / (1000 * 0.1 + 8), abs=1e-3)
     hopeless = dproo("plan", "--n", "3", "--epsilon", "0.001", "--alpha", "0.01")
     assert "even two letters need more records" in hopeless.stdout
 

@@ -26,7 +26,7 @@ def test_files_are_offered_where_files_are_named():
 
 
 def test_samplers_and_relations_are_offered():
-    assert names("sample", "x.csv", "--sampler", incomplete="a") == ["auto", "als-roo"]
+    assert names("sample", "x.csv", "--sampler", incomplete="a") == ["auto"]
     assert names("certify", "--sampler", incomplete="bal") == ["bal-roo"]
     assert names("sample", "x.csv", "--neighbours") == ["replace", "add-remove"]
 

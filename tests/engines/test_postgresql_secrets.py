@@ -14,7 +14,7 @@ import pytest
 
 from dproo import engines
 from dproo.cli.commands import run
-from dproo.core.arguments import may_hold_secret, refusal
+from dproo.core.checks import may_hold_secret, refusal
 from dproo.engines.postgresql_url import is_url, public_name
 from dproo.exceptions import LedgerError
 from dproo.ledger import Ledger

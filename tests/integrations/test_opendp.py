@@ -13,8 +13,8 @@ from support.chance import ALPHA, p_value
 from support.soak import some
 
 import dproo
-from dproo.analysis.enumeration import every_dataset
-from dproo.core.exact import is_at_most_exp
+from dproo.core.counts import every_dataset
+from dproo.core.numbers import is_at_most_exp
 from dproo.integrations import opendp as ours
 from dproo.mechanisms import SAMPLERS, mechanism
 

@@ -10,16 +10,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import dproo.releases.dataset
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.stores import copy_of
 
 import dproo.ledger.ledger
+import dproo.releases.dataset
 from dproo import exceptions
-from dproo.core.amounts import NANO, budget_of, charge_of
-from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
+from dproo.core.numbers import EPSILON_MAX, EPSILON_MIN, NANO, budget_of, charge_of
 from dproo.ledger import BudgetRefused, Entry, Ledger, in_epsilon
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -201,7 +200,7 @@ def test_no_source_of_randomness_can_be_handed_to_a_ledger_or_a_release() -> Non
     for function in [*ways_in, Ledger.create, dproo.releases.dataset.sample]:
         names = set(inspect.signature(function).parameters)
         assert not names & {"seed", "source", "entropy", "rng", "random", "random_state"}
-    assert "dproo.core.randomness" not in {
+    assert "dproo.core.draw" not in {
         getattr(value, "__module__", None) for value in vars(dproo.ledger.ledger).values()
     }
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dproo.core.amounts import ATTO, delta_budget_of, delta_charge_of
+from dproo.core.numbers import ATTO, delta_budget_of, delta_charge_of
 from dproo.exceptions import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
 from dproo.ledger.account import Tally

@@ -283,7 +283,7 @@ def test_any_numbers_are_charged_as_python_would(ledger: Ledger, people: Any) ->
     """The arithmetic of the function, by hand-made fractions of every size."""
     from fractions import Fraction  # noqa: PLC0415 - here only
 
-    from dproo.core.amounts import charge_of  # noqa: PLC0415
+    from dproo.core.numbers import charge_of  # noqa: PLC0415
 
     ledger.declare("many", budget=10**6, **REPLACE)
     connection = people("bob")

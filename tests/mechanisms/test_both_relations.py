@@ -11,7 +11,7 @@ from support.releasing import sample
 
 import dproo
 from dproo import Counts, certify, mechanism
-from dproo.analysis.enumeration import every_dataset
+from dproo.core.counts import every_dataset
 
 
 def assert_exact(sampler):
@@ -98,7 +98,7 @@ def test_a_record_that_moves_between_two_groups_costs_each_only_epsilon():
             if min(moved) >= 0:
                 ratios = (b / a for a, b in zip(law(cells), law(moved), strict=True))
                 worst = max(worst, *ratios)
-    assert dproo.core.exact.is_at_most_exp(worst, Fraction(13, 10))
+    assert dproo.core.numbers.is_at_most_exp(worst, Fraction(13, 10))
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "both"])

@@ -15,15 +15,16 @@ import dproo
 from dproo import Counts
 from dproo.core import draw
 from dproo.core.counts import Runs
-from dproo.core.randomness import RandomSource
-from dproo.mechanisms import REPLACE, SAMPLERS, data_specific, envelope
+from dproo.core.draw import RandomSource
+from dproo.mechanisms import REPLACE, SAMPLERS, ds_roo
+from dproo.mechanisms.ls_roo import calibration
 
 
 @pytest.fixture
 def coarse(monkeypatch):
     """Build the same samplers from coarse integers, so that every unit can be walked."""
-    monkeypatch.setattr(data_specific, "BITS", 3)
-    monkeypatch.setattr(envelope, "BITS", 2)
+    monkeypatch.setattr(ds_roo, "BITS", 3)
+    monkeypatch.setattr(calibration, "BITS", 2)
     monkeypatch.setattr(dproo.Mechanism, "growth", property(lambda _: Fraction(5, 2)))
 
 

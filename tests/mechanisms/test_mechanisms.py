@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dproo
 from dproo import Counts, RevealOrObscure, mechanism
-from dproo.core.exact import exp_lower
+from dproo.core.numbers import exp_lower
 from dproo.mechanisms import SAMPLERS
 
 NAMES = list(SAMPLERS)
@@ -115,7 +115,7 @@ def test_the_rounded_pseudo_count_is_never_below_the_true_one():
         sampler = mechanism("roo", epsilon=epsilon, n=10, k=3)
         over, under = sampler._pseudo
         pseudo = Fraction(over, under)
-        assert pseudo * (dproo.core.exact.exp_upper(Fraction(epsilon), bits=200) - 1) >= 1
+        assert pseudo * (dproo.core.numbers.exp_upper(Fraction(epsilon), bits=200) - 1) >= 1
         assert pseudo * (exp_lower(Fraction(epsilon), bits=200) - 1) < 1 + Fraction(1, 2**60)
 
 
@@ -331,10 +331,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(arguments, error, message):
             "gauss",
             {},
             ValueError,
-            (
-                "sampler must be one of als-roo, bal-roo, ds-roo, exponential, laplace, ls-roo, "
-                "roo, subrr, got 'gauss'."
-            ),
+            ("sampler must be one of bal-roo, ds-roo, ls-roo, roo, subrr, got 'gauss'."),
         ),
         (
             "ls-roo",
@@ -398,9 +395,6 @@ def test_under_add_remove_any_number_of_records_will_do_and_none_is_named():
 @pytest.mark.parametrize(
     ("name", "n", "k", "epsilon", "digest"),
     [
-        ("als-roo", 10**4, 50, "0.1", "d56e42d3fad6ba51"),
-        ("als-roo", 300, 9, "1", "f0533c5cbb4c89c9"),
-        ("als-roo", 10**6, 1000, "3", "3e253d241783b62f"),
         ("bal-roo", 10**4, 50, "0.1", "eddd465a6cb697e4"),
         ("bal-roo", 300, 9, "1", "7df39ebf9f40032d"),
         ("bal-roo", 10**6, 1000, "0.02", "db88013e0c29b55c"),

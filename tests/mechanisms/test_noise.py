@@ -9,8 +9,8 @@ import pytest
 from support.chance import ALPHA, p_value
 from support.walk import law
 
-from dproo.core.exact import exp_lower, exp_upper, is_at_most_exp
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import exp_lower, exp_upper, is_at_most_exp
 from dproo.mechanisms.noise import (
     BYTE,
     Ratio,

@@ -13,12 +13,11 @@ from support.networks import every_network
 from support.soak import SOAK
 
 from dproo.core.counts import Counts
-from dproo.core.exact import exp_lower, exp_upper, is_at_most_exp, log_upper
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import exp_lower, exp_upper, is_at_most_exp, log_upper
 from dproo.mechanisms import LetterSpecificRevealOrObscure
-from dproo.mechanisms.network import Family, Network
-from dproo.mechanisms.network_choice import SENSITIVITY, chosen, dependence, grown_tree
-from dproo.mechanisms.row import RowSampler
+from dproo.mechanisms.network import SENSITIVITY, Family, Network, chosen, dependence, grown_tree
+from dproo.mechanisms.rows import RowSampler
 
 
 def matching_in(records, sizes):
@@ -118,7 +117,7 @@ def test_a_column_of_one_letter_is_no_column_of_a_network():
 
 
 def test_a_row_that_does_not_certify_is_not_drawn(monkeypatch):
-    monkeypatch.setattr(RowSampler, "composed_ratio", Fraction(3))
+    monkeypatch.setattr(RowSampler, "largest_ratio", Fraction(3))
     with pytest.raises(ValueError, match="the row did not certify at epsilon = 1"):
         RowSampler(
             epsilon=Fraction(1),

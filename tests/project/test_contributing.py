@@ -14,9 +14,9 @@ from support.seen_or_not import SeenOrNot
 from support.walk import law
 
 import dproo
-from dproo.analysis.comparison import compare
 from dproo.cli.commands import cli
 from dproo.mechanisms import SAMPLERS
+from dproo.study.comparison import compare
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def test_one_file_and_one_line_of_the_registry_are_enough_for_the_tests_to_find_
     package = tmp_path / "dproo"
     shutil.copytree(Path(dproo.__file__).parent, package)
     shutil.copy(seen_or_not.__file__, package / "mechanisms")
-    registry = package / "mechanisms" / "__init__.py"
+    registry = package / "mechanisms" / "registry.py"
     text, last = registry.read_text(encoding="utf-8"), "        SubsampledRandomizedResponse,\n"
     assert text.count(last) == 1
     imported = "from dproo.mechanisms.seen_or_not import SeenOrNot\n\nSAMPLERS"

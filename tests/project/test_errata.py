@@ -13,8 +13,8 @@ from support.soak import some
 
 from dproo import mechanism
 from dproo.analysis.certificate import _neighbours
-from dproo.analysis.enumeration import falling_datasets
 from dproo.cli.commands import cli
+from dproo.core.counts import falling_datasets
 
 ERRATA = Path(__file__).parents[2] / "docs" / "errata.md"
 

@@ -16,11 +16,10 @@ import pytest
 
 import dproo
 from dproo.core.counts import Counts
-from dproo.mechanisms import SAMPLERS, conditions, entry_conditions, mechanism, urn_conditions
-from dproo.mechanisms.adaptive_table import LEVEL_STEP, AdaptiveTable
-from dproo.mechanisms.envelope import Envelope
-from dproo.mechanisms.letter_specific import LetterSpecificRevealOrObscure
-from dproo.mechanisms.letter_table import LetterTable
+from dproo.mechanisms import SAMPLERS, hypotheses, mechanism
+from dproo.mechanisms.ls_roo.calibration import Envelope
+from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
+from dproo.mechanisms.ls_roo.table import LetterTable
 
 
 def unchecked(values, slope):
@@ -37,39 +36,30 @@ LIST = ROOT / "docs" / "proofs" / "machine_checked.md"
 
 CHANCE = SystemRandom()
 THEOREMS = check.theorems()
-MADE = (
-    [
-        mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
-        for name, options in [
-            ("roo", {}),
-            ("subrr", {}),
-            ("roo", {"draws": 3, "prior": [1, 2, 5]}),
-            ("roo", {"records_per_person": 4}),
-            ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
-            ("ls-roo", {}),
-            ("ds-roo", {}),
-        ]
-        for relation in SAMPLERS[name].relations
-        if relation != "both"
-        for epsilon in ("0.1", "1", "8")
+MADE = [
+    mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
+    for name, options in [
+        ("roo", {}),
+        ("subrr", {}),
+        ("roo", {"draws": 3, "prior": [1, 2, 5]}),
+        ("roo", {"records_per_person": 4}),
+        ("roo", {"records_per_person": 30, "draws": 5, "prior": [1, 2, 5]}),
+        ("ls-roo", {}),
+        ("ds-roo", {}),
     ]
-    + [
-        mechanism("ds-roo", epsilon=epsilon, n=n, k=2)
-        for epsilon in ("0.1", "1", "8")
-        for n in (1, 2, 11, 12, 1000)
-    ]
-    + [
-        mechanism("als-roo", epsilon=epsilon, n=n, k=3, neighbours="add-remove")
-        for epsilon in ("0.1", "1", "8")
-        for n in (1, 12, 2**80)
-    ]
-)
+    for relation in SAMPLERS[name].relations
+    if relation != "both"
+    for epsilon in ("0.1", "1", "8")
+] + [
+    mechanism("ds-roo", epsilon=epsilon, n=n, k=2)
+    for epsilon in ("0.1", "1", "8")
+    for n in (1, 2, 11, 12, 1000)
+]
 
 
 def condition_of(name):
     """Return the condition with the name of a hypothesis."""
-    modules = conditions, urn_conditions, entry_conditions
-    return next(found for module in modules if (found := getattr(module, name, None)))
+    return getattr(hypotheses, name)
 
 
 def blocks_of(page):
@@ -142,7 +132,7 @@ def test_a_sampler_without_a_theorem_claims_no_condition():
     both = mechanism("roo", epsilon=8, n=12, k=3, draws=2, records_per_person=2)
     many = mechanism("roo", epsilon=1, n=100, k=3, draws=65, records_per_person=65)
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
-    others = [mechanism(name, epsilon=1, n=100, k=3) for name in ("als-roo", "bal-roo")]
+    others = [mechanism("bal-roo", epsilon=1, n=100, k=3)]
     others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
     others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
     for made in (both, many, answers, *others):
@@ -187,7 +177,6 @@ def test_a_limit_that_fails_a_condition_cannot_be_made():
 
 
 TWO = Fraction(2)
-ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVEL_STEP)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +194,6 @@ ALS = AdaptiveTable((8, 12, 18), Fraction(3, 2), 2, 18, 2 * LEVEL_STEP, 4 * LEVE
             [unchecked((1, 2), 3), TWO, 1],
         ),
         ("unit_positive", [1], [0]),
-        ("knee_positive", [ALS], [replace(ALS, knee=0)]),
-        ("knee_grows_at_most", [ALS], [replace(ALS, knee=1)]),
-        ("high_positive", [ALS], [replace(ALS, high=0)]),
-        ("offset_positive", [ALS], [replace(ALS, offset=0)]),
-        ("level_grows_at_most", [ALS], [replace(ALS, offset=2 * LEVEL_STEP - 1)]),
-        ("powers_positive", [ALS], [replace(ALS, powers=(0, 12, 18))]),
-        ("powers_rising", [ALS], [replace(ALS, powers=(8, 7, 10))]),
         ("base_positive", [1], [0]),
         ("unit_nonnegative", [0], [-1]),
         ("base_covers_draws", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
@@ -305,25 +287,14 @@ def test_a_table_of_two_letters_that_breaks_a_condition_is_told():
         ((0, 0), True, False),
         ((8, 3), False, True),
     ]:
-        assert entry_conditions.pair_rises(entries, 10, n=3) is rises
-        assert entry_conditions.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
+        assert hypotheses.pair_rises(entries, 10, n=3) is rises
+        assert hypotheses.pair_grows_at_most(entries, 10, Fraction(5, 3), n=3) is grows
 
 
 def test_the_growth_of_a_table_is_asked_up_to_the_most_records_and_no_further():
     for n, holds in [(1, True), (2, True), (3, False), (9, False)]:
         table = unchecked((4, 8, 16), 17)
-        assert conditions.table_grows_at_most(table, TWO, n=n) is holds
-
-
-def test_powers_grow_up_to_the_most_records_or_until_all_is_revealed():
-    for table, n, holds in [
-        (ALS, 2, True),
-        (replace(ALS, powers=(8, 13, 18)), 2, False),
-        (replace(ALS, unit=18 * LEVEL_STEP), 9, True),
-        (replace(ALS, unit=18 * LEVEL_STEP + 1), 9, False),
-        (replace(ALS, knee=3), 9, False),
-    ]:
-        assert conditions.powers_grow_at_most(table, n=n) is holds
+        assert hypotheses.table_grows_at_most(table, TWO, n=n) is holds
 
 
 def test_a_table_is_straight_from_its_end_on():
@@ -331,8 +302,8 @@ def test_a_table_is_straight_from_its_end_on():
         def __call__(self, count):
             return super().__call__(count) + (count > self.last + 1)
 
-    assert conditions.table_straight(unchecked((1, 2), 3))
-    assert not conditions.table_straight(Bent((1, 2), 3))
+    assert hypotheses.table_straight(unchecked((1, 2), 3))
+    assert not hypotheses.table_straight(Bent((1, 2), 3))
 
 
 def tables(number):
@@ -389,10 +360,10 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
         for growth, holds in [(ratio, True), (ratio * (1 - Fraction(1, 2**40)), False)]:
             if growth <= 1:
                 continue
-            stop = conditions.search_stop(table, growth)
-            assert conditions.search_ends(table, stop)
-            assert conditions.stop_grows_at_most(table, growth, stop)
-            shown = conditions.search_found_nothing(table, growth, stop, n=n, k=k)
+            stop = hypotheses.search_stop(table, growth)
+            assert hypotheses.search_ends(table, stop)
+            assert hypotheses.stop_grows_at_most(table, growth, stop)
+            shown = hypotheses.search_found_nothing(table, growth, stop, n=n, k=k)
             assert shown is holds, (table, n, k, growth)
             found += 1
     assert found > 100
@@ -400,10 +371,10 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
 
 def test_without_convexity_the_search_would_miss_a_leak():
     table, growth = unchecked((1, 1, 7, 7, 10), 0), Fraction(21, 5)
-    stop = conditions.search_stop(table, growth)
-    assert conditions.search_found_nothing(table, growth, stop, n=4, k=3)
+    stop = hypotheses.search_stop(table, growth)
+    assert hypotheses.search_found_nothing(table, growth, stop, n=4, k=3)
     assert exact_ratio(table, 4, 3) == 7
-    assert not conditions.table_convex(table)
+    assert not hypotheses.table_convex(table)
 
 
 def test_the_counts_of_a_dataset_are_those_of_the_theorems():

@@ -12,7 +12,7 @@ import pytest
 from dproo import CodeBook
 from dproo.core.counts import Counts
 from dproo.mechanisms import LetterSpecificRevealOrObscure
-from dproo.mechanisms.row import RowSampler
+from dproo.mechanisms.rows import RowSampler
 from dproo.releases.row_tables import RowTables
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from support import commands
 from support.releasing import sample
 
 from dproo import Ledger
-from dproo.core.exact import exp_upper
+from dproo.core.numbers import exp_upper
 from dproo.ledger import LedgerError
 from dproo.mechanisms import ADD_REMOVE
 from dproo.releases.open_request import OpenRequest

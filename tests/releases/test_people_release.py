@@ -18,7 +18,7 @@ from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, Ledger
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 from dproo.engines import people
 from dproo.engines.asked import Asked
 from dproo.exceptions import OtherRelationError
@@ -134,7 +134,7 @@ def law_of_blocks(kept: Kept, request: SampleRequest) -> dict[tuple[int, ...], F
 
     Under replace the blocks are as equal as can be, and all partitions into such blocks are
     equally likely; under add-remove every record is in each block with the same chance. That
-    the code deals records so is tested in ``tests/core/test_dealing.py``.
+    the code deals records so is tested in ``tests/core/test_partition_dealing.py``.
     """
     n, size = sum(kept), request.size
     records = [letter for letter, count in enumerate(kept) for _ in range(count)]
@@ -194,7 +194,7 @@ def test_blocks_that_share_a_person_are_caught() -> None:
 def test_a_person_of_whom_several_records_are_kept_is_protected_under_add_remove() -> None:
     _, removed = neighbours(kept=2)
     assert {sum(after) - sum(before) for before, after in removed} == {1, 2}
-    for name in ("roo", "ls-roo", "als-roo"):
+    for name in ("roo", "ls-roo", "bal-roo"):
         sampler = SampleRequest(
             alphabet=dproo.Alphabet.of(LETTERS),
             epsilon=EPSILON,

@@ -32,7 +32,7 @@ FILES = ["csv", "csv.gz", "jsonl", "json", "parquet", "duckdb", "xlsx", "sav", "
 SOURCES = [*FILES, "list", "pandas", "polars", "arrow", "postgresql"]
 BROKEN = ["csv", "list", "xlsx", "sav", "arrow"]
 MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200] if SOAK else [120, 160, 400]
-SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "als-roo", "ds-roo"]
+SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]
 DICE = random.Random()  # noqa: S311 - it chooses settings
 
 
@@ -255,9 +255,7 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         options = {
             "alphabet": [f"letter {i}" for i in range(DICE.choice([2, 3, 10, 300]))],
             "epsilon": f"{DICE.choice([1, 3, 7])}e{DICE.randint(-12, 1)}",
-            "sampler": DICE.choice(
-                ["auto", "roo", "ls-roo", "subrr", "bal-roo", "als-roo", "ds-roo"]
-            ),
+            "sampler": DICE.choice(["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]),
             "neighbours": DICE.choice(["replace", "add-remove"]),
             "size": DICE.choice([1, 1, 2, 5]),
             "records_per_person": DICE.choice([1, 1, 2, 9]),

@@ -7,19 +7,19 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from dproo.releases.charge import Charge
 from support.chance import ALPHA, p_value
 from support.releasing import sample
 from support.soak import SOAK
 
 import dproo
 from dproo import engines
-from dproo.core.exact import is_at_most_exp
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import is_at_most_exp
 from dproo.exceptions import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute
+from dproo.releases.charge import Charge
 from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection
 from dproo.releases.sample_request import SampleRequest

@@ -19,10 +19,9 @@ import dproo
 from dproo import CodeBook, Ledger
 from dproo.cli.commands import cli
 from dproo.core.counts import Counts
-from dproo.core.exact import is_at_most_exp
-from dproo.core.randomness import RandomSource
-from dproo.mechanisms.network import Family, Network
-from dproo.mechanisms.network_choice import SENSITIVITY, dependence
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import is_at_most_exp
+from dproo.mechanisms.network import SENSITIVITY, Family, Network, dependence
 from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection
 from dproo.releases.row_request import RowRequest

@@ -9,7 +9,7 @@ import pytest
 
 from dproo.alphabet.codebook import CodeBook
 from dproo.core.counts import Counts
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.releases.row_request import RowRequest
 from dproo.releases.row_tables import folded
 

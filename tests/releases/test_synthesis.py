@@ -14,7 +14,7 @@ from support.chance import ALPHA, p_value
 from support.releasing import synthesize
 
 import dproo
-from dproo.core.exact import is_at_most_exp
+from dproo.core.numbers import is_at_most_exp
 from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
@@ -348,7 +348,7 @@ def test_an_entropy_failure_shows_nothing(book, monkeypatch):
     def broken(_):
         raise OSError("canary-7f3a")
 
-    kind = dproo.core.randomness.RandomSource
+    kind = dproo.core.draw.RandomSource
     sources = iter([kind(), kind(broken)])  # the first is for the rehearsal
     monkeypatch.setattr(execute, "RandomSource", lambda: next(sources))
     with pytest.raises(ReleaseError) as failed:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from dproo.core.amounts import charge_of
+from dproo.core.numbers import charge_of
 from dproo.exceptions import (
     BusyLedgerError,
     ChargedError,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import dproo
-from dproo.core.exact import parse_delta, parse_epsilon
+from dproo.core.numbers import parse_delta, parse_epsilon
 from dproo.releases.charge import Charge
 from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 from math import prod
 
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 
 
 class CutShortError(Exception):

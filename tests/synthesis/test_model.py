@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 from support.chance import ALPHA, p_value
 
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.fit import Law
 from dproo.synthesis.model import Column, Model, half_width

@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from dproo.core.exact import is_at_most_exp
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms.noise import Ratio, concentrated
 from dproo.synthesis import families
 from dproo.synthesis import request as requests

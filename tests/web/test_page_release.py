@@ -298,6 +298,7 @@ def test_one_value_is_released_with_a_sampler_of_choice(browser, steward):
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
         assert "by ls-roo" in page.inner_text("#summary")
+        assert "--sampler ls-roo" in page.text_content("#command")
         page.fill("#epsilon", "0.5")  # which withdraws what was shown
         assert not page.is_visible("#go")
         page.click("#review")

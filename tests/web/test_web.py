@@ -288,6 +288,10 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
         ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
         ({"size": "2"}, "request must be an object of source, data, password, table, dataset"),
+        (
+            {"guess": "sparse"},
+            "request must be an object of source, data, password, table, dataset",
+        ),
         ({"source": "database"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "host=h password=x"}, "data must be a postgresql:// URL."),
         ({"source": "database", "data": "postgresql://a:b/c@h"}, "data must be a URL with / and @"),

@@ -19,8 +19,8 @@ from dproo.alphabet.listing import listed
 from dproo.alphabet.open_text import OPEN
 from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import DATE, MONTH, Reading
-from dproo.core.arguments import one_of, refusal
-from dproo.core.public_file import Origin, read_public
+from dproo.core.checks import one_of, refusal
+from dproo.core.paths import Origin, read_public
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Letter", "Record"]
 

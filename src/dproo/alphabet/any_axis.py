@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Self
 
 from dproo.alphabet.reading import EXACT, Reading, loose_integer
-from dproo.core.public_file import Origin
+from dproo.core.paths import Origin
 
 Letter = str | int | bool
 

@@ -15,7 +15,7 @@ from dproo.alphabet.any_axis import LONGEST, OTHER, RANGE_LIMIT, Axis, Letter
 from dproo.alphabet.cell import EXACT_FLOAT, plain, text_of
 from dproo.alphabet.periods import Periods
 from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, READINGS, TEXT, YEAR, Reading
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 
 __all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters", "PeriodRange"]
 

@@ -24,7 +24,7 @@ from dproo.alphabet.alphabet import UNIFORM, Alphabet
 from dproo.alphabet.axis import Letter
 from dproo.alphabet.field import Field
 from dproo.alphabet.field_descriptor import field_of, missing_of, wrong
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _BYTES_MAX = 16 << 20
 

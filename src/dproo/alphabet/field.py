@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, nextafter
 
 from dproo.alphabet.axis import OTHER, Axis, Bins, Letter
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 
 _STEPS = 1 << 53
 

@@ -11,7 +11,7 @@ from dproo.alphabet.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.alphabet.field import Field
 from dproo.alphabet.periods import periods
 from dproo.alphabet.reading import DATE, INTEGER, LOWER, MONTH, NUMBER, TEXT, YEAR, Reading
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 
 _PERIODS = {"date": DATE, "yearmonth": MONTH, "year": YEAR}
 _TYPES = ("string", "integer", "number", "boolean", *_PERIODS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
 _TO_LIST = ("to_pylist", "to_list", "tolist")

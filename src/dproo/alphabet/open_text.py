@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dproo.alphabet.axis import OTHER, Axis, Letter
 from dproo.alphabet.reading import EXACT, Reading
-from dproo.core.arguments import one_of
+from dproo.core.checks import one_of
 
 OPEN: Final = "open"
 """The word for an alphabet that is not listed."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import overload
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 PERIODS_MAX = 10**6
 """Days that one column may have: counting lists them all."""

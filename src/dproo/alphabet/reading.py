@@ -23,7 +23,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from dproo.alphabet.cell import number_of, plain, text_of
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 
 EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR = (
     *("exact", "text", "lower", "integer", "number", "date", "month", "year"),

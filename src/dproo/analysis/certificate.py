@@ -1,20 +1,28 @@
-"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets."""
+"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets.
+
+Under pure differential privacy that is the largest ratio of an output's probabilities. For an
+open alphabet it is the hockey-stick divergence
+``H(P, Q) = sum over y of max(0, P(y) - growth Q(y))``, the largest of ``P(S) - growth Q(S)`` over
+all sets ``S`` of outputs: a sampler is (log growth, delta)-DP if and only if it is at most delta
+for all neighbours, both ways.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb
 from typing import Final, Literal
 
-from dproo.analysis.enumeration import Dataset, every_dataset, falling_datasets
-from dproo.core.arguments import one_of
-from dproo.core.counts import Counts
-from dproo.core.exact import is_at_most_exp, log_upper
+from dproo.core.checks import one_of
+from dproo.core.counts import Counts, Dataset, every_dataset, falling_datasets
 from dproo.core.notebook import table
-from dproo.mechanisms import ADD_REMOVE, REPLACE, Baseline, Mechanism, Transition
+from dproo.core.numbers import is_at_most_exp, log_upper
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Mechanism, Transition
+from dproo.mechanisms.open import OpenAlphabet
 
 EXTREMES: Final = "extremes"
 ENUMERATE: Final = "enumerate"
@@ -71,7 +79,7 @@ class Certificate:
         return table(self._verdict, [("worst loss", loss), ("n", n), ("k", law.k)])
 
 
-def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Certificate:
+def certify(mechanism: Mechanism, *, method: Method = EXTREMES) -> Certificate:
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
@@ -81,8 +89,8 @@ def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Ce
             every pair of neighbours and every output, for small ``n`` and ``k``.
 
     Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
-    methods return the same ratio; ``als-roo``, ``bal-roo``, and ``roo`` with many draws of
-    many records, have a bound.
+    methods return the same ratio; ``bal-roo``, and ``roo`` with many draws of many records,
+    have a bound.
     Proof: docs/proofs/, the page of each sampler.
 
     >>> from dproo.mechanisms import mechanism
@@ -91,13 +99,11 @@ def certify(mechanism: Mechanism | Baseline, *, method: Method = EXTREMES) -> Ce
     (False, 0.693)
 
     Raises:
-        TypeError: the sampler adds noise and has no weights.
+        TypeError: it is not a sampler that maps counts to weights.
     """
-    if isinstance(mechanism, Baseline):
-        raise TypeError(
-            f"mechanism must map counts to weights to be certified, got {mechanism.name}: "
-            "its privacy rests on the proof of its noise."
-        )
+    if not isinstance(mechanism, Mechanism):
+        name = getattr(mechanism, "name", type(mechanism).__name__)
+        raise TypeError(f"mechanism must map counts to weights to be certified, got {name}.")
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:
         return Certificate(mechanism, mechanism.largest_ratio, mechanism.worst, method)
     worst = _worst_of_all(mechanism)
@@ -156,3 +162,51 @@ def _moved(counts: Dataset, loser: int, lost: int, gainer: int, gained: int) -> 
     moved[loser] += lost
     moved[gainer] += gained
     return tuple(moved)
+
+
+def hockey_stick(p: Sequence[Fraction], q: Sequence[Fraction], growth: Fraction) -> Fraction:
+    """Return the divergence of two laws over the same outputs.
+
+    >>> half, most = Fraction(1, 2), Fraction(3, 4)
+    >>> hockey_stick([most, 1 - most], [half, half], Fraction(1))
+    Fraction(1, 4)
+    """
+    excesses = (a - growth * b for a, b in zip(p, q, strict=True))
+    return sum((excess for excess in excesses if excess > 0), Fraction(0))
+
+
+def worst_divergence(law: OpenAlphabet, *, letters: int, records: int | None = None) -> Fraction:
+    """Return the largest divergence over all neighbours, by trying every pair of them.
+
+    Args:
+        law: the sampler.
+        letters: how many different letters there are at most, ``other`` not included.
+        records: how many records there are at most, under add-remove.
+    """
+    sizes = [law.n] if law.neighbours == REPLACE else range((records or law.n) + 1)
+    worst = Fraction(0)
+    for size in sizes:
+        for dataset in _datasets(size, letters):
+            for neighbour in _open_neighbours(dataset, law):
+                pair = law.pmf(list(dataset)), law.pmf(list(neighbour))
+                for p, q in (pair, pair[::-1]):
+                    worst = max(worst, hockey_stick(p, q, law.growth))
+    return worst
+
+
+def _datasets(size: int, letters: int) -> Iterator[Dataset]:
+    """Yield all datasets, ``other`` last, apart from the order of the letters."""
+    for others in range(size + 1):
+        yield from ((*dataset, others) for dataset in falling_datasets(size - others, letters))
+
+
+def _open_neighbours(dataset: Dataset, law: OpenAlphabet) -> Iterator[Dataset]:
+    """Yield what becomes of a dataset if one record is replaced, or one is added."""
+    for gained in range(len(dataset)):
+        more = (*dataset[:gained], dataset[gained] + 1, *dataset[gained + 1 :])
+        if law.neighbours != REPLACE:
+            yield more
+            continue
+        for lost in range(len(dataset)):
+            if lost != gained and dataset[lost]:
+                yield (*more[:lost], more[lost] - 1, *more[lost + 1 :])

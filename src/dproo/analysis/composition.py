@@ -16,10 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dproo.analysis.losses import Losses
-from dproo.core.arguments import refusal, whole
-from dproo.core.dominating_pair import DominatingPair
-from dproo.core.exact import Number, ceil_div, log_upper, parse_delta
+from dproo.core.checks import refusal, whole
+from dproo.core.divergence import DominatingPair, Losses
+from dproo.core.numbers import Number, ceil_div, log_upper, parse_delta
 from dproo.mechanisms import Mechanism, RevealOrObscure
 
 BASIC, JOINT, COMPOSED = "basic", "joint", "composed"
@@ -137,7 +136,7 @@ def ways_within(
     Where releases can be composed, equal shares of epsilon are worse and not listed.
 
     Args:
-        sampler: that of one release, by its epsilon.
+        sampler: makes the sampler of one release from its epsilon.
         urn: the sampler of all of them jointly.
         pair: a pair that dominates a sampler of one release.
         releases: how many.
@@ -169,7 +168,7 @@ def calibrated(
     may. There is none if it would not be above an equal share, which needs no delta.
 
     Args:
-        sampler: that of one release, by its epsilon.
+        sampler: makes the sampler of one release from its epsilon.
         pair: a pair that dominates it.
         releases: how many.
         epsilon: the budget.

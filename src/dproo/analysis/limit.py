@@ -1,4 +1,4 @@
-r"""The limit: a worst-case accuracy that no private sampler can beat, in closed form.
+"""The limit: a worst-case accuracy that no private sampler can beat.
 
 However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` records over
 ``k`` letters for which the law of its release is at least this far from ``P``:
@@ -7,31 +7,290 @@ However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` 
     ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
 
 where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
-larger one where there are few records; where epsilon is not small, a third one is, that of
-:mod:`dproo.analysis.levels`. Every ``j`` and ``u`` give a true bound, so floats may
-choose among all of these, at the cost of sharpness only; the bound is then evaluated in
-integers and rounded down. If the law of the release is to be near the records of *every* dataset,
-not only near ``P`` on average, the limit is higher, and as simple:
+larger one where there are few records. If the law of the release is to be near the records of
+*every* dataset, not only near ``P`` on average, the limit is higher, and as simple:
 
     ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
+
+Where epsilon is not small, a mean over distributions on three levels gives more. Let ``j - 1``
+letters have the odds ``v``, ``i`` letters the odds ``w > v`` and one letter the odds ``z``; call
+that distribution ``B_i``, and with one more letter at ``v`` call it ``A_i``. For all weights
+``r_i > 0`` of ``B_i``, ``first <= i <= last``, with sums over ``i < last``,
+
+    ``alpha >= sum_i (d_i u_i - (i+1) r_{i+1} U_i) / (sum_i d_i / j + sum_{i <= last} r_i)``,
+
+where a letter at ``v`` has the probability ``u_i`` in ``A_i``, a letter at ``w`` has ``U_i`` in
+``B_{i+1}``, and ``d_i >= 0`` is any number such that for all ``0 <= t <= n``
+
+    ``d_i S(u_i, t) <= (k-j-i) r_i + (i+1) r_{i+1} S(U_i, t)``,
+    ``S(u, t) = sum_{c <= t} binomial(n, c) (e^epsilon u)^c (1-u)^(n-c)``.
+
+Every choice of ``j``, ``u`` and levels gives a true bound, so floats may choose; a bad choice makes
+the limit less sharp, never false. The bound itself is evaluated in integers and rounded down.
 
 Proof: docs/proofs/limit.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from math import exp, expm1, log, log1p, sqrt
+from itertools import accumulate, pairwise
+from math import ceil, cos, exp, expm1, floor, log, log1p, pi, sqrt
 from typing import NamedTuple
 
-from dproo.analysis.level_choice import choose_levels
-from dproo.analysis.levels import Levels
-from dproo.core.arguments import one_of, whole
-from dproo.core.exact import BITS, Number, exp_upper, parse_epsilon, power_upper
-from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, conditions
+from dproo.core.checks import one_of, whole
+from dproo.core.numbers import (
+    BITS,
+    Number,
+    ceil_div,
+    exp_upper,
+    parse_epsilon,
+    power_lower,
+    power_upper,
+)
+from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation, hypotheses
+
+_LEVEL_BITS = 128
+_UNIT = 1 << _LEVEL_BITS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """The distributions that prove a limit.
+
+    Attributes:
+        letters: ``j``.
+        rest: ``z``, an integer.
+        middle: ``v``.
+        high: ``w``.
+        first: the fewest letters at ``w``.
+        weights: ``r_i`` from there on.
+    """
+
+    letters: int
+    rest: int
+    middle: int
+    high: int
+    first: int
+    weights: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Check what the proof assumes."""
+        if not (self.letters >= 1 and self.first >= 0 and len(self.weights) > 1):
+            raise ValueError("levels must have a letter in the middle and two weights.")
+        if not (self.rest > 0 and 0 < self.middle < self.high and min(self.weights) > 0):
+            raise ValueError("levels must have positive weights, and odds that rise.")
+
+    @property
+    def last(self) -> int:
+        """The most letters at ``w``."""
+        return self.first + len(self.weights) - 1
+
+    def bound(self, *, n: int, k: int, growth: Fraction) -> Fraction:
+        """Return the bound with ``growth`` for ``e^epsilon``, rounded down.
+
+        Raises:
+            ValueError: there are not letters enough.
+        """
+        if self.letters + self.last > k:
+            raise ValueError(f"levels need {self.letters + self.last} letters, got {k}.")
+        won, weight = 0, self.letters * sum(self.weights)
+        for i, (here, above) in enumerate(pairwise(self.weights), start=self.first):
+            others = self._others(i)
+            empty, gained = (k - self.letters - i) * here, (i + 1) * above
+            owed = self._owed(n, growth, others, empty, gained)
+            won += owed * self.middle * _UNIT // (others + self.middle)
+            won -= ceil_div(gained * self.high * _UNIT, others + self.high)
+            weight += owed
+        return Fraction(max(0, self.letters * won), weight * _UNIT)
+
+    def distributions(self, k: int) -> Iterator[tuple[Fraction, ...]]:
+        """Yield all ``B_i`` and ``A_i``, their probabilities in falling order."""
+        for i in range(self.first, self.last + 1):
+            for letters in (self.letters - 1, self.letters)[: 1 + (i < self.last)]:
+                odds = [self.rest, *[self.middle] * letters, *[self.high] * i]
+                shares = sorted((Fraction(value, sum(odds)) for value in odds), reverse=True)
+                yield (*shares, *[Fraction(0)] * (k - len(shares)))
+
+    def _others(self, i: int) -> int:
+        """Return the odds of all letters of ``B_i`` together."""
+        return self.rest + (self.letters - 1) * self.middle + i * self.high
+
+    def _owed(self, n: int, growth: Fraction, others: int, empty: int, gained: int) -> int:
+        """Return the largest ``d_i``, rounded down.
+
+        It falls with ``t`` until a term of ``S(U, t)`` is large enough for that of ``S(u, t)``.
+        Their quotient rises with ``t``, so then no later term asks for less.
+        """
+        low = _first_term(others, self.middle, n, is_upper=True)
+        high = _first_term(others, self.high, n, is_upper=False)
+        lows, highs = low, high
+        owed = ((empty << _LEVEL_BITS) + gained * highs) // lows
+        for count in range(n):
+            over = growth.numerator * (n - count)
+            under = growth.denominator * (count + 1) * others
+            low = ceil_div(low * over * self.middle, under)
+            high = high * over * self.high // under
+            if gained * high >= owed * low:
+                break
+            lows, highs = lows + low, highs + high
+            owed = ((empty << _LEVEL_BITS) + gained * highs) // lows
+        return owed
+
+
+def _first_term(others: int, odds: int, n: int, *, is_upper: bool) -> int:
+    """Return ``(1-u)^n`` in units of ``2^-128``, for the odds of one letter, rounded."""
+    base = 1 + Fraction(odds, others)
+    if is_upper:
+        power = power_lower(base, n, bits=_LEVEL_BITS)
+        return ceil_div(power.denominator << _LEVEL_BITS, power.numerator)
+    power = power_upper(base, n, bits=_LEVEL_BITS)
+    return (power.denominator << _LEVEL_BITS) // power.numerator
+
+
+_RECORDS = {
+    0.25: (5.25, 2.09), 0.5: (2.40, 2.34), 0.7: (1.62, 2.50), 1.0: (1.065, 2.71),
+    1.5: (0.642, 2.98), 2.0: (0.459, 3.15), 2.5: (0.324, 3.38), 3.0: (0.241, 3.40),
+    4.0: (0.216, 3.35), 6.0: (0.164, 3.26), 8.0: (0.119, 3.19), 12.0: (0.0587, 3.09),
+    20.0: (0.0130, 3.0), 40.0: (0.0001, 3.0),
+}  # fmt: skip
+"""For some epsilon: the records of a letter in the middle, and how many times as many above."""
+
+_LARGEST_SHARE = 0.9
+_TERMS, _HUGE = 40, 1e60
+_PAYS = 1.001
+_WIDE, _HALF_WIDTH = 45, 17
+_MOST, _FALL = 90, 10.0
+_ODDS, _WEIGHT = 1 << 192, 1 << 96
+
+
+class _Shape(NamedTuple):
+    """What is left to choose, for one letter without probability.
+
+    Attributes:
+        middle: the probability of a letter in the middle.
+        high: the probability of a letter above.
+        odds: of being above, for a letter that is not in the middle.
+        owed: the largest ``d`` for one letter without probability and so many above.
+    """
+
+    middle: float
+    high: float
+    odds: float
+    owed: float
+
+    def letters(self, k: int) -> float:
+        """Return the best number of letters in the middle."""
+        root = sqrt(self.owed / (1 + self.odds))
+        return k * root / (1 + root)
+
+    def whole_letters(self, k: int) -> int:
+        """Return the best whole number of letters in the middle."""
+        near = floor(self.letters(k))
+        whole = (min(max(1, letters), k - 1) for letters in (near, near + 1))
+        return max(whole, key=lambda letters: self.bound(k, letters))
+
+    def fitting(self, k: int) -> int:
+        """Return the number of letters, or fewer if all of these had too much probability."""
+        letters = self.letters(k)
+        used = letters * self.middle + self.above(k, letters) * self.high
+        return k if used < _LARGEST_SHARE else max(2, int(k * _LARGEST_SHARE / used))
+
+    def above(self, k: int, letters: float) -> float:
+        """Return how many letters are above, on average."""
+        return (k - letters) * self.odds / (1 + self.odds)
+
+    def bound(self, k: int, letters: float) -> float:
+        """Return the limit, if every number of letters above has its weight."""
+        others = (k - letters) / (1 + self.odds)
+        gain = self.owed * self.middle - self.odds * self.high
+        return others * gain / (1 + others * self.owed / letters)
+
+
+def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | None:
+    """Return levels whose bound should be above so much, or None if there seem to be none."""
+    if not min(_RECORDS) <= epsilon <= max(_RECORDS):
+        return None
+    records, times = _records(epsilon)
+    if times * records > _LARGEST_SHARE * n:
+        return None
+    shapes = _shapes(n, epsilon, records / n, times * records / n)
+    shape = max(shapes, key=lambda shape: shape.bound(k, shape.letters(k)))
+    fitting = shape.fitting(k)
+    letters = shape.whole_letters(fitting)
+    if shape.bound(fitting, letters) < above * _PAYS:
+        return None
+    return _levels(fitting, letters, shape)
+
+
+def _records(epsilon: float) -> tuple[float, ...]:
+    """Return a row of the table, or what lies between two on straight lines of logarithms."""
+    rows = list(_RECORDS)
+    i = min(bisect(rows, epsilon), len(rows) - 1)
+    share = log(epsilon / rows[i - 1]) / log(rows[i] / rows[i - 1])
+    ends = zip(_RECORDS[rows[i - 1]], _RECORDS[rows[i]], strict=True)
+    return tuple(low * (high / low) ** share for low, high in ends)
+
+
+def _shapes(n: int, epsilon: float, middle: float, high: float) -> Iterator[_Shape]:
+    """Yield the odds at which the conditions on ``d`` for some ``t`` and ``t + 1`` coincide.
+
+    Between two of them one condition decides, and the bound has hardly ever a maximum.
+    """
+    lows = highs = 0.0
+    terms = zip(_terms(n, epsilon, middle), _terms(n, epsilon, high), strict=False)
+    for low, up in terms:
+        if lows:
+            slope = up * lows - low * highs
+            yield _Shape(middle, high, low / slope, up / slope)
+        lows, highs = lows + low, highs + up
+
+
+def _terms(n: int, epsilon: float, share: float) -> Iterator[float]:
+    """Yield the terms of ``S(u, t)``, not all of them."""
+    ratio = exp(epsilon) * share / (1 - share)
+    term = exp(n * log1p(-share))
+    for count in range(min(n, _TERMS) + 1):
+        yield term
+        term *= ratio * (n - count) / (count + 1)
+        if term > _HUGE:
+            return
+
+
+def _levels(k: int, letters: int, shape: _Shape) -> Levels | None:
+    """Return the levels, if their probabilities leave something for one more letter."""
+    mean = shape.above(k, letters)
+    middle, high = (share / (1 - share) for share in (shape.middle, shape.high))
+    rest = 1 - (letters - 1) * middle - mean * high
+    if rest <= 0:
+        return None
+    first, weights = _weights(k - letters, shape.odds, mean)
+    return Levels(
+        letters=letters,
+        rest=int(Fraction(rest) * _ODDS),
+        middle=int(Fraction(middle) * _ODDS),
+        high=int(Fraction(high) * _ODDS),
+        first=first,
+        weights=weights,
+    )
+
+
+def _weights(others: int, odds: float, mean: float) -> tuple[int, tuple[int, ...]]:
+    """Return the fewest letters above, and the weights from there on: a bell about the mean."""
+    if mean > _WIDE:
+        angles = (i * pi / (2 * _HALF_WIDTH) for i in range(1 - _HALF_WIDTH, _HALF_WIDTH))
+        return round(mean) - _HALF_WIDTH + 1, tuple(ceil(_WEIGHT * cos(x) ** 2) for x in angles)
+    steps = (log(odds) + log(others - i) - log(i + 1) for i in range(min(others, _MOST)))
+    heights = list(accumulate(steps, initial=0.0))
+    top = max(heights)
+    kept = [i for i, height in enumerate(heights) if height > top - _FALL]
+    chosen = heights[kept[0] : kept[-1] + 2]
+    return kept[0], tuple(ceil(_WEIGHT * exp(height - top)) for height in chosen)
+
 
 _BITS = 3 * BITS
 _TINY = 1e-9
@@ -101,19 +360,19 @@ class Limit:
         if self.levels:
             return {}
         growth = exp_upper(_loss(self.epsilon, self.neighbours))
-        common = {"growth_at_least_one": conditions.growth_at_least_one(growth)}
+        common = {"growth_at_least_one": hypotheses.growth_at_least_one(growth)}
         if self.pair is None:
-            return common | {"some_letter": conditions.some_letter(self.k)}
+            return common | {"some_letter": hypotheses.some_letter(self.k)}
         letters, share = self.pair
         if _is_even(letters, share):
             return common | {
-                "letters_are_several": conditions.letters_are_several(letters, self.k),
-                "share_even": conditions.share_even(letters, share),
+                "letters_are_several": hypotheses.letters_are_several(letters, self.k),
+                "share_even": hypotheses.share_even(letters, share),
             }
         return common | {
-            "letters_leave_one": conditions.letters_leave_one(letters, self.k),
-            "share_nonnegative": conditions.share_nonnegative(share),
-            "share_fits": conditions.share_fits(letters, share),
+            "letters_leave_one": hypotheses.letters_leave_one(letters, self.k),
+            "share_nonnegative": hypotheses.share_nonnegative(share),
+            "share_fits": hypotheses.share_fits(letters, share),
         }
 
 
@@ -121,7 +380,7 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
     """Return a worst-case accuracy that no epsilon-DP sampler can beat.
 
     A sampler that is private when a record is added or removed is private at twice epsilon
-    when one is replaced, so under ``"add-remove"`` the bound is that of twice epsilon.
+    when one is replaced, so under ``"add-remove"`` the bound is the one at twice epsilon.
 
     Guarantee: ``lower`` is at most the largest distance from ``P`` over all ``P`` of every
     sampler that is epsilon-DP on ``n`` records of ``k`` letters.

@@ -1,29 +1,263 @@
-r"""The planner: any three of ``n``, ``k``, ``epsilon``, ``alpha`` give the fourth.
+"""The planner: any three of ``n``, ``k``, ``epsilon``, ``alpha`` give the fourth.
 
 ``alpha`` is the worst-case accuracy: whatever the distribution ``P`` of the records, the
 total variation distance between the law of the release and ``P`` is at most ``alpha``. Each
-sampler says what its own is; it falls with ``n`` and ``epsilon`` and rises with ``k``, so each
-question is one search for the first value that meets the target. The limit of every private
-sampler is asked the same question. Nothing here reads data.
+sampler has its own; it falls with ``n`` and ``epsilon`` and rises with ``k``, so each question is
+one search for the first value that meets the target. The same question is answered for the limit
+of every private sampler. With an open alphabet, the plan is from which count on a value can appear.
+Nothing here reads data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any, overload
 
-from dproo.analysis.open_plan import OpenPlan, plan_open
-from dproo.analysis.question import Question
+from dproo.analysis.limit import limit
 from dproo.analysis.row_plan import RowPlan, plan_row
-from dproo.core.arguments import one_of, refusal, whole
-from dproo.core.exact import Number, parse_epsilon, rational
+from dproo.analysis.search import LARGEST, Curve, last_digit, least, most, roughly
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.notebook import table
-from dproo.mechanisms import BASELINES, PLAIN, SAMPLERS, choose
+from dproo.core.numbers import (
+    EPSILON_MAX,
+    EPSILON_MIN,
+    Number,
+    exp_lower,
+    log_upper,
+    parse_delta,
+    parse_epsilon,
+    rational,
+)
+from dproo.mechanisms import ADD_REMOVE, PLAIN, REPLACE, SAMPLERS, choose
 from dproo.mechanisms.base import RECORDS_MAX
-from dproo.mechanisms.choice import NOTICEABLE, Choice
+from dproo.mechanisms.open import OpenAlphabet
+from dproo.mechanisms.registry import NOTICEABLE, Choice
+
+_FEW_DIGITS, _DIGITS, _MANY_DIGITS = 3, 6, 8
+_SMALL, _EASY, _MANY = Fraction(1, 500), Fraction(1, 50), 100
+
+_UNKNOWN = "none was found for which its proven bound is small enough"
+_FUTILE = "no bound of it is better than ls-roo here"
+
+_WorstAlpha = Callable[..., Fraction]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and how to answer it.
+
+    Attributes:
+        missing: the parameter to solve for.
+        known: the other three.
+    """
+
+    missing: str
+    known: Mapping[str, Any]
+
+    def answer(self, sampler: Any) -> tuple[Any, str]:
+        """Return what a sampler answers, or why it has no answer."""
+        if sampler.is_closed_form:
+            return self._solve(sampler.worst_alpha_at)
+        if self._plain_answer[1].startswith("any "):
+            return self._plain_answer
+        if self._is_futile(sampler):
+            return None, _FUTILE
+        options: dict[str, Any] = {"is_exact": False}
+        if self.missing == "epsilon":
+            options["low"] = min(sampler.plain_below(self.known["k"]), self._plainly or 0)
+        for guess in dict.fromkeys([self._guess(sampler), self._plainly]):
+            value, _ = self._solve(sampler.worst_alpha_at, guess=guess, **options)
+            if value is not None:
+                return value, ""
+        return None, _UNKNOWN
+
+    @property
+    def limit(self) -> int | Fraction | None:
+        """What no private sampler can beat."""
+        value: int | Fraction | None
+        value, _ = self._solve(lambda **at: limit(**at).lower)
+        if self.missing == "epsilon" and value is not None:
+            return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
+        return value
+
+    @cached_property
+    def _plain_answer(self) -> tuple[Any, str]:
+        """LS-ROO's answer, near which all others are, or why it has none."""
+        return self._solve(SAMPLERS[PLAIN].worst_alpha_at)
+
+    @property
+    def _plainly(self) -> Any:
+        return self._plain_answer[0]
+
+    @property
+    def _near(self) -> dict[str, Any]:
+        """All four parameters, where LS-ROO answers."""
+        return {**self.known, self.missing: self._plainly}
+
+    def _is_futile(self, sampler: Any) -> bool:
+        """Whether the sampler is no better than LS-ROO where that answers."""
+        at = {"alpha": self._near["alpha"]}
+        if self.missing != "alpha":
+            at["epsilon"] = self._near["epsilon"] or Fraction(0)
+        return bool(sampler.is_futile(**at))
+
+    def _guess(self, sampler: Any) -> Any:
+        """Return where to look first: near the answer for fewer records and a larger epsilon.
+
+        Where epsilon is small, ``c`` times as many records with a ``c``-th of it are nearly
+        the same, and take ``c`` times as long.
+        """
+        near = self._near
+        if self.missing == "alpha" or None in near.values():
+            return self._plainly
+        if not sampler.plain_below(near["k"]) <= near["epsilon"] < _SMALL:
+            return self._plainly
+        scale = min(int(_EASY / near["epsilon"]), near["n"] // _MANY)
+        if scale < 2:
+            return self._plainly
+        fewer = {**near, "n": near["n"] // scale, "epsilon": near["epsilon"] * scale}
+        del fewer[self.missing]
+        value, _ = Question(self.missing, fewer).answer(sampler)
+        if value is None:
+            return self._plainly
+        return {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}[self.missing]
+
+    def _solve(self, worst_alpha: _WorstAlpha, **options: Any) -> tuple[Any, str]:
+        if self.missing == "alpha":
+            return worst_alpha(**self.known), ""
+        return _SOLVERS[self.missing](worst_alpha, **self.known, **options)
+
+
+def _fewest_records(
+    worst_alpha: _WorstAlpha,
+    *,
+    k: int,
+    epsilon: Fraction,
+    alpha: Fraction,
+    guess: int | None = None,
+    is_exact: bool = True,
+) -> tuple[int | None, str]:
+    curve = Curve(lambda n: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=1, falls=True)
+    n = (least if is_exact else roughly)(curve, guess or k / (alpha * (exp_lower(epsilon) - 1)))
+    return (n, "") if n is not None else (None, f"it would take more than {LARGEST:.0e} records")
+
+
+def _most_letters(
+    worst_alpha: _WorstAlpha,
+    *,
+    n: int,
+    epsilon: Fraction,
+    alpha: Fraction,
+    guess: int | None = None,
+    is_exact: bool = True,
+) -> tuple[int | None, str]:
+    curve = Curve(lambda k: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=2, falls=False)
+    k = (most if is_exact else roughly)(curve, guess or alpha * n * (exp_lower(epsilon) - 1))
+    if k is None or k < 2:
+        return None, "even two letters need more records, a larger epsilon or a larger alpha"
+    if k >= LARGEST:
+        return None, f"any alphabet of up to {LARGEST:.0e} letters will do"
+    return k, ""
+
+
+def _least_epsilon(
+    worst_alpha: _WorstAlpha,
+    *,
+    n: int,
+    k: int,
+    alpha: Fraction,
+    guess: Fraction | None = None,
+    is_exact: bool = True,
+    low: Fraction = Fraction(0),
+) -> tuple[Fraction | None, str]:
+    if alpha >= 1 - Fraction(1, k):
+        return None, "any epsilon will do: a uniform letter is as accurate as that"
+
+    start = guess or log_upper(1 + k / (alpha * n))
+
+    def curve(unit: Fraction) -> Curve:
+        def at(steps: int) -> Fraction:
+            epsilon = steps * unit
+            return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
+
+        least_steps = ceil(max(low, EPSILON_MIN) / unit)
+        return Curve(at, alpha, low=least_steps, falls=True, high=int(EPSILON_MAX / unit))
+
+    if is_exact:
+        finest = last_digit(start, _MANY_DIGITS)
+        start = curve(finest).near(start / finest) * finest
+    digits, enough = (_DIGITS, 10 ** (_DIGITS - 1)) if is_exact else (_FEW_DIGITS, 10)
+    while True:
+        unit = last_digit(start, digits)
+        steps = (least if is_exact else roughly)(curve(unit), start / unit)
+        if steps is None or steps * unit > EPSILON_MAX:
+            return None, f"it would take an epsilon above {EPSILON_MAX}"
+        start = steps * unit
+        if steps >= enough:
+            return start, ""
+
+
+_SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {
+    "n": _fewest_records,
+    "k": _most_letters,
+    "epsilon": _least_epsilon,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenPlan:
+    """From which count on a letter can appear, and from which on in proportion.
+
+    Attributes:
+        n: the number of records, or people; nothing under add-remove.
+        epsilon: the privacy parameter.
+        delta: the other one.
+        first: the fewest records of a letter that can appear at all.
+        likely: the fewest records of a letter that is revealed at half of its share or more.
+        proportional: the fewest records of a letter that is revealed in proportion.
+        obscured: the probability of ``other`` if every letter is revealed in proportion;
+            nothing under add-remove.
+    """
+
+    n: int | None
+    epsilon: Fraction
+    delta: Fraction
+    first: int
+    likely: int
+    proportional: int
+    obscured: Fraction | None
+
+
+def plan_open(
+    *, epsilon: Number, delta: Number, n: int | None = None, minimum_people: int = 2
+) -> OpenPlan:
+    """Return what an open alphabet shows of ``n`` records, or of any number that is private.
+
+    >>> answer = plan_open(n=100_000, epsilon=1, delta="1e-9")
+    >>> answer.first, answer.likely, answer.proportional
+    (2, 13, 14)
+    """
+    law = OpenAlphabet(
+        epsilon=parse_epsilon(epsilon),
+        delta=parse_delta(delta),
+        n=n or 0,
+        neighbours=ADD_REMOVE if n is None else REPLACE,
+        minimum=minimum_people,
+    )
+    counts = range(1, law.proportional + 1)
+    return OpenPlan(
+        n=n,
+        epsilon=law.epsilon,
+        delta=law.delta,
+        first=law.first,
+        likely=next(count for count in counts if 2 * law.weigh(count) >= count * law.unit),
+        proportional=law.proportional,
+        obscured=None if n is None else Fraction(law.floor, n * law.unit + law.floor),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +315,9 @@ class Plan:
 
     @property
     def best(self) -> str | None:
-        """The sampler with the best answer of those that a release can use.
-
-        It is LS-ROO unless another is noticeably better.
-        """
-        values = {name: self[name] for name in (row.sampler for row in self.rows)}
-        known = {
-            name: value for name, value in values.items() if value is not None and name in SAMPLERS
-        }
+        """The sampler with the best answer: LS-ROO unless another is noticeably better."""
+        values = {row.sampler: self[row.sampler] for row in self.rows}
+        known = {name: value for name, value in values.items() if value is not None}
         if not known:
             return None
         best = (max if self.solved_for == "k" else min)(known, key=lambda name: known[name])
@@ -96,8 +325,8 @@ class Plan:
         return PLAIN if ends[1] <= ends[0] * NOTICEABLE else best
 
     def __repr__(self) -> str:
-        told = (f"{name} {value}" for name, value, _ in self._shown)
-        return f"<Plan of {self.solved_for}: {', '.join(told)}>"
+        shown = (f"{name} {value}" for name, value, _ in self._shown)
+        return f"<Plan of {self.solved_for}: {', '.join(shown)}>"
 
     def _repr_html_(self) -> str:
         heads = ("sampler", self.solved_for, "basis")
@@ -170,8 +399,8 @@ def plan(
         delta: with an open alphabet, as for :meth:`dproo.Dataset.value`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")
-    >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer["laplace"], answer.limit
-    (1436, 566, 1520, 3600, 265)
+    >>> answer["roo"], answer["ls-roo"], answer["subrr"], answer.limit
+    (1436, 566, 1520, 265)
 
     Raises:
         ValueError: not exactly three are given, or one is out of its range.
@@ -200,7 +429,7 @@ def plan(
 
 
 def _row(question: Question, name: str) -> Row:
-    sampler = dict(_every_sampler())[name]
+    sampler = SAMPLERS[name]
     value, reason = question.answer(sampler)
     answered = {**question.known, question.missing: value}
     return Row(sampler=name, basis=sampler.basis, reason=reason, **answered)
@@ -210,13 +439,9 @@ def planned(*, is_closed_form: bool = False) -> list[str]:
     """Return the names of all samplers whose worst case is known, perhaps in closed form."""
     return [
         name
-        for name, sampler in _every_sampler()
-        if getattr(sampler, "is_planned", False) and (sampler.is_closed_form or not is_closed_form)
+        for name, sampler in SAMPLERS.items()
+        if sampler.is_planned and (sampler.is_closed_form or not is_closed_form)
     ]
-
-
-def _every_sampler() -> Iterable[tuple[str, Any]]:
-    return (SAMPLERS | BASELINES).items()
 
 
 def _parse_alpha(value: object) -> Fraction:

@@ -11,15 +11,14 @@ from fractions import Fraction
 from typing import Any
 
 from dproo.alphabet.codebook import CodeBook
-from dproo.core.arguments import whole
-from dproo.core.exact import Number, parse_epsilon
+from dproo.core.checks import whole
+from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import REPLACE, Relation
-from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, Network, Wiring
-from dproo.mechanisms.network_choice import SHARE
-from dproo.mechanisms.row import RowSampler
+from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
+from dproo.mechanisms.rows import RowSampler
 
 HOPELESS = Fraction(1, 2)
-"""From this distance on, a row says more about the noise than about the data."""
+"""From this distance on, a row reflects the noise more than the data."""
 
 CARRIED = Fraction(1, 10)
 """The distance up to which a number of parents is said to be carried."""
@@ -57,9 +56,9 @@ class RowPlan:
         network_epsilon: what the choice of the network costs.
         columns: the steps, in the order of drawing.
         alpha: how far the law of the row can be from what the network says of the data, at
-            most; nothing where the network allows no bound.
+            most; None where the network allows no bound.
         parents: how many parents each column could have, within a distance of a tenth;
-            nothing if not even independent columns are that near.
+            None if not even independent columns are that near.
     """
 
     n: int

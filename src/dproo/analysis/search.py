@@ -32,9 +32,9 @@ class Curve:
     Attributes:
         at: the curve.
         target: what it should be at most, above 0 and below 1.
-        low: the least integer to look at.
+        low: the least integer to try.
         falls: whether the curve falls, so that the target is met from some integer on.
-        high: the largest integer to look at.
+        high: the largest integer to try.
     """
 
     at: Callable[[int], Fraction]
@@ -63,7 +63,7 @@ class Curve:
         return _log_odds(self(x)) - _log_odds(self.target)
 
     def within(self, x: float | Fraction) -> int:
-        """Return the nearest integer to look at."""
+        """Return the nearest integer within the range."""
         return min(max(self.low, round(min(x, self.high))), self.high)
 
     def between(self, held: int, failed: int, caution: float) -> int:
@@ -105,7 +105,7 @@ def least(curve: Curve, guess: float | Fraction) -> int | None:
 def most(curve: Curve, guess: float | Fraction) -> int:
     """Return the largest integer at which a rising curve meets the target.
 
-    If there is none it is one below the least looked at; if all do it is the largest.
+    If there is none it is one below ``low``; if all do it is the largest.
     """
     first = _first(curve, curve.near(guess), is_met=False)
     return LARGEST if first is None else first - 1
@@ -114,7 +114,7 @@ def most(curve: Curve, guess: float | Fraction) -> int:
 def roughly(curve: Curve, guess: float | Fraction) -> int | None:
     """Return an integer that meets the target and is nearly the best, if one is found.
 
-    It relies on nothing: whatever the curve does, the target is met where it says so.
+    It relies on nothing: whatever the curve does, the target is met at what it returns.
     """
     towards = 1 if curve.falls else -1
     found: int | None = None
@@ -160,7 +160,7 @@ def _log(x: Fraction) -> float:
 def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
     """Return the least integer from which on the target is met, or missed, searching from a guess.
 
-    Past the largest value looked at there is none.
+    Past ``high`` there is none.
     """
 
     def is_true(x: int) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, is_at_most_exp, log_lower, parse_epsilon, rational
+from dproo.core.checks import refusal, whole
+from dproo.core.numbers import Number, is_at_most_exp, log_lower, parse_epsilon, rational
 
 _Law = dict[Hashable, Fraction]
 
@@ -26,7 +26,7 @@ _SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True, kw_only=True)
 class LawAudit:
-    """The letter that tells most of two datasets apart.
+    """The letter that best tells two datasets apart.
 
     Attributes:
         letter: the letter with the largest ratio.

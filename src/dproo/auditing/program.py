@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 PLACE = "{}"
 

@@ -26,11 +26,10 @@ from math import asin, log, sin, sqrt
 from operator import itemgetter
 from typing import Any
 
-from dproo.auditing.clopper_pearson import TRIALS_MAX, chance_lower, log_odds_lower
-from dproo.auditing.independence import Repetition
-from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, parse_delta, parse_epsilon, rational
-from dproo.core.randomness import RandomSource
+from dproo.auditing.confidence import TRIALS_MAX, Repetition, chance_lower, log_odds_lower
+from dproo.core.checks import refusal, whole
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import Number, parse_delta, parse_epsilon, rational
 
 VIOLATED = "violated"
 DEPENDENT = "dependent"

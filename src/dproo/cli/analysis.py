@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.distributions import SHAPES, shape
 from dproo.analysis.planner import plan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.core.counts import Counts
+from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO, REPLACE, choose, mechanism
 from dproo.report import (
     VIOLATION,
@@ -20,6 +20,7 @@ from dproo.report import (
     limit_sentence,
     number,
 )
+from dproo.study.distributions import SHAPES, shape
 
 
 @click.command("plan")
@@ -196,19 +197,18 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
       dproo compare --k 100 --n 1000 --epsilon 1 --p zipf
       dproo compare --k 3 --n 500 --epsilon 0.1 --p 0.5,0.3,0.2
     """
-    from dproo.analysis.advice import recommend  # noqa: PLC0415 - NumPy is an extra
-    from dproo.analysis.comparison import compare  # noqa: PLC0415
+    from dproo.study.comparison import compare  # noqa: PLC0415 - NumPy is an extra
 
     p: Any = guess.split(",") if "," in guess else shape(guess, k=options["k"])
     found = compare(p=p, **options)
     known = {name: options[name] for name in ("n", "k", "epsilon")}
-    advice = recommend(p=p if "," in guess else guess, **known)
+    choice = choose(epsilon=parse_epsilon(known["epsilon"]), k=known["k"], n=known["n"])
     if as_json:
         rows = [
             {"sampler": name, "alpha": a.alpha, "low": a.low, "high": a.high, "method": a.method}
             for name, a in found.items()
         ]
-        recommended = {"sampler": advice.sampler, "reasons": advice.reasons}
+        recommended = {"sampler": choice.sampler, "reason": choice.reason}
         print_json({**known, "p": guess, "rows": rows, "recommended": recommended})
         return
     echo(f"{'sampler':<18} {'alpha':>9}  {'interval':^21}  method")
@@ -216,7 +216,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
         between = f"{a.low:.6f} to {a.high:.6f}"
         echo(f"{name:<18} {a.alpha:>9.6f}  {between:^21}  {a.method}")
     echo("")
-    echo(f"Recommended: {advice.sampler}, which auto takes. {' '.join(advice.reasons)}")
+    echo(f"Recommended: {choice.sampler}, which auto takes. {choice.reason}")
 
 
 @click.command("figures")
@@ -231,7 +231,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 def figures_command(out: str, trials: int) -> None:
     """Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."""
     try:
-        from dproo.figures.paper import write_all  # noqa: PLC0415 - matplotlib is an extra
+        from dproo.study.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
     except ModuleNotFoundError:
         raise ValueError(
             "matplotlib must be installed for this: pip install 'dproo[figures]'."

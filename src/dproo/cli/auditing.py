@@ -13,8 +13,8 @@ from dproo.analysis.certificate import certify
 from dproo.auditing.program import Command
 from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
 from dproo.cli.output import echo, is_terminal, json_option, neighbours_option, print_json
-from dproo.core.arguments import refusal
-from dproo.core.exact import decimal_text, rational
+from dproo.core.checks import refusal
+from dproo.core.numbers import decimal_text, rational
 from dproo.mechanisms import REPLACE, SAMPLERS, mechanism
 from dproo.report import VIOLATION
 

@@ -13,7 +13,7 @@ from dproo.cli.reading import LAYOUT_OPTIONS, with_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _OUT = click.option("--out", help="A new JSON file. [default: standard output]")
 
@@ -54,8 +54,8 @@ def import_command(file: str, *, column: str | None, out: str | None) -> None:
     """Draft a code book from FILE, a code book in another format.
 
     FILE is a lookup table (CSV or Excel: value and label; or column, value and label), a data
-    dictionary of REDCap (CSV), an SPSS or Stata file (only its header is read), or a DDI code
-    book (XML). Check what was imported, and complete it like any draft.
+    dictionary of REDCap (CSV), or an SPSS or Stata file (only its header is read). Check what was
+    imported, and complete it like any draft.
     """
     _write(import_codebook(file, column=column), out)
 

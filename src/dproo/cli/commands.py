@@ -12,8 +12,8 @@ import click
 
 from dproo import __version__
 from dproo.cli import ending
-from dproo.core.arguments import may_hold_secret
-from dproo.core.user_folders import named_file, user_folder
+from dproo.core.checks import may_hold_secret
+from dproo.core.paths import named_file, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
@@ -119,7 +119,7 @@ def _defaults(config: str | None) -> dict[str, Any]:
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
-    from dproo.core.public_file import read_public  # noqa: PLC0415
+    from dproo.core.paths import read_public  # noqa: PLC0415
 
     try:
         found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX))

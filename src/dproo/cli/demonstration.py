@@ -13,7 +13,7 @@ import click
 from dproo.alphabet import Alphabet
 from dproo.cli.output import echo, print_facts
 from dproo.cli.telling import facts
-from dproo.core.percent import percent
+from dproo.core.numbers import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dproo.alphabet.codebook import CodeBook
-from dproo.core.amounts import budget_of, in_epsilon
+from dproo.core.numbers import budget_of, in_epsilon
 from dproo.ledger import Limits
 from dproo.ledger.rules import AMOUNTS
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dproo.analysis.open_plan import OpenPlan, plan_open
+from dproo.analysis.planner import OpenPlan, plan_open
 from dproo.cli.output import echo, print_json
-from dproo.core.arguments import one_of
-from dproo.core.exact import decimal_text
+from dproo.core.checks import one_of
+from dproo.core.numbers import decimal_text
 from dproo.report import number
 
 

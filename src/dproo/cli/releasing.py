@@ -27,7 +27,7 @@ from dproo.cli.output import (
 )
 from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.telling import facts, told_before, warn
-from dproo.core.exact import parse_epsilon
+from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
 from dproo.releases.execute import Release
 from dproo.releases.groups import Groups

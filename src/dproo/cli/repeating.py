@@ -7,7 +7,7 @@ from typing import Any
 
 from dproo.analysis.composition import BASIC, JOINT, Way, compose, ways_within
 from dproo.cli.output import echo, print_json
-from dproo.core.exact import float_upper, parse_delta, parse_epsilon
+from dproo.core.numbers import float_upper, parse_delta, parse_epsilon
 from dproo.mechanisms import PLAIN, SAMPLERS, Mechanism
 
 EACH, TOGETHER = "each", "together"

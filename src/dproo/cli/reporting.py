@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from dproo.cli.output import visible
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.ledger import Account, Line, in_delta, in_epsilon
 from dproo.releases.budget_name import published
 from dproo.report import released_object, released_text

@@ -22,7 +22,7 @@ from dproo.cli.output import (
 from dproo.cli.reading import letters, reading_of
 from dproo.cli.releasing import source_options
 from dproo.cli.telling import facts, told_before, warn
-from dproo.core.exact import parse_delta, parse_epsilon
+from dproo.core.numbers import parse_delta, parse_epsilon
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
 from dproo.releases.tables import release_to, write_csv

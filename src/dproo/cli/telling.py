@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dproo.cli.output import echo
-from dproo.core.exact import decimal_text
+from dproo.core.numbers import decimal_text
 from dproo.ledger import in_epsilon
 from dproo.mechanisms import REPLACE
 from dproo.releases.assurance import epsilon_warnings

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 from dproo.engines.describe import describe
 from dproo.engines.fit import Column

@@ -7,13 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dproo.codebooks.ddi import fields_of_ddi
 from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE
 from dproo.codebooks.lookup import LEADING_ZEROS, fields_of_lookup
 from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
 from dproo.codebooks.statistics_files import fields_of_header
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.engines.statistics_files import SPSS, STATA
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)
@@ -25,8 +24,7 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
 
     Args:
         path: a lookup table (CSV or Excel: value and label; or column, value and label), a data
-            dictionary of REDCap (CSV), an SPSS or Stata file (its header alone is read), or a
-            DDI code book (XML).
+            dictionary of REDCap (CSV), or an SPSS or Stata file (only its header is read).
         column: the column that a lookup table lists the values of.
 
     Raises:
@@ -34,13 +32,11 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
     """
     name = os.fspath(path)
     suffix = Path(name).suffix.lower()
-    one_of("the end of the file's name", suffix, (*_TABLES, *SPSS, *STATA, ".xml"))
+    one_of("the end of the file's name", suffix, (*_TABLES, *SPSS, *STATA))
     if column is not None and suffix not in _TABLES:
         raise ValueError(refusal("column", "be given with a lookup table only", column))
     notes: list[str] = []
-    if suffix == ".xml":
-        fields, notes = fields_of_ddi(name)
-    elif suffix in (*SPSS, *STATA):
+    if suffix in (*SPSS, *STATA):
         fields, notes = fields_of_header(name, suffix), [LABELS]
     else:
         rows = read_rows(name)

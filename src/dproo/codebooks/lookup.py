@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dproo.alphabet.cell import INTEGER_TEXT
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _COLUMN = {"column", "variable", "field", "variable name", "field name"}
 _WIDEST = 3

@@ -8,8 +8,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from dproo.core.arguments import refusal
-from dproo.core.public_file import BYTES_MAX, read_public
+from dproo.core.checks import refusal
+from dproo.core.paths import BYTES_MAX, read_public
 
 EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 

@@ -2,7 +2,7 @@
 
 An alphabet of 10^12 letters of which a thousand were seen is two thousand runs; a witness in
 which 997 letters share a count is one run. A :class:`Counts` is all that the core sees of
-the data.
+the data. For exhaustive checks, all datasets of a few records and letters can be listed.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, chain, repeat, starmap
+from itertools import accumulate, chain, combinations, pairwise, repeat, starmap
 from operator import add, itemgetter, mul
 
-from dproo.core.arguments import refusal, whole
+from dproo.core.checks import refusal, whole
 
 
 class Runs:
@@ -215,7 +215,7 @@ class Counts(Runs):
 
 
 class NamedCounts(Counts):
-    """The counts of letters that nobody has listed; the last one is that of all other records.
+    """The counts of letters that nobody has listed; the last count is for all other records.
 
     >>> named = NamedCounts.seen({"LAX": 3, "JFK": 2}, others=4)
     >>> named.letters, list(named)
@@ -230,3 +230,38 @@ class NamedCounts(Counts):
         counts = cls((count, 1) for count in (*seen.values(), others))
         counts.letters = tuple(seen)
         return counts
+
+
+Dataset = tuple[int, ...]
+"""The count of each letter."""
+
+
+def every_dataset(n: int, k: int) -> Iterator[Dataset]:
+    """Yield all counts of ``n`` records on ``k`` letters.
+
+    >>> list(every_dataset(2, 2))
+    [(0, 2), (1, 1), (2, 0)]
+    """
+    for bars in combinations(range(n + k - 1), k - 1):
+        edges = (-1, *bars, n + k - 1)
+        yield tuple(after - before - 1 for before, after in pairwise(edges))
+
+
+def falling_datasets(n: int, k: int, *, most: int | None = None) -> Iterator[Dataset]:
+    """Yield the counts in falling order: one of all datasets that differ in names only.
+
+    Args:
+        n: the number of records.
+        k: the number of letters.
+        most: the largest count that is allowed.
+
+    >>> list(falling_datasets(4, 3))
+    [(4, 0, 0), (3, 1, 0), (2, 2, 0), (2, 1, 1)]
+    """
+    if k == 0:
+        yield ()
+        return
+    fewest = -(-n // k)
+    for first in range(n if most is None else min(n, most), fewest - 1, -1):
+        for others in falling_datasets(n - first, k - 1, most=first):
+            yield (first, *others)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.alphabet.open_text import OpenText
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import sets
 from dproo.engines.layout import PLAIN, Layout
 

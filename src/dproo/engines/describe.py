@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import (
     duckdb_table,
     frames,

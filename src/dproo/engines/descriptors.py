@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from dproo.alphabet.axis import Axis
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 BLOCK = 1 << 16
 STDIN = "-"

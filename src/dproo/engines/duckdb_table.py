@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import frames
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt

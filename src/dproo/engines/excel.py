@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 from dproo.engines.excel_cells import EMPTY, Cells, kind_of, local, string_of
 from dproo.engines.fit import Column

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.engines import query as sql
 from dproo.engines.descriptors import Incoming, Opened, Pipe
 from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal

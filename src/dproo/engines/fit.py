@@ -14,7 +14,7 @@ from dproo.alphabet.axis import Axis, IntegerRange, Letters
 from dproo.alphabet.cell import INTEGER_TEXT
 from dproo.alphabet.open_text import OpenText
 from dproo.alphabet.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}

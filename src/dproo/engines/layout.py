@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.engines.compression import SUFFIXES as COMPRESSED
 from dproo.engines.header import UTF_16, text_encoding
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dproo.alphabet.axis import Letters
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import (
     open_letters,

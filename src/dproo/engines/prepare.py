@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.engines import (
     arrays,

@@ -16,7 +16,7 @@ from dproo.alphabet import reading
 from dproo.alphabet.axis import Axis, Bins, IntegerRange
 from dproo.alphabet.cell import EXACT_FLOAT
 from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import sets
 from dproo.engines.read_query import Reader
 

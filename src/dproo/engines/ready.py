@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.arguments import whole
+from dproo.core.checks import whole
 from dproo.core.counts import Counts
 from dproo.engines.asked import Asked
 from dproo.engines.cells import cells_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import excel, sqlite_files, statistics_files
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from dproo.core.counts import Counts
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import attempt
 from dproo.engines.fit import Column

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines.describe import describe
 from dproo.engines.fit import Column
 from dproo.engines.layout import PLAIN, Layout

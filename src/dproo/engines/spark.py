@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 from uuid import uuid4
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import spark_frames
 from dproo.engines.asked import Asked

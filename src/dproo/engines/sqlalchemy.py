@@ -16,7 +16,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, TypeVar
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import postgresql, sqlite_files
 from dproo.engines import query as sql

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 from dproo.engines.boundary import attempt
 from dproo.engines.cleaning import repaired

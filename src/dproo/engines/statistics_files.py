@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import query as sql
 from dproo.engines.cleaning import repaired
 from dproo.engines.fit import Column

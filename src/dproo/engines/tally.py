@@ -13,7 +13,7 @@ from typing import Any, cast
 from dproo.alphabet import OTHER, Alphabet
 from dproo.alphabet.axis import Axis
 from dproo.core.counts import Counts
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
 from dproo.engines.asked import Asked
 
 _CHUNK = 1 << 18

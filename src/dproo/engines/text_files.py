@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines.compression import is_packed, plain_blocks, require
 from dproo.engines.descriptors import Incoming, Opened
 from dproo.engines.fit import MissingColumnError

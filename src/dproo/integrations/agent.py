@@ -17,9 +17,9 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.field import Field
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
-from dproo.core.arguments import one_of, refusal, whole
-from dproo.core.exact import decimal_text, parse_epsilon
-from dproo.core.public_file import read_public
+from dproo.core.checks import one_of, refusal, whole
+from dproo.core.numbers import decimal_text, parse_epsilon
+from dproo.core.paths import read_public
 from dproo.engines import postgresql_url
 from dproo.exceptions import (
     BudgetRefused,

@@ -10,7 +10,7 @@ from math import log
 from typing import Any
 
 from dproo.analysis.composition import RELEASES_MAX
-from dproo.core.arguments import refusal, whole
+from dproo.core.checks import refusal, whole
 from dproo.mechanisms import Mechanism
 
 GRID = 1e-4

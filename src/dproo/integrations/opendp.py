@@ -13,8 +13,8 @@ from typing import Any
 
 from dproo import engines
 from dproo.alphabet import Alphabet, Record
-from dproo.core.arguments import one_of, refusal
-from dproo.core.exact import Number, float_upper, parse_epsilon
+from dproo.core.checks import one_of, refusal
+from dproo.core.numbers import Number, float_upper, parse_epsilon
 from dproo.exceptions import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, PLAIN, REPLACE, SAMPLERS, Mechanism
 

@@ -1,6 +1,6 @@
 """The privacy budget: durable, append-only, in a SQLite file or in PostgreSQL."""
 
-from dproo.core.amounts import in_delta, in_epsilon
+from dproo.core.numbers import in_delta, in_epsilon
 from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError
 from dproo.ledger.account import Account, Asked, Budget, Line, Verification
 from dproo.ledger.ledger import Entry, Ledger

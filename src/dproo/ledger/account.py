@@ -14,10 +14,18 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
-from dproo.core.amounts import ATTO, NANO, budget_of, delta_budget_of, in_delta, in_epsilon
-from dproo.core.arguments import refusal
-from dproo.core.exact import EPSILON_MAX, EPSILON_MIN
+from dproo.core.checks import refusal
 from dproo.core.notebook import table
+from dproo.core.numbers import (
+    ATTO,
+    EPSILON_MAX,
+    EPSILON_MIN,
+    NANO,
+    budget_of,
+    delta_budget_of,
+    in_delta,
+    in_epsilon,
+)
 from dproo.exceptions import (
     AlreadyRecordedError,
     BudgetRefused,

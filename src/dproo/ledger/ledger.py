@@ -11,9 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from dproo.core.amounts import budget_of, delta_budget_of
-from dproo.core.arguments import refusal, whole
-from dproo.core.exact import Number, rational
+from dproo.core.checks import refusal, whole
+from dproo.core.numbers import Number, budget_of, delta_budget_of, rational
 from dproo.exceptions import (
     ApprovalNeeded,
     CorruptLedgerError,

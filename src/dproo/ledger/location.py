@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from dproo.core.arguments import WITHHELD, may_hold_secret
-from dproo.core.user_folders import named_file, user_folder
+from dproo.core.checks import WITHHELD, may_hold_secret
+from dproo.core.paths import named_file, user_folder
 from dproo.engines import postgresql_url
 from dproo.exceptions import (
     MissingLedgerError,

@@ -17,9 +17,20 @@ from functools import cached_property, lru_cache
 from math import isinf
 from typing import Any, Literal
 
-from dproo.core.amounts import ATTO, BUDGET_MAX, NANO, budget_of, in_epsilon
-from dproo.core.arguments import may_hold_secret, one_of, refusal, whole
-from dproo.core.exact import EPSILON_MAX, EPSILON_MIN, Number, parse_delta, parse_epsilon, rational
+from dproo.core.checks import may_hold_secret, one_of, refusal, whole
+from dproo.core.numbers import (
+    ATTO,
+    BUDGET_MAX,
+    EPSILON_MAX,
+    EPSILON_MIN,
+    NANO,
+    Number,
+    budget_of,
+    in_epsilon,
+    parse_delta,
+    parse_epsilon,
+    rational,
+)
 from dproo.exceptions import RuleRefused
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 

@@ -15,12 +15,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Literal
 
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
-from dproo.core.dominating_pair import DominatingPair
-from dproo.core.draw import pick, pick_many
-from dproo.core.exact import exp_lower, is_at_most_exp, parse_epsilon
-from dproo.core.randomness import RandomSource
+from dproo.core.divergence import DominatingPair
+from dproo.core.draw import RandomSource, pick, pick_many
+from dproo.core.numbers import ceil_div, exp_lower, is_at_most_exp, parse_epsilon
 
 Relation = Literal["replace", "add-remove", "both"]
 REPLACE: Final = "replace"
@@ -30,6 +29,22 @@ BOTH: Final = "both"
 
 RECORDS_MAX = 2**80
 """Where ``n`` is private, a law must hold for every dataset up to this size."""
+
+
+ENOUGH = 10
+"""Records per letter where their number is private, more at an epsilon below log 2."""
+
+
+def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int = 1) -> int:
+    """Return a number of records at which ROO's worst case is a tenth or less.
+
+    Where the number of records is private, samplers are compared at this one.
+
+    >>> enough(Fraction(1), 15), enough(Fraction(1, 10), 9)
+    (150, 856)
+    """
+    rate = min(exp_lower(epsilon / records_per_person) - 1, Fraction(1))
+    return ceil_div(ENOUGH * k * draws * rate.denominator, rate.numerator)
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,7 @@ class Mechanism(ABC):
 
     @property
     def is_for_release(self) -> bool:
-        """Whether a release may use it; a sampler kept for study says no."""
+        """Whether a release may use it; not where the sampler is only for study."""
         return True
 
     @property
@@ -154,15 +169,6 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
-
-    @property
-    def worst_mean_alpha(self) -> Fraction:
-        """The same where the law is averaged over all records drawn from ``P``, or a bound.
-
-        It is ``worst_alpha`` where nothing better is proven. A sampler whose ``worst_alpha`` is
-        about the records of every single dataset may be nearer to ``P`` on average.
-        """
-        return self.worst_alpha
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:

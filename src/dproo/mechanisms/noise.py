@@ -28,9 +28,9 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
 
-from dproo.core.arguments import refusal
-from dproo.core.exact import ceil_div, exp_lower, log_lower, log_upper, rounded_up
-from dproo.core.randomness import RandomSource
+from dproo.core.checks import refusal
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import ceil_div, exp_lower, log_lower, log_upper, rounded_up
 
 BYTE = 8
 """How many bits of a uniform number are drawn and compared at a time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dproo.core.percent import percent
+from dproo.core.numbers import percent
 
 POOR = Fraction(1, 10)
 """From this share of draws on, a release is called poor."""

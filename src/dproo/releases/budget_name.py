@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.arguments import may_hold_secret, refusal
-from dproo.core.public_file import Origin
+from dproo.core.checks import may_hold_secret, refusal
+from dproo.core.paths import Origin
 from dproo.engines import postgresql_url
 from dproo.engines.describe import describe
 from dproo.engines.descriptors import STDIN

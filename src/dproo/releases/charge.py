@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from dproo.core.arguments import may_hold_secret, refusal
+from dproo.core.checks import may_hold_secret, refusal
 from dproo.ledger import Ledger
 
 LONGEST = 200

@@ -14,8 +14,8 @@ from typing import Any, TypedDict, Unpack
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
-from dproo.core.arguments import refusal
-from dproo.core.exact import Number, parse_delta, parse_epsilon
+from dproo.core.checks import refusal
+from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.engines.fit import Column
 from dproo.engines.layout import Layout
 from dproo.engines.source import Source

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from dproo import __version__, engines
 from dproo.alphabet import Record
-from dproo.core.exact import decimal_text
+from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
-from dproo.core.randomness import RandomSource
+from dproo.core.numbers import decimal_text
 from dproo.engines.boundary import apart, interrupt_in
 from dproo.engines.source import Source
 from dproo.exceptions import ChargedError, ReleaseError, UnpreparedError

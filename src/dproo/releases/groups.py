@@ -8,7 +8,7 @@ from typing import Any
 
 from dproo.alphabet import UNIFORM, Alphabet
 from dproo.alphabet.axis import Axis
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 
 @dataclass(frozen=True)

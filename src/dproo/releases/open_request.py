@@ -10,12 +10,12 @@ from typing import Any
 
 from dproo.alphabet import OTHER, Alphabet
 from dproo.alphabet.open_text import LONGEST_OPEN, OPEN, OpenText
-from dproo.core.arguments import whole
+from dproo.core.checks import whole
 from dproo.core.counts import Counts, NamedCounts
-from dproo.core.exact import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
 from dproo.mechanisms import Relation
-from dproo.mechanisms.open_alphabet import OpenAlphabet
+from dproo.mechanisms.open import OpenAlphabet
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import Drawn

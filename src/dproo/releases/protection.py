@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dproo.core.arguments import one_of, whole
+from dproo.core.checks import one_of, whole
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 
 Unit = Literal["record", "person"]

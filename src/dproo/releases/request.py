@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from dproo.alphabet import Alphabet, Record
 from dproo.analysis.certificate import certify
 from dproo.core.counts import Counts
-from dproo.core.exact import fraction_text
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import fraction_text
 from dproo.mechanisms import Mechanism
 from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Protection

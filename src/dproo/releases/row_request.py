@@ -12,15 +12,23 @@ from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
-from dproo.core.arguments import one_of, whole
+from dproo.core.checks import one_of, whole
 from dproo.core.counts import Counts
-from dproo.core.exact import float_upper, fraction_text, is_at_most_exp, log_upper
-from dproo.core.randomness import RandomSource
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
-from dproo.mechanisms.choice import enough
-from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Network, Wiring
-from dproo.mechanisms.network_choice import PAIR_MAX, SHARE, grown_tree
-from dproo.mechanisms.row import Row, RowSampler
+from dproo.mechanisms.network import (
+    DECLARED,
+    INDEPENDENT,
+    LEARNED,
+    PAIR_MAX,
+    SHARE,
+    Network,
+    Wiring,
+    grown_tree,
+)
+from dproo.mechanisms.registry import enough
+from dproo.mechanisms.rows import Row, RowSampler
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import FEW, Drawn
@@ -180,7 +188,7 @@ class RowRequest(PureRequest):
             values = tuple(
                 {self.groups.by: self.groups.axis[place], **row} for place, row in enumerate(rows)
             )
-        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.composed_ratio)
+        worst = max((sampler for sampler, _ in drawn), key=lambda sampler: sampler.largest_ratio)
         return Drawn(
             values=values,
             facts={"values": list(values), **self._facts(worst)},
@@ -239,11 +247,8 @@ class RowRequest(PureRequest):
         }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
-        """Return what all rows cost at most, and the choice of the network.
-
-        Groups differ in what their rows attain, but not in what they may.
-        """
-        ratio = sampler.largest_ratio if self.groups is None else sampler.composed_ratio
+        """Return what all rows cost at most, and the choice of the network."""
+        ratio = sampler.largest_ratio
         steps = self.size * self.protection.records * log_upper(ratio)
         return {
             "holds": is_at_most_exp(ratio, sampler.epsilon),

@@ -10,7 +10,7 @@ from math import prod
 from dproo.alphabet.field import Field
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family
-from dproo.mechanisms.row import Row
+from dproo.mechanisms.rows import Row
 
 
 @dataclass(frozen=True)

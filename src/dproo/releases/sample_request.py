@@ -8,11 +8,10 @@ from typing import Any
 
 from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts
-from dproo.core.dealing import deal, is_worth_it
-from dproo.core.randomness import RandomSource
-from dproo.core.splitting import blocks, scatter, seen_letters
+from dproo.core.draw import RandomSource
+from dproo.core.partition import blocks, deal, is_worth_it, scatter, seen_letters
 from dproo.mechanisms import (
     ADD_REMOVE,
     AUTO,
@@ -23,16 +22,12 @@ from dproo.mechanisms import (
     Relation,
     choose,
 )
-from dproo.mechanisms.choice import certified, enough, takes
+from dproo.mechanisms.registry import certified, enough, takes
 from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import FEW, Drawn
 
-ADAPTIVE = "als-roo"
-_SETTLED = {
-    PLAIN: "One table serves every group.",
-    ADAPTIVE: "It is the sampler that a guess helps.",
-}
+_FOR_GROUPS = "One table serves every group."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,14 +39,12 @@ class SampleRequest(PureRequest):
         column: the column that holds them, where the alphabet names none.
         sampler: the name of a sampler, or ``"auto"``.
         size: how many records.
-        guess: what the public knows of the shape of the data, for a sampler that adapts.
     """
 
     alphabet: Alphabet
     column: str | None = None
     sampler: str = AUTO
     size: int = 1
-    guess: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,8 +60,6 @@ class SampleRequest(PureRequest):
             self.groups.require_apart((str(self.column),))
         if self.groups is not None and self.alphabet.policy != OTHER:
             raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
-        if self.guess is not None and not self._takes("guess"):
-            raise ValueError(f"guess must be used with {ADAPTIVE}, got {self.chosen}.")
         # Refuses what no data could make right.
         if self.chosen == AUTO:
             replace(self, sampler=PLAIN)
@@ -96,9 +87,7 @@ class SampleRequest(PureRequest):
     @property
     def chosen(self) -> str:
         """The sampler, as far as it is known before the number of records."""
-        if self.sampler == AUTO and self.groups is not None:
-            return PLAIN
-        return ADAPTIVE if self.sampler == AUTO and self.guess is not None else self.sampler
+        return PLAIN if self.sampler == AUTO and self.groups is not None else self.sampler
 
     def settled(self, n: int) -> tuple[SampleRequest, str | None]:
         """Return the choices with the sampler that ``"auto"`` takes, and why it takes it.
@@ -107,7 +96,7 @@ class SampleRequest(PureRequest):
             n: the number of records; where it is private, it is not looked at.
         """
         if self.chosen != AUTO:
-            return self, (None if self.sampler != AUTO else _SETTLED[self.chosen])
+            return self, (None if self.sampler != AUTO else _FOR_GROUPS)
         choice = choose(
             epsilon=self.epsilon,
             k=self.alphabet.k,
@@ -135,7 +124,6 @@ class SampleRequest(PureRequest):
         """The choices as they stand in the ledger."""
         return {
             "sampler": self.chosen,
-            "guess": self.guess,
             "size": self.size,
             "by": None if self.groups is None else self.groups.by,
             "k": self.alphabet.k,
@@ -239,7 +227,6 @@ class SampleRequest(PureRequest):
         several = "drawn jointly" if self.is_joint else "one from each of as many disjoint blocks"
         return {
             "sampler": self.chosen,
-            "guess": self.guess,
             "several": None if self.size == 1 else several,
             "groups": None
             if self.groups is None
@@ -258,8 +245,6 @@ class SampleRequest(PureRequest):
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size
-        if self.guess is not None:
-            options["guess"] = self.guess
         kind = SAMPLERS[self.chosen]
         if self.groups is None:
             return certified(kind, self.epsilon, self.protection.records, **options)

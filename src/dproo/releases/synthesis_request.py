@@ -16,13 +16,13 @@ from typing import Any
 
 from dproo.alphabet import Alphabet, Record
 from dproo.analysis.composition import JOINT, RELEASES_MAX, Way, ways_within
-from dproo.core.arguments import whole
+from dproo.core.checks import whole
 from dproo.core.counts import Counts
-from dproo.core.dominating_pair import DominatingPair
-from dproo.core.exact import BITS, decimal_text, fraction_text, power_upper
-from dproo.core.randomness import RandomSource
+from dproo.core.divergence import DominatingPair
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import BITS, decimal_text, fraction_text, power_upper
 from dproo.mechanisms import AUTO, PLAIN, Mechanism, RevealOrObscure
-from dproo.mechanisms.choice import enough
+from dproo.mechanisms.registry import enough
 from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Protection
 from dproo.releases.request import FEW, Drawn

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from dproo.alphabet import Record
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines.duckdb_dialect import ROOM
 from dproo.engines.loading import load
 from dproo.engines.query import quoted

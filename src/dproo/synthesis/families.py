@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 from math import exp, hypot, isqrt, prod, sqrt
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 Family = tuple[int, ...]
 

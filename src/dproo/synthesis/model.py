@@ -21,9 +21,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from dproo.core.arguments import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.notebook import table as html_table
-from dproo.core.public_file import read_public
+from dproo.core.paths import read_public
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
 from dproo.synthesis.fit import Array, Law

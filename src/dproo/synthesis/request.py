@@ -21,8 +21,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from dproo.core.arguments import one_of, refusal, whole
-from dproo.core.exact import (
+from dproo.core.checks import one_of, refusal, whole
+from dproo.core.draw import RandomSource
+from dproo.core.notebook import table as html_table
+from dproo.core.numbers import (
     exp_upper,
     fraction_text,
     is_at_most_exp,
@@ -31,8 +33,6 @@ from dproo.core.exact import (
     parse_epsilon,
     rounded_up,
 )
-from dproo.core.notebook import table as html_table
-from dproo.core.randomness import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.noise import Ratio, concentrated, exponential, gaussian, permute_and_flip
 from dproo.synthesis.families import (

@@ -12,9 +12,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
-from dproo.analysis.distributions import SHAPES
 from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
+from dproo.study.distributions import SHAPES
 from dproo.web.api import Api
 from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dproo.core.amounts import budget_of
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
+from dproo.core.numbers import budget_of
 from dproo.exceptions import DatasetTakenError, MissingLedgerError
 from dproo.ledger import Address, Ledger, in_epsilon
 from dproo.ledger.rules import Basis, require_name

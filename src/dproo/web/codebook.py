@@ -10,8 +10,8 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
-from dproo.core.arguments import refusal, whole
-from dproo.core.percent import percent
+from dproo.core.checks import refusal, whole
+from dproo.core.numbers import percent
 from dproo.mechanisms import REPLACE
 from dproo.mechanisms.network import Network
 from dproo.releases.assurance import POOR, epsilon_warnings

@@ -8,8 +8,8 @@ from math import ceil, floor, log10
 from typing import Any
 
 from dproo.analysis.planner import plan, planned
-from dproo.core.arguments import one_of, refusal
-from dproo.core.exact import parse_epsilon
+from dproo.core.checks import one_of, refusal
+from dproo.core.numbers import parse_epsilon
 from dproo.report import plan_object
 
 _PER_DECADE = 8

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 
 _DEEPEST = 4
 _MOST_FILES = 500

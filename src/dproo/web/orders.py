@@ -10,9 +10,8 @@ from textwrap import shorten
 from typing import Any
 
 from dproo.alphabet import Alphabet
-from dproo.core.amounts import charge_of
-from dproo.core.arguments import refusal
-from dproo.core.exact import parse_epsilon
+from dproo.core.checks import refusal
+from dproo.core.numbers import charge_of, parse_epsilon
 from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.distributions import shape
 from dproo.analysis.planner import plan
-from dproo.core.arguments import one_of, refusal, whole
-from dproo.core.exact import parse_epsilon
+from dproo.core.checks import one_of, refusal, whole
+from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
 from dproo.report import (
     advised_object,
@@ -17,6 +16,7 @@ from dproo.report import (
     law_object,
     table_object,
 )
+from dproo.study.distributions import shape
 from dproo.web.codebook import preview, row_plan
 from dproo.web.curves import curve
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvicorn
 
-from dproo.core.arguments import refusal, whole
+from dproo.core.checks import refusal, whole
 from dproo.ledger import Address
 from dproo.web.answering import forget_questions, is_changing
 from dproo.web.application import application

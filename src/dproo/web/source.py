@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from dproo.core.arguments import one_of, refusal
+from dproo.core.checks import one_of, refusal
 from dproo.engines import postgresql_url
 from dproo.engines.layout import Layout
 from dproo.engines.query import table_parts

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, TypeVar
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.exceptions import UnknownDatasetError
 from dproo.ledger.account import Tally
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event

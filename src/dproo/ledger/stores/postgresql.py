@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from dproo.core.arguments import refusal
+from dproo.core.checks import refusal
 from dproo.engines import postgresql_url
 from dproo.engines.postgresql_session import connect
 from dproo.exceptions import (

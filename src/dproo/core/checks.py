@@ -1,0 +1,70 @@
+"""Argument checks: one place, one wording.
+
+Every message reads ``<name> must <condition>, got <value>.``; the conditions are written
+as what must hold, so that a NaN or a stray type can never slip through a comparison.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+import reprlib
+from collections.abc import Iterable
+
+WITHHELD = "text that is withheld because it may hold a password"
+
+_HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
+_PLAIN_URL = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?:,{_HOST})*(?:/[^@?#=&;:\s]*)?")
+_SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey)\w*\s*=|:[^@\s]*@")
+
+
+def may_hold_secret(text: str) -> bool:
+    """Return whether a text could be a connection string with a password in it.
+
+    A URL is harmless if it has a host, a port and a path and nothing else.
+
+    >>> [may_hold_secret(text) for text in ("s3://bucket/a.csv", "db://ann:x@h/db", "a.csv")]
+    [False, True, False]
+    """
+    if "://" in text:
+        return _PLAIN_URL.fullmatch(text) is None
+    return _SECRET.search(text) is not None
+
+
+def refusal(name: str, condition: str, value: object) -> str:
+    """Return the sentence that refuses ``value``, cut short where the value is long.
+
+    >>> refusal("k", "be at least 2", 1)
+    'k must be at least 2, got 1.'
+    """
+    parts = value if isinstance(value, tuple | list) else (value,)
+    is_secret = any(isinstance(part, str) and may_hold_secret(part) for part in parts)
+    return f"{name} must {condition}, got {WITHHELD if is_secret else reprlib.repr(value)}."
+
+
+def whole(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
+    """Return ``value`` as a Python integer within its bounds.
+
+    Raises:
+        TypeError: ``value`` is not an integer; booleans and floats are not accepted.
+        ValueError: it is out of bounds.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(refusal(name, "be an integer", value))
+    number = operator.index(value)
+    if not at_least <= number:
+        raise ValueError(refusal(name, f"be at least {at_least}", number))
+    if at_most is not None and not number <= at_most:
+        raise ValueError(refusal(name, f"be at most {at_most}", number))
+    return number
+
+
+def one_of(name: str, value: object, choices: Iterable[str]) -> str:
+    """Return ``value`` if it is one of ``choices``; suggest the nearest one if it is not."""
+    known = sorted(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    near = difflib.get_close_matches(str(value).lower(), known, n=1, cutoff=0.5)  # float-ok
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)

@@ -1,0 +1,157 @@
+r"""Dominating pairs: two laws at least as easy to tell apart as the laws on any two neighbours.
+
+How well two laws can be told apart is their hockey-stick divergence at every level ``g``,
+``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair that has at least the divergence of
+all neighbours, at every level and in both directions, *dominates* a sampler; then ``s``
+independent draws of the pair dominate ``s`` independent releases.
+
+The privacy loss of many releases is computed in integers, never below its true value. With a
+dominating pair ``(high, low, rest)`` the loss of one release is ``+L``, ``-L`` or 0,
+``L = log(high/low)``; that of ``s`` independent ones is ``j L``, ``j`` from ``-s`` to ``s``. Its
+law is the ``s``-fold convolution of three masses, and ``s`` releases are (epsilon, delta)-DP for
+
+    ``delta = sum over j of P(j) max(0, 1 - e^epsilon (low/high)^j)``.
+
+Masses are integers in units of ``2^-96``, always rounded up; mass in a far tail is moved to a
+larger loss. Both can only raise delta. There is no float and no Fourier transform in it.
+
+Proof: docs/proofs/dominating_pair.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+
+from dproo.core.numbers import ceil_div, exp_lower
+
+
+@dataclass(frozen=True)
+class DominatingPair:
+    """The laws ``(high, low, rest)`` and ``(low, high, rest)``, mirror images of each other.
+
+    The privacy loss of an outcome is ``log(high / low)``, its negative, or zero.
+
+    Attributes:
+        high: the larger probability.
+        low: the smaller one, above zero.
+
+    >>> pair = DominatingPair.of(ratio=Fraction(3), distance=Fraction(1, 10))
+    >>> pair.high, pair.low, pair.hockey_stick(Fraction(2))
+    (Fraction(3, 20), Fraction(1, 20), Fraction(1, 20))
+    """
+
+    high: Fraction
+    low: Fraction
+
+    @classmethod
+    def of(cls, *, ratio: Fraction, distance: Fraction) -> DominatingPair:
+        """Return the pair of a sampler whose laws on neighbours are that close.
+
+        A divergence is convex in its level, is the total variation distance at level 1 and
+        zero at the largest ratio: it lies below the straight line between, which this pair
+        has. Without a bound on the distance it is randomized response.
+
+        Args:
+            ratio: the largest ratio of an output's probabilities on two neighbours.
+            distance: a bound on the total variation distance of laws on two neighbours.
+        """
+        if ratio == 1:  # the release reveals nothing
+            return cls(Fraction(1, 2), Fraction(1, 2))
+        low = min(distance / (ratio - 1), 1 / (1 + ratio))
+        return cls(ratio * low, low)
+
+    def hockey_stick(self, level: Fraction) -> Fraction:
+        """Return the divergence of the two laws at this level, not below 0."""
+        rest = 1 - self.high - self.low
+        outcomes = ((self.high, self.low), (self.low, self.high), (rest, rest))
+        return sum((max(Fraction(0), p - level * q) for p, q in outcomes), Fraction(0))
+
+
+_MASS_BITS = 96
+_TAIL = 1 << (_MASS_BITS - 80)
+_POWER_BITS = 256
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The law of the loss of several releases, in steps of ``log(high/low)``.
+
+    Attributes:
+        pair: the pair of one release.
+        first: the number of steps of the first mass.
+        masses: of ``first, first + 1, ...`` steps, in units.
+        beyond: the mass of every larger loss, in units; it counts as infinite.
+    """
+
+    pair: DominatingPair
+    first: int
+    masses: tuple[int, ...]
+    beyond: int = 0
+
+    @classmethod
+    def of(cls, pair: DominatingPair, releases: int) -> Losses:
+        """Return the losses of so many independent releases, by repeated squaring.
+
+        >>> losses = Losses.of(DominatingPair.of(ratio=Fraction(3), distance=Fraction(1)), 2)
+        >>> losses.first, [mass / 2**96 for mass in losses.masses]
+        (-2, [0.0625, 0.0, 0.375, 0.0, 0.5625])
+        """
+        one = cls(pair, -1, tuple(map(_units, (pair.low, 1 - pair.high - pair.low, pair.high))))
+        total = one
+        for bit in f"{releases:b}"[1:]:
+            total = total.followed_by(total)
+            if bit == "1":
+                total = total.followed_by(one)
+        return total
+
+    def followed_by(self, other: Losses) -> Losses:
+        """Return the losses of both, one after the other."""
+        masses = _convolve(self.masses, other.masses)
+        beyond = self.beyond + other.beyond
+        below = sum(total <= _TAIL for total in accumulate(masses))
+        above = sum(total <= _TAIL for total in accumulate(reversed(masses)))
+        below, above = min(below, len(masses) - 1), min(above, len(masses) - 1)
+        kept = masses[below : max(below + 1, len(masses) - above)]
+        kept[0] += sum(masses[:below])
+        beyond += sum(masses[below + len(kept) :])
+        return Losses(self.pair, self.first + other.first + below, tuple(kept), beyond)
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """Return a delta for which all releases together are (epsilon, delta)-DP."""
+        one = 1 << _POWER_BITS
+        power = one  # (low/high)^j, rounded down
+        over, under = exp_lower(epsilon).as_integer_ratio()
+        shrinking = self.pair.low / self.pair.high
+        total = self.beyond << _POWER_BITS
+        for steps in range(1, self.first + len(self.masses)):
+            power = power * shrinking.numerator // shrinking.denominator
+            excess = one - power * over // under
+            if steps >= self.first and excess > 0:
+                total += self.masses[steps - self.first] * excess
+        return min(Fraction(1), Fraction(total, 1 << (_MASS_BITS + _POWER_BITS)))
+
+
+def _units(mass: Fraction) -> int:
+    return ceil_div(mass.numerator << _MASS_BITS, mass.denominator)
+
+
+def _convolve(left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:
+    """Return the convolution, rounded up, by one product of two long integers.
+
+    The masses stand side by side in the digits of a base that no sum of products reaches.
+    """
+    widest = max(left).bit_length() + max(right).bit_length()
+    width = (widest + min(len(left), len(right)).bit_length()) // 8 + 1
+    product = _packed(left, width) * _packed(right, width)
+    length = len(left) + len(right) - 1
+    digits = product.to_bytes(length * width, "little")
+    return [
+        ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)
+        for i in range(0, length * width, width)
+    ]
+
+
+def _packed(masses: tuple[int, ...], width: int) -> int:
+    return int.from_bytes(b"".join(mass.to_bytes(width, "little") for mass in masses), "little")

@@ -1,0 +1,255 @@
+"""Random subsets and blocks of records, drawn exactly and without a float.
+
+To choose a random half of the records, no record need be touched: how many of each letter it
+holds has a known law, which is drawn from fair bits. Where letters and blocks are many and
+records are few, the records are dealt out one by one, which is far faster.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+
+from dproo.core.counts import Counts, Runs
+from dproo.core.draw import RandomSource
+
+_CHUNK = 1 << 23
+
+
+def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:
+    """Return how many of ``trials`` independent trials succeed, each with this chance.
+
+    Every trial compares a uniform number with ``chance``, bit by bit, and is decided at the
+    first bit that differs; all undecided trials get their next bit together, so the expected
+    cost is two random bits a trial.
+
+    Guarantee: exactly binomial for every rational ``chance``, if every bit is fair.
+    """
+    over, under = chance.numerator, chance.denominator
+    if over == under:
+        return trials
+    successes = 0
+    while trials and over:
+        ones = _count_ones(trials, source)
+        over *= 2
+        if over >= under:
+            successes += trials - ones
+            trials, over = ones, over - under
+        else:
+            trials -= ones
+    return successes
+
+
+def _count_ones(bits: int, source: RandomSource) -> int:
+    """Return how many of so many random bits are one, a bounded chunk at a time."""
+    whole, part = divmod(bits, _CHUNK)
+    return source.bits(part).bit_count() + sum(
+        source.bits(_CHUNK).bit_count() for _ in range(whole)
+    )
+
+
+def subset(counts: Counts, size: int, source: RandomSource) -> tuple[Counts, Counts]:
+    """Return the counts of a uniform random subset of ``size`` records, and of the others.
+
+    Every record is first taken with chance ``size / n``; then records taken in excess are
+    put back, or missing ones taken, one uniform record at a time. Every subset of that size
+    is as likely as any other, because each step treats all records alike.
+
+    >>> part, rest = subset(Counts.of([3, 0, 5]), 4, RandomSource())
+    >>> part.n, rest.n, [a + b for a, b in zip(part, rest)]
+    (4, 4, [3, 0, 5])
+    """
+    chance = Fraction(size, counts.n) if counts.n else Fraction(0)
+    seen = seen_letters(counts)
+    taken = [binomial(count, chance, source) for _, count in seen]
+    left = [count - inside for (_, count), inside in zip(seen, taken, strict=True)]
+    excess = sum(taken) - size
+    giving, getting = (taken, left) if excess > 0 else (left, taken)
+    for place in without_replacement(Runs((one, 1) for one in giving), abs(excess), source):
+        giving[place] -= 1
+        getting[place] += 1
+    letters = [letter for letter, _ in seen]
+    return (
+        Counts.sparse(dict(zip(letters, taken, strict=True)), k=counts.k),
+        Counts.sparse(dict(zip(letters, left, strict=True)), k=counts.k),
+    )
+
+
+def blocks(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
+    """Return the counts of ``parts`` disjoint random blocks, as equal in size as can be.
+
+    >>> [block.n for block in blocks(Counts.of([4, 7]), 3, RandomSource())]
+    [4, 4, 3]
+    """
+    if parts == 1:
+        return [counts]
+    half = (parts + 1) // 2
+    each, more = divmod(counts.n, parts)
+    left, right = subset(counts, each * half + min(more, half), source)
+    return blocks(left, half, source) + blocks(right, parts - half, source)
+
+
+def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
+    """Return the counts of ``parts`` blocks after every record has chosen its own at random.
+
+    The sizes are random too, so that a record more or less changes one block and no other.
+    """
+    if parts == 1:
+        return [counts]
+    half = (parts + 1) // 2
+    seen = seen_letters(counts)
+    taken = [binomial(count, Fraction(half, parts), source) for _, count in seen]
+    left = {letter: inside for (letter, _), inside in zip(seen, taken, strict=True)}
+    right = {letter: count - left[letter] for letter, count in seen}
+    return scatter(Counts.sparse(left, k=counts.k), half, source) + scatter(
+        Counts.sparse(right, k=counts.k), parts - half, source
+    )
+
+
+def seen_letters(counts: Counts) -> Sequence[tuple[int, int]]:
+    """Return the letters that have records, with their counts, in the order of the letters."""
+    seen, first = [], 0
+    for count, letters in counts.runs:
+        if count:
+            seen += [(letter, count) for letter in range(first, first + letters)]
+        first += letters
+    return seen
+
+
+def without_replacement(row: Runs, size: int, source: RandomSource) -> list[int]:
+    """Return the letters of ``size`` uniform records of a row, none of them taken twice.
+
+    >>> sorted(without_replacement(Runs([(1, 2), (0, 5), (2, 1)]), 4, RandomSource()))
+    [0, 1, 7, 7]
+    """
+    units: dict[int, int] = {}
+    letters = []
+    for i in range(size):
+        j = i + source.below(row.total - i)
+        letters.append(row.letter_at(units.get(j, j)))
+        units[j] = units.get(i, i)
+    return letters
+
+
+_RECORDS_MAX = 1 << 22
+_PER_CELL = 20
+
+_BITS = 16
+_LEAST_SHARE = 4
+"""A letter with a smaller share of the values of so many bits is not drawn."""
+
+_OPEN = -1
+"""No letter: the place is still to be filled."""
+
+_TRIES = 8
+"""One place in this many is tried before the places of letters drawn too often are listed."""
+
+Seen = Sequence[tuple[int, int]]
+"""Letters and their counts, in the order of the letters."""
+
+Block = dict[int, int]
+"""The count of each letter that a block holds."""
+
+
+def is_worth_it(seen: Seen, parts: int) -> bool:
+    """Return whether to deal out records one by one is faster than to split their counts."""
+    n = sum(count for _, count in seen)
+    return n <= min(_RECORDS_MAX, _PER_CELL * len(seen) * parts)
+
+
+def deal(seen: Seen, parts: int, source: RandomSource, *, evenly: bool) -> list[Block]:
+    """Return the counts of ``parts`` disjoint random blocks.
+
+    Every place in a block draws a letter, about as likely as it has records. Uniform places
+    of letters that were drawn too often are opened again, and all open places are filled with
+    the records that are left, in random order. All places are treated alike, so every way to
+    fill them is as likely as any other, however a letter is drawn.
+
+    Args:
+        seen: letters and their counts, in the order of the letters.
+        parts: how many blocks.
+        source: of randomness.
+        evenly: whether all blocks get the same number of records, the first ones one more;
+            if not, a record more or less changes one block and no other.
+
+    >>> blocks = deal([(3, 4), (7, 6)], 3, RandomSource(), evenly=True)
+    >>> [sum(block.values()) for block in blocks]
+    [4, 3, 3]
+    """
+    n = sum(count for _, count in seen)
+    places = _drawn(seen, n, source)
+    _fill(places, _opened(places, seen, source), source)
+    each, more = divmod(n, parts)
+    sizes = [each + 1] * more + [each] * (parts - more)
+    if not evenly:
+        sizes = _chosen(n, parts, source)
+    return [Counter(places[start:end]) for start, end in pairwise(accumulate(sizes, initial=0))]
+
+
+def _drawn(seen: Seen, n: int, source: RandomSource) -> list[int]:
+    """Return an independent letter for each place, about as likely as it has records, or none."""
+    letters = [_OPEN] * (1 << _BITS)
+    end = 0
+    for letter, count in seen:
+        share = (count << _BITS) // n - 1
+        if share >= _LEAST_SHARE:
+            letters[end : end + share] = [letter] * share
+            end += share
+    return list(map(letters.__getitem__, source.words(_BITS, n)))
+
+
+def _opened(places: list[int], seen: Seen, source: RandomSource) -> list[int]:
+    """Open uniform places of letters that are there too often; return what is missing then."""
+    found = Counter(places)
+    excess = {letter: found[letter] - count for letter, count in seen} | {_OPEN: 0}
+    left = sum(more for more in excess.values() if more > 0)
+    tried: Sequence[int] = range(len(places))
+    while left:
+        for i in _uniform(len(tried), len(tried) // _TRIES + 1, source):
+            letter = places[tried[i]]
+            if excess[letter] > 0:
+                excess[letter] -= 1
+                places[tried[i]] = _OPEN
+                left -= 1
+        if left:
+            tried = [place for place in tried if excess[places[place]] > 0]
+    return [letter for letter, _ in seen for _ in range(-excess[letter])]
+
+
+def _fill(places: list[int], missing: list[int], source: RandomSource) -> None:
+    """Fill the open places with what is missing, in random order."""
+    _shuffle(missing, source)
+    place = -1
+    for letter in missing:
+        place = places.index(_OPEN, place + 1)
+        places[place] = letter
+
+
+def _shuffle(letters: list[int], source: RandomSource) -> None:
+    """Bring letters into random order: the last one changes places with any of all, and so on."""
+    last = len(letters) - 1
+    while last > 0:
+        for other in source.words(last.bit_length(), last):
+            if other <= last:
+                letters[last], letters[other] = letters[other], letters[last]
+                last -= 1
+
+
+def _uniform(below: int, size: int, source: RandomSource) -> list[int]:
+    """Return so many uniform integers below a bound, by rejection."""
+    kept: list[int] = []
+    while missing := size - len(kept):
+        words = source.words((below - 1).bit_length(), missing)
+        kept += [word for word in words if word < below]
+    return kept
+
+
+def _chosen(n: int, parts: int, source: RandomSource) -> list[int]:
+    """Return how many of ``n`` records choose each part, every record by itself."""
+    if parts == 1 or n == 0:
+        return [n] + [0] * (parts - 1)
+    half = (parts + 1) // 2
+    left = binomial(n, Fraction(half, parts), source)
+    return _chosen(left, half, source) + _chosen(n - left, parts - half, source)

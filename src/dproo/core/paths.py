@@ -1,0 +1,128 @@
+"""Paths: public files, read whole and within limits, and the folders of a user's settings.
+
+Settings and data are never in the working folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dproo.core.checks import refusal
+
+BYTES_MAX = 64 << 20
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file that letters come from, so that it can be told from protected data.
+
+    Attributes:
+        identity: its device and number there, which a link to it has too.
+        header: the columns of a CSV file, which a copy of it has too.
+    """
+
+    identity: tuple[int, int]
+    header: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
+        """Return the origin of letters in a file that was read."""
+        found = Path(path).stat()
+        return cls((found.st_dev, found.st_ino), tuple(header))
+
+    def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
+        """Return whether it is a file of data, or looks like a copy of one.
+
+        A single column says nothing: a list of codes may be called like the column that has them.
+        """
+        return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
+
+
+def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str:
+    """Return the text of a public file or pipe; a byte-order mark is left out.
+
+    Anything else, such as a device that never ends, is not opened.
+
+    Args:
+        name: what a refusal calls it.
+        path: a file, or a pipe as the shell's ``<(...)`` makes it.
+        at_most: how many bytes are read.
+
+    Raises:
+        ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
+    """
+    text, is_plain, is_short = "", False, False
+    try:
+        is_plain = _is_plain(Path(path).stat())
+        if is_plain:
+            content = _content(Path(path), at_most + 1)
+            is_short = len(content) <= at_most
+            text = content.decode("utf-8-sig") if is_short else ""
+    except (OSError, ValueError):  # the latter of a name that none can have, or of the decoding
+        raise ValueError(refusal(name, "be a readable UTF-8 text file", str(path))) from None
+    if not is_plain:
+        raise ValueError(refusal(name, "be a file or a pipe", str(path)))
+    if not is_short:
+        raise ValueError(refusal(name, f"have at most {at_most:,} bytes", str(path)))
+    return text
+
+
+def _content(path: Path, at_most: int) -> bytes:
+    content = bytearray()
+    with path.open("rb", buffering=0) as file:
+        while len(content) < at_most and (block := file.read(_BLOCK)):
+            content += block
+    return bytes(content)
+
+
+def _is_plain(found: os.stat_result) -> bool:
+    return stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)
+
+
+def user_folder(variable: str, *default: str) -> Path | None:
+    """Return a user's folder by the XDG standard, which ignores a relative one.
+
+    Args:
+        variable: the variable that may name it.
+        default: where it is in the user's home otherwise.
+
+    Returns:
+        The folder, or None where the user has no home.
+    """
+    named = os.environ.get(variable, "")
+    if os.path.isabs(named):  # noqa: PTH117 - an empty Path is a dot
+        return Path(named)
+    home = os.environ.get("HOME", "")
+    if not os.path.isabs(home):  # noqa: PTH117
+        home = _registered_home()
+    return Path(home, *default) if home else None
+
+
+def named_file(variable: str) -> Path | None:
+    """Return the file that a variable names.
+
+    Raises:
+        ValueError: it is relative, and would depend on the working folder.
+    """
+    named = os.environ.get(variable)
+    if named and not os.path.isabs(named):  # noqa: PTH117
+        raise ValueError(refusal(variable, "be an absolute path", named))
+    return Path(named) if named else None
+
+
+def _registered_home() -> str:
+    """Return the home that the system knows the user by, if it does."""
+    try:
+        import pwd  # noqa: PLC0415 - rarely needed, and not on every system
+
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except ImportError:
+        home = os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where there is none
+    except KeyError:
+        return ""
+    return home if os.path.isabs(home) else ""  # noqa: PTH117

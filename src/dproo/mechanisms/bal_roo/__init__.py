@@ -1,0 +1,1 @@
+"""BAL-ROO: the sampler, its table with levels, and what is proven of it."""

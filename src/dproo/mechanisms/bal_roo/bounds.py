@@ -1,0 +1,308 @@
+"""What a balanced table leaks at most, how far it is from the records, and why.
+
+Every condition of the proof is checked on the integers that are drawn from, by its name on
+the page of the proof. Levels are real numbers there; here they are covered by ranges, and what
+falls with the level is taken at the lower end of a range, what rises at the upper.
+
+Proof: docs/proofs/balanced.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from operator import floordiv, le
+from typing import NamedTuple
+
+from dproo.core.numbers import BITS, ceil_div, exp_upper, log_upper
+from dproo.mechanisms.bal_roo.table import BalancedTable
+
+_FINENESS, _NARROWEST = 32, 10
+
+
+def lowest_beside(table: BalancedTable, level: int, loss: int) -> int:
+    """Return the lowest level that a letter can have if this is another's.
+
+    The two differ by what a gift, or a gift and a loss, is over the surplus.
+    """
+    differ = table.surplus + level * table.powers[0] + loss
+    return max(table.low, level * table.surplus // differ)
+
+
+def least_plateau(table: BalancedTable) -> int:
+    """Return the plateau of a table, or a longer one with which every hidden letter is counted.
+
+    It is what condition (C) asks for: a letter is hidden by its own level, and counted by that
+    of another; where it were not, the two levels could differ by ``1 + gift / surplus`` only.
+    Ranges of levels that may need a longer one are split until they are narrow.
+    """
+    over, under = table.slope.as_integer_ratio()
+    plateau, ranges = table.plateau, [(table.low, table.high)]
+    while ranges:
+        low, high = ranges.pop()
+        end = table.crossing(lowest_beside(table, low, 0))
+        needed = over * end * table.unit - (over + under) * table.starved(high)[1]
+        if needed <= over * plateau:
+            continue
+        if high - low > 1 + (low >> _NARROWEST):
+            middle = (low + high) // 2
+            ranges += [(low, middle), (middle, high)]
+        else:
+            plateau = ceil_div(needed, over)
+    return plateau
+
+
+class Step(NamedTuple):
+    """A range of levels.
+
+    Attributes:
+        low: the lowest.
+        high: the highest.
+        most: the loss at the lowest, the most.
+        starved: the count that loses most at the highest.
+    """
+
+    low: int
+    high: int
+    most: int
+    starved: int
+
+
+def _steps(table: BalancedTable) -> Iterator[Step]:
+    """Yield ranges that together hold all levels, from the lowest on."""
+    level = table.low
+    _, most = table.starved(level)
+    while level < table.high:
+        following = min(table.high, level + level // _FINENESS + 1)
+        starved, least = table.starved(following)
+        yield Step(level, following, most, starved)
+        level, most = following, least
+
+
+def hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
+    """Yield each range with the crossing at the lowest level of a letter's fellows there."""
+    end, lowest = table.revealed, table.low
+    for step in _steps(table):
+        level = lowest_beside(table, step.low, step.most)
+        end = table.crossing(level, below=end if level >= lowest else None)
+        lowest = level
+        yield step, end
+
+
+_ONE = 1 << BITS
+"""Fractions are rounded to the safe side by less than one part in this."""
+
+_CLOSE = Fraction(1001, 1000)
+
+
+def up(x: Fraction) -> Fraction:
+    """Return ``x`` rounded up to a short fraction."""
+    return Fraction(ceil_div(x.numerator * _ONE, x.denominator), _ONE)
+
+
+def down(x: Fraction) -> Fraction:
+    """Return ``x`` rounded down to a short fraction."""
+    return Fraction(x.numerator * _ONE // x.denominator, _ONE)
+
+
+def flattest(table: BalancedTable) -> int:
+    """Return the largest power over its step, in units, rounded up: ``1 / (growth - 1)``, nearly.
+
+    It is where the steps of ``powers`` are rounded down most: not found by a formula.
+    """
+    least: int = min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
+    return -least
+
+
+@dataclass(frozen=True)
+class BalancedBounds:
+    """Bounds for all datasets of ``n`` records on ``k`` letters; a dataset may have fewer.
+
+    All masses are in records.
+    """
+
+    table: BalancedTable
+    n: int
+    k: int
+
+    @cached_property
+    def conditions(self) -> dict[str, bool]:
+        """What the proof relies on, by its names there."""
+        table = self.table
+        powers, unit, growth = table.powers, table.unit, table.growth
+        flat = flattest(table)
+        last = len(powers) - 1
+        return {
+            "powers": powers[0] > 0
+            and table.steps[0] > 0
+            and all(map(le, table.steps, table.steps[1:]))
+            and all(
+                map(
+                    le,
+                    map(growth.denominator.__mul__, table.steps),
+                    map((growth.numerator - growth.denominator).__mul__, powers),
+                )
+            ),
+            "knee": 1 + table.knee <= growth * table.knee,
+            "cap": powers[table.knee] * table.high < table.knee * unit,
+            "levels": 0 < table.low < table.high
+            and table.low * powers[0] * (self.k - 1) <= table.left(table.low),
+            "fading": table.fading >= 0,
+            "reach": last > table.knee and powers[last] * table.low >= last * unit,
+            "surplus": table.surplus >= flat,
+            "plateau": table.plateau >= (1 + table.slope) * (unit + flat),
+            "counted": table.plateau == least_plateau(table),
+        }
+
+    @cached_property
+    def knee(self) -> Fraction:
+        """``1 / (growth - 1)``, in records."""
+        return 1 / (self.table.growth - 1)
+
+    @cached_property
+    def drift(self) -> Fraction:
+        """How far, at most, forgetting a loss can move the logarithm of a level."""
+        slope = self.table.slope
+        return up(slope / (self.surplus + (1 + slope) * self.knee))
+
+    @cached_property
+    def surplus(self) -> Fraction:
+        """What the gifts to the others add up to, in records, rounded down."""
+        return down(Fraction(self.table.surplus, self.table.unit))
+
+    @cached_property
+    def own_fall(self) -> Fraction:
+        """How much, at most, the weight of the letter falls that loses the record."""
+        table = self.table
+        return max(Fraction(1), table.revealed * (1 - 1 / table.growth))
+
+    @cached_property
+    def fall(self) -> Fraction:
+        """How much, at most, the total falls when one record is replaced.
+
+        While the record is taken away, what the others count for at least falls from one above
+        the surplus to the surplus. The bound is convex in its inverse, so its mean is at most
+        that of the chord between both ends.
+        """
+        first, last = 1 / (self.surplus + 1), 1 / self.surplus
+        share = (log_upper(1 + last) - first) / (last - first)
+        lost = (1 - share) * self._falling(first) + share * self._falling(last)
+        added = self.table.slope * self._falling(1 / (self.surplus + self.knee))
+        return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)
+
+    def _falling(self, share: Fraction) -> Fraction:
+        """Return how fast levels that fall take the total with them, at most.
+
+        Args:
+            share: one over what the others count for at least.
+        """
+        over, under = share.as_integer_ratio()
+        return 1 + Fraction(max(max(h * over, c * under) for h, c in self._hidden), under * _ONE)
+
+    @property
+    def _apart(self) -> Fraction:
+        """The most that one level is over another of the same dataset."""
+        table = self.table
+        ends = (end * table.powers[0] + table.starved(end)[1] for end in (table.low, table.high))
+        return 1 + Fraction(max(ends), table.surplus)
+
+    @cached_property
+    def _hidden(self) -> list[tuple[int, int]]:
+        """By the highest level that falls, what hidden letters weigh at most, times ``2^64``.
+
+        First one of them, with a letter that is unseen; then any from ``c*`` on, over what it
+        is counted for, and at least 1.
+        """
+        table, found = self.table, []
+        whole = table.slope.denominator * table.unit
+        knee = int(whole * self.knee)
+        for step, end in hidden_ends(table):
+            last = min(end - 1, table.forgotten(step.most))
+            crowding = _ONE
+            if last >= step.starved:
+                counted = knee - table.gift(last, step.high)
+                crowding = max(crowding, ceil_div(last * whole * _ONE, counted))
+            unseen = ceil_div(step.high * table.powers[0] * _ONE, table.unit)
+            found.append(((end - 1) * _ONE + unseen, crowding))
+        return found
+
+    @cached_property
+    def least_total(self) -> Fraction:
+        """The least total weight of ``n`` records, if a level is below the highest.
+
+        What it lacks is convex in the lowest level, and so most at one end.
+        """
+        table = self.table
+        ends = (table.starved(end)[1] - table.left(end) for end in (table.low, table.high))
+        return self.n - up(Fraction(max(ends), table.unit))
+
+    @cached_property
+    def least_lifted(self) -> Fraction:
+        """The least total weight of ``n`` records, if all levels are the highest."""
+        return down(self.n * self._least_share)
+
+    @property
+    def _least_share(self) -> Fraction:
+        """The least weight over the count at the highest level."""
+        table = self.table
+        low, high = 1, table.crossing(table.high)
+        while low < high:  # a convex power over its count falls, then rises
+            middle = (low + high) // 2
+            is_falling = table.powers[middle + 1] * middle < table.powers[middle] * (middle + 1)
+            low, high = (middle + 1, high) if is_falling else (low, middle)
+        return min(Fraction(1), Fraction(table.high * table.powers[low], low * table.unit))
+
+    @property
+    def added(self) -> Fraction:
+        """A bound on the probability ratio when a record is added or removed."""
+        return self._rounded(self.table.growth * exp_upper(self.drift))
+
+    @property
+    def replaced(self) -> Fraction | None:
+        """A bound on the probability ratio when a record is replaced, if there is one."""
+        if self.least_total <= 0 or not self.surplus:
+            return None
+        fallen = max(self.fall / self.least_total, self.own_fall / self.least_lifted)
+        return self._rounded(self.table.growth * exp_upper(self.drift) * (1 + up(fallen)))
+
+    def _rounded(self, ratio: Fraction) -> Fraction:
+        """Return the ratio of integer levels, each less than one below the real one."""
+        return ratio * Fraction(self.table.low + 1, self.table.low) ** 2
+
+    @cached_property
+    def largest_distance(self) -> Fraction:
+        """A bound on the distance between the law and the records, for any dataset.
+
+        What all weights are above or below their counts is bounded level by level; ranges
+        of levels are split until their bounds are close to what a level of theirs has.
+        """
+        table = self.table
+        best = min(
+            Fraction(self.k * table.starved(table.high)[1], table.unit),
+            self.n * (1 - self._least_share),
+        )
+        best = max(best, self._masses(table.high, table.high))
+        ranges = [(table.low, table.high)]
+        while ranges:
+            low, high = ranges.pop()
+            best = max(best, self._masses(low, low))
+            bound = self._masses(low, high)
+            if bound > best * _CLOSE and high - low > 1:
+                middle = (low + high) // 2
+                ranges += [(low, middle), (middle, high)]
+            else:
+                best = max(best, bound)
+        return min(Fraction(1), up(best / self.n))
+
+    def _masses(self, low: int, high: int) -> Fraction:
+        """Return the larger bound on the mass above and below the counts, for these levels."""
+        table = self.table
+        few, many = (level * table.powers[0] for level in (low, high))
+        most, least = (table.starved(level)[1] for level in (low, high))
+        shared = (self.k - 1) * ceil_div(many * most, many + most)
+        left, later = (table.left(level) for level in (low, high))
+        above = left * many // (many + least) if left > 0 else left * few // (few + most)
+        below = later * least // (many + least) if later > 0 else later * most // (few + most)
+        return Fraction(shared + max(many + above + 1, most - below), table.unit)

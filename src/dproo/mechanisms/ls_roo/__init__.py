@@ -1,0 +1,1 @@
+"""LS-ROO: the sampler, its table, and how the table is found."""

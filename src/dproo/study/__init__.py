@@ -1,0 +1,1 @@
+"""What is studied and never drawn from: accuracy, baselines, figures, the bound on average."""
