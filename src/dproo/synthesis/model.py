@@ -464,7 +464,7 @@ def half_width(found: Measurement, summed: int) -> int:
     """Return what the noise of a sum of so many cells exceeds at most one time in twenty.
 
     >>> half_width(Measurement((0,), (), ratio=Ratio.of(Fraction(1))), 1)
-    2
+    3
     """
     if found.ratio is None:
         return math.ceil(1.96 * math.sqrt(found.deviation_squared * summed))
