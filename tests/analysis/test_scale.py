@@ -46,7 +46,7 @@ def test_a_million_letters_are_seen_within_little_memory(tmp_path):
     duckdb.sql(rows).write_parquet(str(path))
     code = (
         "import dproo, json\n"
-        f"drawn = dproo.sample({str(path)!r}, column='x', alphabet=range(10**6), epsilon=1)\n"
+        f"drawn = dproo.open({str(path)!r}).value('x', range(10**6), epsilon=1)\n"
         "status = dict(line.split(':', 1) for line in open('/proc/self/status'))\n"
         "memory = int(status['VmHWM'].split()[0]) // 1024\n"  # ru_maxrss is the parent's too
         "print(json.dumps([drawn.receipt['n'], drawn.receipt['k'], memory]))"

@@ -28,7 +28,7 @@ CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
 
 def test_importing_the_package_loads_no_engine() -> None:
     code = (
-        "import dproo, sys; dproo.sample(['a'], alphabet=['a'], epsilon=1);"
+        "import dproo, sys; dproo.sample(['a'], ['a'], epsilon=1);"
         "print({'numpy', 'duckdb', 'narwhals', 'psycopg', 'pandas'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,9 +15,10 @@ import duckdb
 import pandas as pd
 import pyreadstat
 import pytest
+from support.releasing import check
 from support.row_files import excel
 
-from dproo import check, draft_codebook, engines
+from dproo import draft_codebook, engines
 from dproo.cli.commands import run
 from dproo.engines.header import BAD_NAMES, NO_HEADER, Header, text_encoding
 from dproo.engines.layout import Layout

@@ -370,13 +370,13 @@ def test_a_receipt_says_that_each_missing_identifier_is_somebody_else() -> None:
     rows = [("a", "ann"), ("a", "ann"), ("b", None), ("b", "")]
     options: dict[str, Any] = {"alphabet": ["a", "b"], "column": "code", "epsilon": 1}
     records = [{"code": code, "who": who} for code, who in rows]
-    together = dproo.sample(records, person="who", **options)
+    together = sample(records, person="who", **options)
     assert together.receipt["n"] == 2
     assert together.receipt["protects"] == "one person, whatever they contribute"
-    each = dproo.sample(records, person="who", missing_person="each", **options)
+    each = sample(records, person="who", missing_person="each", **options)
     assert each.receipt["n"] == 3
     assert "declared to be somebody else's" in each.receipt["protects"]
     with pytest.raises(ValueError, match="person must be given with missing_person"):
-        dproo.sample(records, missing_person="each", **options)
+        sample(records, missing_person="each", **options)
     with pytest.raises(ValueError, match="missing_person must be"):
-        dproo.sample(records, person="who", missing_person="none", **options)
+        sample(records, person="who", missing_person="none", **options)

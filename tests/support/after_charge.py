@@ -63,9 +63,9 @@ def release(kind: str, folder: str, *, person: bool) -> Any:
     if person:
         options["person"] = "p"
     ledger = dproo.Ledger(f"{folder}/ledger.sqlite3")
-    return lambda: dproo.sample(
-        data, alphabet=letters, epsilon="0.001", ledger=ledger, dataset=name, **options
-    )
+    column = options.pop("column", None)
+    opened = dproo.open(data, ledger=ledger, dataset=name, **options)
+    return lambda: opened.value(column, letters, epsilon="0.001")
 
 
 def watched(kind: str, folder: str, *, person: bool) -> list[str]:
