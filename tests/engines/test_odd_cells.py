@@ -308,3 +308,18 @@ def test_an_open_letter_of_a_database_may_be_long(
             kept = engines.count(connection, alphabet=["é"], table="t", column="a", person="b")
             assert list(kept) == [0, 1]
             connection.exec_driver_sql("DROP DATABASE odd")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "duckdb"])
+def test_zero_is_a_letter_and_a_person_also_where_no_digit_stands_before_the_point(
+    tmp_path: Path, ending: str
+) -> None:
+    rows = "SELECT x::DECIMAL(3, 3) AS x, p::DECIMAL(2, 2) AS p FROM (VALUES (0, 0), (0, 0.5))"
+    path = tmp_path / f"rows.{ending}"
+    if ending == "parquet":
+        duckdb.sql(f"{rows} AS rows(x, p)").write_parquet(str(path))
+    else:
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"CREATE TABLE rows AS {rows} AS rows(x, p)")
+    for person in (None, "p"):
+        assert list(engines.count(path, alphabet=[0, 1], column="x", person=person)) == [2, 0, 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
@@ -22,7 +22,6 @@ MEMORY = "384MB"
 ROOM = 1536
 """Mebibytes of addresses for the engine, its threads and the buffers of its readers."""
 
-SOURCE = "dproo_source"  # what our queries call a relation
 _VALUE = re.compile("'((?:[^']|'')*)'")
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -62,11 +61,13 @@ _DOUBLE_NAME = (
     "CASE WHEN abs({}) < 1e38 AND floor({}) = {}"
     " THEN CAST(TRY_CAST({} AS HUGEINT) AS VARCHAR) ELSE CAST({} AS VARCHAR) END"
 )
+# Zero of a type without digits before the point is written ".00".
+_DECIMAL = rf"regexp_replace({_AS_TEXT}, '^(-?)[.]', '\10.')"
 DIALECT = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
         sql.INTEGER: _AS_TEXT,
-        sql.DECIMAL: f"regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1)",
+        sql.DECIMAL: f"regexp_extract({_DECIMAL}, '^(-?[0-9]+)([.]0+)?$', 1)",
         # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
         sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
@@ -116,7 +117,7 @@ DIALECT = sql.Dialect(
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
         sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
-        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
+        f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
         sql.JSON: (
             f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
@@ -166,26 +167,6 @@ def literal(text: str) -> str:
 def by_bytes(cell: str) -> str:
     """Return a cell as text that is compared by its bytes, whatever the column's collation."""
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
-
-
-def refuse_macros(relation: Any) -> None:
-    """Refuse a relation of a connection in which functions that we call mean something else.
-
-    A macro of a database takes the place of DuckDB's own function of its name, and may look at
-    all records to say what one of them is. No record is read for this.
-
-    Raises:
-        ValueError: there is such a macro.
-    """
-    listed = "SELECT function_name FROM system.main.duckdb_functions() WHERE"
-    own = relation.query(SOURCE, f"{listed} NOT internal").fetchall()
-    names = ", ".join(literal(name.lower()) for (name,) in own) or "NULL"
-    replaced = f"{listed} internal AND function_name IN ({names})"
-    if own and relation.query(SOURCE, replaced).fetchall():
-        raise ValueError(
-            "data must be of a connection without macros that replace functions of DuckDB."
-            " Read the table from its file, or drop the macros."
-        )
 
 
 def duckdb_kind(name: str) -> str | None:
