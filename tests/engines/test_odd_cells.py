@@ -322,4 +322,6 @@ def test_zero_is_a_letter_and_a_person_also_where_no_digit_stands_before_the_poi
         with duckdb.connect(str(path)) as connection:
             connection.execute(f"CREATE TABLE rows AS {rows} AS rows(x, p)")
     for person in (None, "p"):
-        assert list(engines.count(path, alphabet=[0, 1], column="x", person=person)) == [2, 0, 0]
+        table = "rows" if ending == "duckdb" else None
+        counts = engines.count(path, alphabet=[0, 1], column="x", table=table, person=person)
+        assert list(counts) == [2, 0, 0]
