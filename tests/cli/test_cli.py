@@ -214,7 +214,7 @@ def test_a_budget_is_declared_charged_and_kept(tmp_path):
     events = [json.loads(line) for line in dproo("ledger", "export").stdout.splitlines()]
     assert len(events) == 5
     path = tmp_path / "ledger.sqlite3"
-    edited = path.read_bytes()[:-1] + b"!"
+    edited = path.read_bytes().replace(b"reserved", b"reserwed")
     path.write_bytes(edited)
     result = dproo("ledger", "verify")
     assert (result.returncode, result.stdout) == (2, "")

@@ -64,10 +64,10 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
         raise TypeError(refusal(name, "be a number or a decimal string", value))
     elif isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
-    elif isinstance(value, float) and not is_binary:
-        value = float.__repr__(value)  # float-ok: read as text; NumPy prints its own otherwise
+    is_written = isinstance(value, float) and not is_binary
     try:
-        number = Fraction(value)
+        # NumPy would print a float of its own otherwise.
+        number = Fraction(float.__repr__(value) if is_written else value)  # float-ok: read as text
     except (ValueError, OverflowError, ZeroDivisionError):
         raise ValueError(refusal(name, "be a finite number", value)) from None
     if max(abs(number.numerator), number.denominator) >= _MOST:

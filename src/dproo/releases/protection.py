@@ -44,9 +44,9 @@ class Protection:
     def __post_init__(self) -> None:
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         whole("records_per_person", self.records, at_least=1)
-        one_of("missing", self.missing, (ONE, EACH))
+        one_of("missing_person", self.missing, (ONE, EACH))
         if self.person is None and self.missing != ONE:
-            raise ValueError("person must be given with missing: it names the column.")
+            raise ValueError("person must be given with missing_person: it names the column.")
         if self.person is not None and self.neighbours == REPLACE and self.records > 1:
             raise ValueError(
                 "records_per_person must be 1 with person under replace: the public number of"
