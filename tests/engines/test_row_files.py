@@ -57,7 +57,7 @@ def test_text_that_is_in_no_encoding_stops_nothing(tmp_path: Path) -> None:
         path = spss(tmp_path, name, code=["a", "bé", "ü"])
         path.write_bytes(path.read_bytes().replace("bé".encode(), b"b\xff\xfe"))
         found = engines.count(path, column="code", alphabet=["a", "b??", "ü"])
-        assert list(found) == [1, 1, 1, 0]
+        assert list(found) == [1, 0, 1, 1]
 
 
 def test_an_encoding_can_be_said(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_several_files_people_rows_and_open_values(name: str, tmp_path: Path) ->
             spss(tmp_path, f"{i}{name}", code=codes, who=who)
     pattern = str(tmp_path / f"?{name}")
     assert list(engines.count(pattern, column="code", alphabet=["a", "b"])) == [4, 4, 0]
-    # One record of each of two people, and two of nobody.
-    assert engines.count(pattern, column="code", alphabet=["a", "b"], person="who").n == 4
+    # One record of each of two people, and one of nobody.
+    assert engines.count(pattern, column="code", alphabet=["a", "b"], person="who").n == 3
     both = {"code": ["a", "b"], "who": ["p", "q"]}
     assert list(engines.count(pattern, alphabet=both)) == [2, 2, 2, 0, 2]
     released = sample(pattern, column="code", alphabet="open", epsilon=20, delta="0.1")

@@ -260,5 +260,6 @@ def test_a_failing_system_is_one_sentence(
 
 def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
     for _, kind in inspect.getmembers(exceptions, inspect.isclass):
-        assert issubclass(kind, (exceptions.LedgerError, exceptions.ReleaseError))
+        known = exceptions.LedgerError, exceptions.ReleaseError, exceptions.UnpreparedError
+        assert issubclass(kind, known)
         assert kind.__doc__

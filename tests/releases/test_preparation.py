@@ -188,14 +188,14 @@ class _PanicError(BaseException):
 @pytest.mark.parametrize(
     "fault", [MemoryError, OSError(28, "canary"), KeyError("canary"), _PanicError]
 )
-@pytest.mark.parametrize("step", ["prepare", "rehearse", "draw"])
+@pytest.mark.parametrize("step", ["scan", "rehearse", "draw"])
 def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
     step, fault, ledger, monkeypatch
 ):
     def fail(*_, **__):
         raise fault
 
-    home = {"prepare": engines, "rehearse": engines.Scan, "draw": SampleRequest}[step]
+    home = {"scan": engines.Source, "rehearse": engines.Scan, "draw": SampleRequest}[step]
     monkeypatch.setattr(home, step, fail)
     with pytest.raises(
         UnpreparedError, match=r"cannot be prepared.*Nothing was read or charged\.$"

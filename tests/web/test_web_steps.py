@@ -219,7 +219,7 @@ def test_the_command_that_is_shown_releases_the_same_row(page):
         ({"column": "ward"}, "column must be left out with a code book"),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),
         ({"purpose": "x" * 300}, "purpose must be printable text of 1 to 200 characters"),
-        ({"encoding": "klingon"}, "encoding must be one such as utf-8"),
+        ({"encoding": "klingon"}, "encoding must be utf-8, utf-16 or one that extends ASCII"),
     ],
 )
 def test_a_wrong_row_is_refused(page, changes, sentence):

@@ -70,6 +70,7 @@ class Frame:
             those of the batches.
         by_cell: the places of columns whose cells are read one by one, and then all others.
         is_once: whether it can be read only once.
+        is_foreign: whether it is of a library that we know only by the protocol.
         warnings: what may make a release of it slow, or fail.
     """
 
@@ -78,6 +79,7 @@ class Frame:
     rows: Rows | None = field(default=None, repr=False)
     by_cell: frozenset[int] = frozenset()
     is_once: bool = False
+    is_foreign: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -110,12 +112,16 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         for engine in running:
             engine.interrupt()
 
+    def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
+        # A library that we do not know may read its data only in the thread that opened it.
+        return count() if frame.is_foreign else apart(count, stop=stop)
+
     return Scan(
         engine="frames",
         columns=tuple(found[: len(asked.axes)]),
         warnings=(*warnings, *frame.warnings),
         _asked=asked,
-        _read=lambda: apart(lambda: _count(frame, places, asked, running), stop=stop),
+        _read=lambda: run(lambda: _count(frame, places, asked, running)),
         _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, running), stop=stop),
     )
 
@@ -248,7 +254,10 @@ def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
 
 
 def _of_stream(data: Any) -> Frame:
-    """Return what speaks the Arrow stream protocol and tells its schema; it is read once."""
+    """Return what speaks the Arrow stream protocol and tells its schema.
+
+    A table can be read again, what yields batch after batch cannot.
+    """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
@@ -256,7 +265,10 @@ def _of_stream(data: Any) -> Frame:
         return ([batch.column(place) for place in places] for batch in reader)
 
     told = data.schema() if callable(data.schema) else data.schema
-    return _of_schema(pa.schema(told), batches, is_once=True, warnings=(_FOREIGN,))
+    is_once = hasattr(data, "read_next_batch") or hasattr(data, "__next__")
+    return _of_schema(
+        pa.schema(told), batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,)
+    )
 
 
 def _of_duckdb(relation: Any) -> Frame:
@@ -395,7 +407,7 @@ def pandas_kind(dtype: Any) -> str | None:
     if name == "ArrowDtype":
         return arrow.kind_of(dtype.pyarrow_dtype)
     if name == "CategoricalDtype":
-        return sql.ANY if dtype.categories is None else pandas_kind(dtype.categories.dtype)
+        return sql.ANY if _is_bare(dtype) else pandas_kind(dtype.categories.dtype)
     if name == "DatetimeTZDtype":
         return sql.INSTANT
     if type(dtype).__module__.partition(".")[0] == "numpy":
@@ -404,6 +416,11 @@ def pandas_kind(dtype: Any) -> str | None:
     if name == "StringDtype":
         return sql.TEXT
     return _NUMPY.get(dtype.kind) if _NULLABLE.fullmatch(dtype.name) else None
+
+
+def _is_bare(dtype: Any) -> bool:
+    """Return whether a type of categories has none, and so says nothing of the column."""
+    return dtype.categories is None or not len(dtype.categories)
 
 
 def _frame_kind(dtype: Any) -> str | None:
@@ -422,7 +439,7 @@ def _has_objects(dtype: Any) -> bool:
     if name == "ArrowDtype":
         return arrow.is_by_cell(dtype.pyarrow_dtype)
     if name == "CategoricalDtype":
-        return dtype.categories is None or _has_objects(dtype.categories.dtype)
+        return _is_bare(dtype) or _has_objects(dtype.categories.dtype)
     return dtype.kind == "O" and not _is_arrow(dtype)
 
 

@@ -288,6 +288,9 @@ class Tally:
         )
 
 
+BROKEN_CHAIN = "the chain of hashes breaks"
+
+
 class BrokenRule(Exception):  # noqa: N818 - it never leaves the replay
     """What is wrong with an event."""
 
@@ -330,10 +333,10 @@ class Replay:
         """Take one event in; what is wrong with it is noted, and a charge counts all the same."""
         self.count += 1
         if tuple(map(type, event)) != _TYPES:  # a file holds whatever is put into it
-            self.problems[self.count] = "the chain of hashes breaks"
+            self.problems[self.count] = BROKEN_CHAIN
             return
         if event.seq != self.count or event.hash != event.link(self.head):
-            self.problems[self.count] = "the chain of hashes breaks"
+            self.problems[self.count] = BROKEN_CHAIN
             self.count = event.seq
         self.head = event.hash
         self.hashes.add(event.hash)
@@ -496,9 +499,13 @@ class Replay:
             seq, problem = min(self.problems.items())
             more = len(self.problems) - 1
             also = f" So do {more} others." if more else ""
-            raise CorruptLedgerError(
-                f"the ledger {ledger} is corrupt: event {seq} breaks the rules: {problem}.{also}"
+            is_chain = problem == BROKEN_CHAIN
+            what = (
+                f"{problem} at event {seq}"
+                if is_chain
+                else f"event {seq} breaks the rules: {problem}"
             )
+            raise CorruptLedgerError(f"the ledger {ledger} is corrupt: {what}.{also}")
 
 
 _KINDS: dict[str, Callable[..., None]] = {

@@ -79,7 +79,11 @@ class Session(ABC, Generic[Looked]):
 
     def events(self, *, since: int = 0) -> Iterator[Event]:
         """Yield the events after a number, in order."""
-        rows = self.execute(f"SELECT {COLUMNS} FROM event WHERE seq > ? ORDER BY seq", (since,))  # noqa: S608 - no outside text
+        after = (
+            "WHERE seq > ?" if since else ""
+        )  # a row that was moved before the first is seen, too
+        known = (since,) if since else ()
+        rows = self.execute(f"SELECT {COLUMNS} FROM event {after} ORDER BY seq", known)  # noqa: S608 - no outside text
         return map(Event._make, rows)
 
     def event(self, seq: int) -> Event | None:
