@@ -9,21 +9,19 @@ from __future__ import annotations
 import random
 import reprlib
 import secrets
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from support import poison
 from support.poison import Poisoned
-from support.soak import SOAK, some
+from support.soak import few
 
 from dproo import Alphabet, engines
 from dproo.alphabet.open_text import OpenText
 from dproo.alphabet.reading import Reading
 
 DICE = random.Random(secrets.randbits(64))  # noqa: S311 - a test's choice
-Drawn = TypeVar("Drawn")
 
 
 def read(alphabet: Alphabet, kind: str, **options: str) -> Alphabet:
@@ -63,11 +61,6 @@ OPTIONS = [
 ]
 
 
-def drawn(cases: list[Drawn], number: int) -> list[Drawn]:
-    """Return so many cases, drawn anew, or all of them in the long tests."""
-    return cases if SOAK else DICE.sample(cases, min(number, len(cases)))
-
-
 def counted(data: Any, options: dict[str, Any], name: str, way: str) -> list[list[int]]:
     """Return the counts by each alphabet."""
     alphabet = ALPHABETS[name]
@@ -76,9 +69,7 @@ def counted(data: Any, options: dict[str, Any], name: str, way: str) -> list[lis
         return [list(found)]
     if way == "several":
         named = Alphabet(axes=alphabet.axes, columns=("a",))
-        both = Alphabet(
-            axes=(*alphabet.axes, *Alphabet.of(["x"]).axes), columns=("a", "b")
-        )
+        both = Alphabet(axes=(*alphabet.axes, *Alphabet.of(["x"]).axes), columns=("a", "b"))
         several = [named, Alphabet.of({"b": ["x"]}), both]
         scan = engines.prepare_several(data, alphabets=several, **options)
         return [list(found) for found in scan.count_several()]
@@ -104,7 +95,7 @@ def check(column: Poisoned, options: list[tuple[str, str]], tries: int) -> int:
     source = column.build(rest)
     expected = {option: seen(source, *option) for option in options}
     counts = len(options)
-    for cells in (list(column.cells), *drawn([[cell] for cell in column.cells], tries)):
+    for cells in (list(column.cells), *few([[cell] for cell in column.cells], tries)):
         place = DICE.randrange(len(rest) + 1)
         source = column.build([*rest[:place], *cells, *rest[place:]])
         # One alone can hardly do what all together do not.
@@ -141,25 +132,26 @@ def compare(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("source", poison.HERE)
 def test_a_poison_cell_is_one_record(source: str, tmp_path: Path) -> None:
-    for column in drawn(list(poison.HERE[source](tmp_path)), 3):
-        assert check(column, drawn(OPTIONS, 6), 2)
+    for column in few(poison.HERE[source](tmp_path), 3):
+        assert check(column, few(OPTIONS, 6), 2)
 
 
 def test_a_poison_cell_of_postgresql_is_one_record(server: Any) -> None:
-    for column in drawn(list(poison.postgresql(server)), 8):
-        assert check(column, drawn(OPTIONS, 6), 2)
+    for column in poison.postgresql(server):
+        assert check(column, few(OPTIONS, 6), 2)
 
 
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_a_poison_cell_of_spark_is_one_record(
     spark: Any,
+    tmp_path: Path,
     is_strict: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     """With casts that fail, which is what Spark does by itself, and with those that do not."""
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", str(is_strict).lower())
     try:
-        for column in drawn(list(poison.spark(spark)), 2):
-            assert check(column, drawn(OPTIONS, 2), 1)
+        for column in poison.spark(spark, tmp_path):
+            assert check(column, few(OPTIONS, 2), 1)
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)

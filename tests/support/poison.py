@@ -27,12 +27,14 @@ import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import sqlalchemy as sa
 from support.nasty import FLOATS, INTEGERS, TEXTS
 from support.row_files import excel
+from support.soak import few
 
 from dproo.engines.layout import Layout
 
@@ -54,7 +56,7 @@ WORDS: tuple[str, ...] = (
     *("2011-12-30 00:00:00 Pacific/Apia", "2024-01-01 00:00:00+15:59:59", "24:00:00"),
     *("1677-09-21 00:12:43.145225", "2262-04-11 23:47:16.854775807", "now", "epoch", "tomorrow"),
     *("[7]", "[[7]]", "{7}", '{"a": {"b": [7]}}', "[" * 9999, "(7,8)", "[7,8)", "\\x", "\\xff"),
-    *("7 years", "178000000 years", "P999999999Y", "1" * 64, "170141183460469231731687303715884105727"),
+    *("7 years", "178000000 years", "P999999999Y", "1" * 64, str(2**127 - 1)),
     secrets.choice(("7", "x", " ", "\u00e9")) * LONG,
 )  # fmt: skip
 LONE = ("\ud800", "7\udfff", "\udc80\ud800")
@@ -67,12 +69,12 @@ NUMBERS: tuple[Any, ...] = (
     *FLOATS,
     *(2**64 - 1, 2**64, -(2**127), 2**128, 10**38, 10**308, 10**309, -(10**400), 10**5000),
     *(5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308),
-    *(Decimal("NaN"), Decimal("-sNaN"), Decimal("Infinity"), Decimal("1e999999")),
+    *(Decimal("NaN"), Decimal("-sNaN"), Decimal("Infinity"), Decimal("1e9999")),
     *(Decimal("-0"), Decimal("1e-400"), Decimal(10) ** 400, Fraction(10**400, 3), 1j),
 )
 ZONE = dt.timezone(dt.timedelta(hours=23, minutes=59, seconds=59, microseconds=999999))
 MOMENTS: tuple[Any, ...] = (
-    *(dt.date.min, dt.date.max, dt.datetime.min, dt.datetime.max),
+    *(dt.date.min, dt.date.max, dt.datetime.min, dt.datetime.max),  # noqa: DTZ901
     *(dt.datetime.min.replace(tzinfo=ZONE), dt.datetime.max.replace(tzinfo=dt.UTC)),
     dt.datetime.max.replace(tzinfo=dt.timezone(-dt.timedelta(hours=23, minutes=59))),
     *(dt.time.min, dt.time.max, dt.timedelta.min, dt.timedelta.max),
@@ -145,10 +147,22 @@ TOKENS = [
     *(b"1e400", b"-1e400", b"1e-400", b"-0", b"-0.0", b"9" * 309, b"-" + b"9" * 309, b"9" * 4301),
     *(b"1e999999999", b"0." + b"7" * 5000, b"9223372036854775808", b"18446744073709551616"),
     *(b"null", b"true", b"[]", b"{}", b"[7]", b"[[[7]]]", b'{"a": 7}', b'{"a": {"a": []}}'),
-    *(b'"\\ud800"', b'"\\u0000"', b'"\\udc00\\ud800"', b"[" * 500 + b"]" * 500, b"1.5", b"7.0"),
+    *(b'"\\u0000"', b"[" * 500 + b"]" * 500, b"1.5", b"7.0"),
 ]
-BROKEN = [
-    *(b"NaN", b"Infinity", b"-", b"07", b"+7", b"0x7", b"7e", b"\xff", b'"\xff"', b'"\xed\xa0\x80"'),
+BROKEN = [  # half a pair of surrogates is no character, so that the reader takes no part of the line
+    *(b'"\\ud800"', b'"\\udc00\\ud800"'),
+    *(
+        b"NaN",
+        b"Infinity",
+        b"-",
+        b"07",
+        b"+7",
+        b"0x7",
+        b"7e",
+        b"\xff",
+        b'"\xff"',
+        b'"\xed\xa0\x80"',
+    ),
     *(b'"', b'"x', b"[", b"{", b"}", b"7}, {", b"\0", b'"\\q"', b'"\\u00"', b"[" * 100_000, b"'7'"),
     *(b'7, "a": 8', b'7, "who": "p0"', b"", b"//", b"/* */ 7", b"\xef\xbb\xbf7"),
 ]
@@ -168,7 +182,11 @@ def objects(folder: Path, name: str, start: bytes, between: bytes, end: bytes) -
 
 def json_lines(folder: Path) -> Iterator[Poisoned]:
     build = objects(folder, "a.jsonl", b"", b"\n", b"\n")
-    texts = [json.dumps(word, ensure_ascii=is_ascii).encode() for word in WORDS for is_ascii in (True, False)]  # noqa: E501
+    texts = [
+        json.dumps(word, ensure_ascii=is_ascii).encode()
+        for word in WORDS
+        for is_ascii in (True, False)
+    ]
     yield Poisoned("text", b'"7"', texts, build)
     yield Poisoned("token", b"7", TOKENS, build)
     yield Poisoned("broken", b"7", BROKEN, build, is_torn=True)
@@ -185,8 +203,12 @@ def json_array(folder: Path) -> Iterator[Poisoned]:
 
 def arrow_types() -> list[pa.DataType]:
     """Return the types that Arrow has a name for, and those with parameters."""
-    named = dict.fromkeys(pa.lib._type_aliases.values())
-    kinds = [kind() if callable(kind) else kind for kind in named]
+    kinds = []
+    for name in sorted({name.removeprefix("Type_").lower() for name in dir(pa.lib)}):
+        with suppress(Exception):  # most have parameters, and other names
+            kinds.append(pa.type_for_alias(name))
+    kinds += [pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")]
+    kinds += [pa.time32("s"), pa.time64("ns"), pa.duration("s"), pa.duration("ns")]
     kinds += [pa.timestamp(unit, "Pacific/Apia") for unit in ("s", "ms", "us", "ns")]
     kinds += [pa.timestamp("us", "+14:59"), pa.decimal128(38, 0), pa.decimal128(3, 3)]
     kinds += [pa.decimal128(38, 38), pa.decimal128(5, -2), pa.decimal256(76, 0), pa.decimal32(9, 2)]
@@ -236,14 +258,15 @@ def arrow_columns(
         others = {"b": ["x"] * len(cells), "who": [who(place) for place in range(len(cells))]}
         return hold(pa.table({"a": column, **others}))
 
-    for kind in arrow_types():
-        good = next(cell for cell in (one(cell, kind) for cell in GOOD) if cell is not None)
+    for kind in few(arrow_types(), 4):
+        good = next(
+            (c for c in (one(cell, kind) for cell in GOOD) if c is not None), one(None, kind)
+        )
         cells = [cell for cell in (one(cell, kind) for cell in OBJECTS) if cell is not None]
         cells += [cell for cell in bits(kind) if has_odd_bytes or not pa.types.is_string(kind)]
         if not has_odd_bytes and kind in {pa.large_string(), pa.string_view()}:
             continue
-        with suppress(Exception):  # a type that it does not hold
-            build([good, good])
+        if held([good], build, good):  # else a type that it does not hold
             yield Poisoned(str(kind), good, held(cells, build, good), build)
 
 
@@ -292,10 +315,14 @@ def pandas(_: Path) -> Iterator[Poisoned]:
     kinds += [f"datetime64[{unit}]" for unit in ("s", "ms", "us", "ns")]
     kinds += [f"datetime64[{unit}, Pacific/Apia]" for unit in ("s", "ns")]
     kinds += ["timedelta64[ns]", "period[D]", "interval[int64]", "Sparse[float64]", "Sparse[int64]"]
-    for kind in kinds:
+    for kind in few(kinds, 3):
 
         def built(cells: list[Any], kind: Any = kind) -> Source:
-            return framed(pd.concat([pd.Series([cell], dtype=kind) for cell in cells], ignore_index=True).astype(kind))  # noqa: E501
+            return framed(
+                pd.concat(
+                    [pd.Series([cell], dtype=kind) for cell in cells], ignore_index=True
+                ).astype(kind)
+            )
 
         fitting = []
         for cell in OBJECTS:
@@ -308,11 +335,8 @@ def pandas(_: Path) -> Iterator[Poisoned]:
         if kind.startswith("datetime64"):
             unit = kind[11:].partition("]")[0].partition(",")[0]
             fitting += [np.datetime64(number, unit) for number in (2**63 - 1, -(2**63) + 1, 0)]
-        for good in GOOD:
-            with suppress(Exception):
-                built([good, good])
-                yield Poisoned(kind, good, held(fitting, built, good), built)
-                break
+        good = next((good for good in GOOD if held([good], built, good)), None)
+        yield Poisoned(kind, good, held(fitting, built, good), built)
 
 
 def lists(_: Path) -> Iterator[Poisoned]:
@@ -343,7 +367,7 @@ def duckdb_columns(
     made += ["'NaN'::DOUBLE", "'-inf'::DOUBLE", "1e308::DOUBLE", "chr(0)", "'infinity'::DATE"]
     made += ["'-infinity'::TIMESTAMP", "repeat('9', 5000)::BIGNUM", "chr(55296)", "'\\xFF'::BLOB"]
     made += ["'9999-12-31 23:59:59-14'::TIMESTAMPTZ", "170141183460469231731687303715884105727"]
-    for kind in duckdb_types(connection):
+    for kind in few(duckdb_types(connection), 4):
 
         def build(cells: list[Any], kind: str = kind) -> Source:
             connection.execute(f"CREATE OR REPLACE TABLE rows (a {kind}, b VARCHAR, who VARCHAR)")
@@ -358,7 +382,7 @@ def duckdb_columns(
         found = []
         for form, cell in [*((form, None) for form in made), *((None, word) for word in WORDS)]:
             sign, given = ("$1", [cell]) if form is None else (form, [])
-            with suppress(duckdb.Error):
+            with suppress(duckdb.Error, UnicodeDecodeError):  # the second where it quotes a BLOB
                 connection.execute(f"SELECT CAST({sign} AS {kind})", given).fetchall()
                 found.append((form, cell))
         if found:
@@ -390,15 +414,15 @@ SQLITE_TYPES = [
 ]
 
 
-def sqlite_columns(
-    folder: Path, hold: Callable[[Path], Source]
-) -> Iterator[Poisoned]:
-    numbers = [n for n in NUMBERS if isinstance(n, float) or (isinstance(n, int) and abs(n) < 2**63)]
+def sqlite_columns(folder: Path, hold: Callable[[Path], Source]) -> Iterator[Poisoned]:
+    numbers = [
+        n for n in NUMBERS if isinstance(n, float) or (isinstance(n, int) and abs(n) < 2**63)
+    ]
     cells: list[Any] = [*WORDS, *numbers, None, b"", b"7", *BYTES]
     # Text that is not UTF-8 goes in as bytes that are said to be text.
     cells += [("CAST(? AS TEXT)", word) for word in BYTES]
     path = folder / "a.sqlite3"
-    for kind in SQLITE_TYPES:
+    for kind in few(SQLITE_TYPES, 3):
 
         def build(cells: list[Any], kind: str = kind) -> Source:
             path.unlink(missing_ok=True)
@@ -410,7 +434,9 @@ def sqlite_columns(
                     connection.execute(insert, [value])
             return hold(path)
 
-        yield Poisoned(kind or "any", 7 if kind not in {"DATE", "DATETIME"} else "2024-01-01", cells, build)  # noqa: E501
+        yield Poisoned(
+            kind or "any", 7 if kind not in {"DATE", "DATETIME"} else "2024-01-01", cells, build
+        )
 
 
 def sqlite_file(folder: Path) -> Iterator[Poisoned]:
@@ -434,7 +460,7 @@ def postgresql(connection: Any) -> Iterator[Poisoned]:
     connection.execute("CREATE TYPE ward.mood AS ENUM ('7', 'x', '')")
     connection.execute("CREATE DOMAIN ward.short AS text CHECK (length(value) < 9)")
     words = [word for word in WORDS if "\0" not in word]
-    for kind in kinds:
+    for kind in few(kinds, 12):
 
         def build(cells: list[Any], kind: str = kind) -> Source:
             connection.execute("DROP TABLE IF EXISTS ward.rows")
@@ -444,12 +470,16 @@ def postgresql(connection: Any) -> Iterator[Poisoned]:
                 connection.execute(f"INSERT INTO ward.rows SELECT %s::{kind}, 'x', %s", row)
             return connection, {"table": "ward.rows"}
 
-        valid = "SELECT w FROM unnest(%s::text[]) AS w WHERE pg_input_is_valid(w, %s)"
-        with suppress(Exception):  # a type that no column can have
+        fitting: list[str | None] = []
+        with suppress(psycopg.Error):  # a type that no column can have
             build([None])
-            fitting = [None, *(w for (w,) in connection.execute(valid, [words, kind]).fetchall())]
-            fitting = held(fitting, build, None)
-            good = next((w for w in ("7", "2024-01-01", "true") if w in fitting), None)
+            fitting.append(None)
+        for word in words if fitting else ():
+            with suppress(psycopg.Error):
+                connection.execute(f"SELECT octet_length((%s::{kind})::text)", [word])
+                fitting.append(word)
+        if fitting:
+            good = next((word for word in ("7", "2024-01-01", "true") if word in fitting), None)
             yield Poisoned(kind, good, fitting, build)
 
 
@@ -467,35 +497,49 @@ def spark_types() -> list[str]:
     return sorted(dict.fromkeys(kinds))
 
 
-def spark(session: Any) -> Iterator[Poisoned]:
-    """Yield every type of Spark, by an open session."""
+def spark(session: Any, folder: Path) -> Iterator[Poisoned]:
+    """Yield every type of Spark that a file can hold, by an open session."""
     made = ["double('NaN')", "float('-Infinity')", "double('1e308')", "-0.0D", "cast(null as int)"]
-    made += ["date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)", "true"]
+    made += ["date_from_unix_date(2147483647)", "date_from_unix_date(-2147483648)", "char(0)"]
     made += ["timestamp_micros(9223372036854775807)", "timestamp_micros(-9223372036854775808)"]
-    made += ["cast(X'FF37' as string)", "cast(X'EDA080' as string)", "char(0)", "X'FF'", "array(7)"]
-    made += ["9223372036854775807L", "repeat('9', 5000)", "named_struct('a', 7)", "date'0001-01-01'"]
-    made += ["cast(repeat('9', 38) as decimal(38,0))", "timestamp'9999-12-31 23:59:59.999999-18:00'"]
-    short = [word for word in WORDS if len(word) < 10_000]
-    literal = ["cast(unbase64('{}') as string)".format(__import__("base64").b64encode(w.encode()).decode()) for w in short]  # noqa: E501
-    literal += [f"repeat('{sign}', {LONG})" for sign in "7x "]
-    for kind in spark_types():
-        goods = ["'7'", "7", "date'2024-01-01'", "true", "array(7)", "named_struct('a', 7)"]
-        fitting = []
-        cast = "cast({} as {})" if kind.startswith(("array", "struct")) else "try_cast({} as {})"
-        for form in [*goods, *made]:
-            with suppress(Exception):
-                session.sql("SELECT " + cast.format(form, kind)).schema  # noqa: B018 - it checks
-                fitting.append(cast.format(form, kind))
-        with suppress(Exception):
-            session.sql("SELECT " + cast.format("'7'", kind)).schema  # noqa: B018 - it checks
-            fitting += [cast.format(form, kind) for form in literal]
+    made += ["cast(X'FF37' as string)", "cast(X'EDA080' as string)", "X'FF'", "date'0001-01-01'"]
+    made += ["9223372036854775807L", "cast(repeat('9', 38) as decimal(38,0))"]
+    made += ["timestamp'9999-12-31 23:59:59.999999-18:00'", f"repeat('7', {LONG})"]
+    goods = ["'7'", "7", "date'2024-01-01'", "true", "array(7)", "named_struct('a', 7)"]
+    words = [word for word in WORDS if len(word) < 500 and "\0" not in word]
 
-        def build(cells: list[str]) -> Source:
-            rows = [f"struct({cell} AS a, 'x' AS b, '{who(i)}' AS who)" for i, cell in enumerate(cells)]  # noqa: E501
-            return session.sql(f"SELECT inline(array({', '.join(rows)}))"), {}
+    def is_fit(form: str) -> bool:
+        with suppress(Exception):
+            return bool(session.sql(f"SELECT {form}").schema)
+        return False
+
+    for kind in few(spark_types(), 3):
+        cast = "cast({} as {})" if kind.startswith(("array", "struct")) else "try_cast({} as {})"
+        fitting = [
+            form for form in (cast.format(cell, kind) for cell in (*goods, *made)) if is_fit(form)
+        ]
+        has_words = is_fit(cast.format("'7'", kind))
+
+        def build(cells: list[str], kind: str = kind, cast: str = cast) -> Source:
+            path = str(folder / secrets.token_hex(8))
+            text = cast.format("word", kind)
+            given = [cell.removeprefix("word ") for cell in cells if cell.startswith("word ")]
+            forms = [cell for cell in cells if not cell.startswith("word ")]
+            queries = [
+                f"SELECT {cell} AS a, 'x' AS b, '{who(i)}' AS who" for i, cell in enumerate(forms)
+            ]
+            rows = session.sql(" UNION ALL ".join(queries))
+            if given:
+                names = [(word, f"w{place}") for place, word in enumerate(given)]
+                more = session.createDataFrame(names, "word string, who string")
+                rows = rows.union(more.selectExpr(f"{text} AS a", "'x' AS b", "who"))
+            rows.coalesce(1).write.parquet(path)
+            return session.read.parquet(path), {}
 
         if fitting:
-            yield Poisoned(kind, fitting[0], fitting, build)
+            more = [f"word {word}" for word in words] if has_words else []
+            if held([fitting[0]], build, fitting[0]):
+                yield Poisoned(kind, fitting[0], [*fitting, *more], build)
 
 
 # Sheets and statistics
@@ -503,7 +547,9 @@ def spark(session: Any) -> Iterator[Poisoned]:
 
 def sheet(folder: Path) -> Iterator[Poisoned]:
     digits = "9" * 5000
-    words = [escape(word) for word in WORDS if all(sign >= " " and sign < "\ufffe" for sign in word)]
+    words = [
+        escape(word) for word in WORDS if all(sign >= " " and sign < "\ufffe" for sign in word)
+    ]
     words += ["_xD800_", "_x0000_", "_xFFFF_"]
     forms = {
         "text": ('<c t="str"><v>7</v></c>', [f'<c t="str"><v>{word}</v></c>' for word in words]),
@@ -563,7 +609,9 @@ def statistics(folder: Path, name: str) -> Iterator[Poisoned]:
 
     def text(cells: list[bytes]) -> Source:
         names = [who(place) for place in range(len(cells))]
-        frame = pd.DataFrame({"a": ["abcdefgh"] * len(cells), "b": ["x"] * len(cells), "who": names})
+        frame = pd.DataFrame(
+            {"a": ["abcdefgh"] * len(cells), "b": ["x"] * len(cells), "who": names}
+        )
         write(frame, str(path))
         return replaced([cell[:8].ljust(8) for cell in cells], b"abcdefgh")
 

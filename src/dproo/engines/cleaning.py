@@ -60,8 +60,9 @@ def repaired(text: bytes) -> str:
 def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:
     """Yield the same text, of each longer run without a mark ``kept`` bytes and a hash of it.
 
-    No character is cut in two. The marks are what gives a file its structure, which stays as it is. A run that is shortened
-    becomes one that is longer than ``kept``, so that no other run becomes the same.
+    The marks are what gives a file its structure, which stays as it is. A run that is shortened
+    becomes one that is longer than ``kept``, so that no other run becomes the same. No character
+    is cut in two.
 
     Guarantee: what a run becomes depends on nothing but its bytes; different runs stay different.
 
