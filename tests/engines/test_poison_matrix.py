@@ -132,13 +132,13 @@ def compare(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("source", poison.HERE)
 def test_a_poison_cell_is_one_record(source: str, tmp_path: Path) -> None:
-    for column in few(poison.HERE[source](tmp_path), 3):
-        assert check(column, few(OPTIONS, 6), 2)
+    for column in few(poison.HERE[source](tmp_path), 2):
+        assert check(column, few(OPTIONS, 4), 2)
 
 
 def test_a_poison_cell_of_postgresql_is_one_record(server: Any) -> None:
     for column in poison.postgresql(server):
-        assert check(column, few(OPTIONS, 6), 2)
+        assert check(column, few(OPTIONS, 4), 2)
 
 
 @pytest.mark.parametrize("is_strict", [True, False])
