@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from support import poison
 from support.poison import Poisoned
-from support.soak import few
+from support.soak import SOAK, few
 
 from dproo import Alphabet, engines
 from dproo.alphabet.open_text import OpenText
@@ -141,6 +141,7 @@ def test_a_poison_cell_of_postgresql_is_one_record(server: Any) -> None:
         assert check(column, few(OPTIONS, 4), 2)
 
 
+@pytest.mark.skipif(not SOAK, reason="Spark takes minutes for it: make soak.")
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_a_poison_cell_of_spark_is_one_record(
     spark: Any,
