@@ -294,6 +294,21 @@ def test_text_is_repaired_wherever_it_is_cut() -> None:
         assert whole == cleaning.repaired(text)
 
 
+@pytest.mark.parametrize("sign", ["\u00e9", "\u20ac", "\U0001f600"])
+def test_a_long_cell_beyond_ascii_leaves_the_rest_of_its_record_alone(
+    sign: str, tmp_path: Path
+) -> None:
+    """One that was cut within a character took its whole record with it."""
+    path = tmp_path / "x.csv"
+    for more in range(4):
+        rows = [f"{'y' * more}{sign * 9000},x,{person}" for person in ("ann", "bob")]
+        path.write_text("\n".join(["a,b,who", *rows, ""]), encoding="utf-8")
+        assert engines.count(path, alphabet=["z"], column="a", person="who").n == 2
+        both = [{"a": ["z"]}, {"b": ["x"]}]
+        _, others = engines.prepare_several(path, alphabets=both).count_several()
+        assert list(others) == [2, 0]
+
+
 def test_memory_stays_flat_with_millions_of_bad_lines(tmp_path: Path) -> None:
     code = (
         "import sys; from dproo import engines;"

@@ -23,7 +23,10 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 import zstandard
+from support.soak import few
+from support.sources import SOURCES as HOLDERS
 
+from dproo import engines
 from dproo.cli.commands import run
 
 RECORDS = [b"a", b"b", b"a", b"a longer one", b"b"]
@@ -170,6 +173,24 @@ def test_no_record_of_other_files_decides_what_is_seen(
     for at, record in swapped():
         write([*RECORDS[:at], record, *RECORDS[at + 1 :]])
         assert ends(release, capsys) == expected, (at, record[:20])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", HOLDERS)
+def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: Path) -> None:
+    """What is told before a record is read, and how many there are."""
+
+    def told(records: list[bytes]) -> tuple[object, ...]:
+        cells = pa.array(texts(records), pa.string())
+        rows = pa.table({"table": [0] * len(records), "cell": cells})
+        data, options = HOLDERS[name](rows, tmp_path)
+        alphabet = {"table": [0], "cell": ["a", "b"]}
+        scan = engines.prepare(data, alphabet=alphabet, **options)
+        return scan.engine, scan.columns, scan.warnings, scan.count().n
+
+    expected = told(RECORDS)
+    for at, record in few(swapped(), 8):
+        assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])
 
 
 @pytest.mark.parametrize("form", ["csv", "csv.gz", "jsonl"])

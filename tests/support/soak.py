@@ -21,3 +21,9 @@ def some(cases: Iterable[Case], *, one_of: int) -> list[Case]:
         return known
     drawn = set(random.Random(run).sample(range(len(known)), -(-len(known) // one_of)))  # noqa: S311
     return [case for place, case in enumerate(known) if place in drawn]
+
+
+def few(cases: Iterable[Case], number: int) -> list[Case]:
+    """Return so many cases, drawn anew each time, or all of them in the long tests."""
+    known = list(cases)
+    return known if SOAK else random.sample(known, min(number, len(known)))

@@ -58,10 +58,11 @@ def repaired(text: bytes) -> str:
 
 
 def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) -> Iterator[bytes]:
-    """Yield the same bytes, of each longer run without a mark ``kept`` bytes and a hash of it.
+    """Yield the same text, of each longer run without a mark ``kept`` bytes and a hash of it.
 
     The marks are what gives a file its structure, which stays as it is. A run that is shortened
-    becomes one that is longer than ``kept``, so that no other run becomes the same.
+    becomes one that is longer than ``kept``, so that no other run becomes the same. No character
+    is cut in two.
 
     Guarantee: what a run becomes depends on nothing but its bytes; different runs stay different.
 
@@ -88,6 +89,7 @@ class _Run:
 
     def __init__(self, kept: int) -> None:
         self._kept, self._length, self._dropped = kept, 0, sha256()
+        self._is_cut = False
 
     def is_short(self, block: bytes, sign: re.Pattern[bytes]) -> bool:
         """Return whether no run in a block is too long, and if so pass over the block."""
@@ -107,7 +109,11 @@ class _Run:
 
     def added(self, part: bytes) -> bytes:
         """Return what is shown of more bytes of the run."""
-        room = max(self._kept - self._length, 0)
+        room = 0 if self._is_cut else max(self._kept - self._length, 0)
+        # What is left of a character is shown too: half of one would spoil the whole record.
+        while not self._is_cut and room < len(part) and part[room] & 0xC0 == 0x80:
+            room += 1
+        self._is_cut = room < len(part)
         self._dropped.update(part[room:])
         self._length += len(part)
         return part[:room]
@@ -115,7 +121,7 @@ class _Run:
     def ended(self) -> bytes:
         """Return what stands for the bytes that were not shown, and begin another run."""
         digest = self._dropped.hexdigest().encode() if self._length > self._kept else b""
-        self._length, self._dropped = 0, sha256()
+        self._length, self._dropped, self._is_cut = 0, sha256(), False
         return digest
 
 
