@@ -643,7 +643,7 @@ MUTANTS = {
         "releases/execute.py", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
-        "releases/execute.py", "    if request.neighbours == REPLACE:", "    if request.neighbours:", PRIVATE_N,
+        "releases/execute.py", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
     ),
     "auto looks at a number of records that is private": (
         "releases/sample_request.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
@@ -655,7 +655,7 @@ MUTANTS = {
         "releases/sample_request.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
     ),
     "the operator stands in the receipt": (
-        "releases/statement.py", '{"purpose": self.purpose, "column_names"', '{"purpose": self.purpose, "by": self.operator, "column_names"', NOBODY,
+        "releases/charge.py", 'return {"purpose": self.purpose}', 'return {"purpose": self.purpose, "by": self.operator}', NOBODY,
     ),
     "a receipt names the folders of a file": (
         "releases/budget_name.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
@@ -682,10 +682,10 @@ MUTANTS = {
         "mechanisms/registry.py", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
     ),
     "a person's records in two groups cost as in one": (
-        "releases/sample_request.py", "self.epsilon / self.records_per_person, 1, **options", "self.epsilon, self.records_per_person, **options", TWO_GROUPS,
+        "releases/sample_request.py", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
-        "releases/pure_request.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+        "releases/protection.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
     ),
     "1 and True share a place": (
         "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
@@ -997,7 +997,7 @@ MUTANTS = {
         "web/folder.py", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
     ),
     "the page learns the alphabet from the data": (
-        "web/orders.py", "if isinstance(data, Path) and path.samefile(data):", "if not path.name:", LEARNED,
+        "web/orders.py", "if any(path.samefile(file) for file in protected):", "if not path.name:", LEARNED,
     ),
     "the page looks into the data before it is told to": (
         "web/orders.py", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,
@@ -1036,7 +1036,7 @@ MUTANTS = {
         "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
     ),
     "a release forgets the people": (
-        "releases/execute.py", "if request.person is not None:", "if request.person == 0:", PEOPLE_SAID,
+        "releases/execute.py", "person=protection.person,", "person=None,", PEOPLE_SAID,
     ),
     "long identifiers are cut": (
         "engines/people.py", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
@@ -1057,7 +1057,7 @@ MUTANTS = {
         "mechanisms/open.py", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
     ),
     "a person with several records is several people": (
-        "releases/open_request.py", "return (self.minimum_people - 1) * self.records_per_person + 1", "return self.minimum_people", OPEN_RELEASE,
+        "releases/open_request.py", "return (self.minimum_people - 1) * self.protection.records + 1", "return self.minimum_people", OPEN_RELEASE,
     ),
     "each of a person's records has all of delta": (
         "releases/open_request.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,

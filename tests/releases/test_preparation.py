@@ -62,7 +62,8 @@ def folder(tmp_path, monkeypatch):
     pyreadstat.write_dta(frame, str(tmp_path / "data.dta"))
     ledger = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
     for name in ("records", "people"):
-        ledger.declare(name, budget=1000, neighbours="replace")
+        unit = "person" if name == "people" else "record"
+        ledger.declare(name, budget=1000, neighbours="replace", unit=unit)
     return tmp_path
 
 

@@ -57,7 +57,7 @@ class Reader:
                 read = self._period(trimmed, reading)
             else:
                 read = trimmed
-        return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"
+        return _if_short(cell, axis, read)
 
     def number(self, cell: str, axis: Axis) -> str:
         """Return the number that text is compared by."""
@@ -69,7 +69,7 @@ class Reader:
         bare = self.double.replace("{}", self._bare(trimmed, reading))
         # One inside the other: an engine may ask both parts of an AND in any order.
         read = f"CASE WHEN {is_number} THEN {bare} END"
-        return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"
+        return _if_short(cell, axis, read)
 
     def _is_like(self, text: str, pattern: str) -> str:
         return self.is_like.replace("{}", text).replace("{pattern}", _literal(pattern))
@@ -117,6 +117,11 @@ class Reader:
                 is_period = f"length({text}) = {length} AND {self._is_like(text, shape)}"
                 whens.append(f"WHEN {is_period} THEN substr({text}, 1, {kept})")
         return f"CASE {' '.join(whens)} END"
+
+
+def _if_short(cell: str, axis: Axis, read: str) -> str:
+    """Return what is read of a cell, null for one that is longer than every letter."""
+    return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"
 
 
 def _literal(text: str) -> str:
