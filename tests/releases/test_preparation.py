@@ -61,8 +61,8 @@ def folder(tmp_path, monkeypatch):
     pyreadstat.write_sav(frame, str(tmp_path / "data.sav"))
     pyreadstat.write_dta(frame, str(tmp_path / "data.dta"))
     ledger = dproo.Ledger.create(tmp_path / "ledger.sqlite3")
-    for name in ("records", "people"):
-        ledger.declare(name, budget=1000, neighbours="replace")
+    for name, unit in (("records", "record"), ("people", "person")):
+        ledger.declare(name, budget=1000, neighbours="replace", unit=unit)
     return tmp_path
 
 

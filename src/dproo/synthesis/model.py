@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import numpy as np
 
@@ -161,6 +162,18 @@ class Rows(Sequence[dict[str, Any]]):
         arrays = {name: _arrow(pa, cells_) for name, cells_ in self.columns.items()}
         return pa.table(arrays).replace_schema_metadata(self.metadata)
 
+    def text(self) -> str:
+        """Return the rows as CSV."""
+        file = io.StringIO(newline="")
+        self._write_csv(file)
+        return file.getvalue()
+
+    def _write_csv(self, file: TextIO) -> None:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.columns)
+        texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
+        writer.writerows(zip(*texts, strict=True))
+
     def write(self, path: str | Path) -> None:
         """Write a CSV, JSON Lines or Parquet file, by the ending of its name.
 
@@ -179,10 +192,7 @@ class Rows(Sequence[dict[str, Any]]):
             return
         with target.open("w", encoding="utf-8", newline="") as file:
             if kind == ".csv":
-                writer = csv.writer(file)
-                writer.writerow(self.columns)
-                texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
-                writer.writerows(zip(*texts, strict=True))
+                self._write_csv(file)
             else:
                 file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self)
         about = {"@context": "http://www.w3.org/ns/csvw", "url": target.name} | {
