@@ -22,7 +22,7 @@ from dproo.releases.charge import Charge
 from dproo.releases.dataset import Dataset
 from dproo.releases.execute import STOPPED
 from dproo.releases.groups import Groups
-from dproo.releases.protection import EACH, ONE, Protection
+from dproo.releases.protection import Protection
 from dproo.releases.request import Stopped
 
 
@@ -80,7 +80,7 @@ def protection_of(options: Mapping[str, Any]) -> Protection:
         neighbours=options["neighbours"],
         person=options["person"],
         records=options["records_per_person"],
-        missing=EACH if options["each_missing"] else ONE,
+        missing=options["missing_person"],
     )
 
 

@@ -47,6 +47,7 @@ def _public(receipt: dict[str, Any]) -> dict[str, object]:
         edges = (f"{' - '.join(family['columns'])}" for family in receipt["families"])
         return {
             "network": f"{receipt['network']}: {'; '.join(edges)}",
+            "noise": f"{receipt['noise']}, exact",
             "model": f"sha256 {receipt['model']['sha256'][:16]}",
             "code book": f"sha256 {receipt['codebook_sha256'][:16]}",
         }

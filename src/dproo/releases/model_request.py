@@ -32,7 +32,7 @@ from dproo.releases.request import Drawn
 from dproo.releases.row_tables import folded
 from dproo.synthesis.families import CLIQUE_MAX, Family, cells
 from dproo.synthesis.model import Column, Model, half_width
-from dproo.synthesis.request import Released, TableRequest
+from dproo.synthesis.request import GAUSSIAN, GEOMETRIC, Released, TableRequest
 
 TABLE = "table"
 """What receipts and ledgers call the mechanism."""
@@ -214,10 +214,10 @@ class ModelRequest(PureRequest):
                 shares[step.family] = (
                     shares.get(step.family, Fraction(0)) + step.cost / released.request.budget
                 )
-        noise = "Gaussian" if released.request.is_gaussian else "geometric"
         return {
             "sampler": TABLE,
-            "sampler_reason": f"Counts with exact {noise} noise, and a law that is fitted to them.",
+            "sampler_reason": None,
+            "noise": GAUSSIAN if released.request.is_gaussian else GEOMETRIC,
             "delta": str(self.delta),
             "delta_decimal": decimal_text(self.delta),
             "codebook_sha256": self.codebook.digest,
