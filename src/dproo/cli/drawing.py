@@ -147,7 +147,7 @@ def _written(path: Path, write: Any) -> None:
 )
 @json_option
 def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) -> None:
-    """Draw more rows from MODEL, for free.
+    """Draw more rows from the model of a private table, for free.
 
     MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
     ledger print' prints it. It is public: no ledger is needed, and nothing is charged.
