@@ -251,9 +251,13 @@ MODEL_INTERVAL = (
     "synthesis/test_model.py::test_half_of_an_interval_is_what_noise_exceeds_one_time_in_twenty"
 )
 
-TABLE_ORDER = "releases/test_table_release.py::test_the_charge_of_a_table_is_durable_before_a_record_is_read"
+TABLE_ORDER = (
+    "releases/test_table_release.py::test_the_charge_of_a_table_is_durable_before_a_record_is_read"
+)
 TABLE_PATH = "releases/test_table_release.py::test_one_record_changes_what_is_released_by_exactly_what_is_certified"
-TABLE_PERSON = "releases/test_table_release.py::test_a_person_changes_a_family_by_what_is_kept_of_them"
+TABLE_PERSON = (
+    "releases/test_table_release.py::test_a_person_changes_a_family_by_what_is_kept_of_them"
+)
 
 MUTANTS = {
     "table: records are counted before the charge": (
