@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dproo.releases.protection import Protection
     from dproo.study.accuracy import Accuracy, accuracy
     from dproo.study.comparison import compare
+    from dproo.synthesis.model import Model
 
 __version__ = "0.1.0"
 """Written here, not looked up: a copy inside another package has no metadata of its own."""
@@ -67,6 +68,7 @@ __all__ = [
     "LetterSpecificRevealOrObscure",
     "Limit",
     "Mechanism",
+    "Model",
     "Plan",
     "Protection",
     "Reading",
@@ -130,6 +132,7 @@ _HOMES = {
     "releases.execute": ("Release",),
     "releases.groups": ("Groups",),
     "releases.protection": ("Protection",),
+    "synthesis.model": ("Model",),
 }
 
 

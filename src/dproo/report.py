@@ -235,6 +235,8 @@ def released_text(line: Line, *, most: int | None = None) -> str:
     >>> released_text(Line(**facts, receipt={"values": [["flu", 3], ["cold", 1]], "rows": 4}))
     'flu x 3 | cold x 1'
     """
+    if isinstance(model := line.receipt.get("model"), dict):
+        return f"a model, sha256 {str(model.get('sha256'))[:16]}"
     values = line.receipt.get("values", [])
     values = values if isinstance(values, list) else [values]
     columns = line.request.get("columns", [])

@@ -15,7 +15,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
-from dproo import Ledger
+import dproo
+from dproo import Ledger, Model
 from dproo.cli.commands import run
 from dproo.integrations.agent import Desk, Refused
 
@@ -30,6 +31,7 @@ BOOK = {
         ]
     }
 }
+TOOLS = ("describe", "plan", "budget", "sample", "rows", "schema_with_rows")
 CONFIG = """
 ledger = "{folder}/ledger.sqlite3"
 
@@ -57,6 +59,65 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def desk(folder: Path) -> Desk:
     return Desk.of(folder / "agents.toml")
+
+
+def with_model(folder: Path) -> Model:
+    """Release a private table, and name its model in the configuration."""
+    data = dproo.open(folder / f"{CANARY}.csv", neighbours="add-remove")
+    model = data.synthesize(BOOK, epsilon=1, network="independent")
+    model.save(folder / "model.json")
+    with (folder / "agents.toml").open("a") as config:
+        config.write('model = "model.json"\n')
+    return model
+
+
+def test_an_agent_gets_rows_of_a_model_without_a_charge(folder: Path) -> None:
+    model = with_model(folder)
+    server = StdioServerParameters(command=COMMAND, args=["mcp", str(folder / "agents.toml")])
+    answers: list[Any] = []
+
+    async def session() -> None:
+        with (folder / "errors.log").open("w") as errors:
+            async with Client(stdio_client(server, errlog=errors)) as client:
+                for tool, more in (("rows", {"rows": 20}), ("schema_with_rows", {})):
+                    result = await client.call_tool(tool, {"dataset": "admissions", **more})
+                    answers.append(result.structured_content)
+                result = await client.call_tool("rows", {"dataset": "admissions", "rows": 0})
+                answers.append((result.is_error, result.structured_content))
+
+    with ThreadPoolExecutor(1) as apart:  # from whatever loop another test left running here
+        apart.submit(anyio.run, session).result()
+    rows, schema, (is_error, refused) = answers
+    assert len(rows["rows"]) == 20
+    assert rows["synthetic"] is schema["synthetic"] is True
+    assert rows["model_sha256"] == schema["model_sha256"] == model.sha256
+    assert schema["text"].splitlines()[0] == 'columns: "sex" string, "code" string, "age" integer'
+    shown = [json.loads(line) for line in schema["text"].splitlines()[2:]]
+    assert [list(row) for row in shown] == [["sex", "code", "age"]] * 3
+    assert is_error
+    assert "rows must be" in refused["refused"]
+    assert CANARY not in json.dumps(answers)
+    assert Ledger(folder / "ledger.sqlite3").show()[0].spent == 0
+
+
+def test_without_a_model_no_row_is_free(desk: Desk) -> None:
+    asked: dict[str, dict[str, Any]] = {"rows": {"rows": 3}, "schema_with_rows": {}}
+    for tool, more in asked.items():
+        with pytest.raises(Refused, match="no model"):
+            desk.answer(tool, {"dataset": "admissions", **more})
+
+
+def test_a_changed_model_or_one_of_other_columns_is_refused_at_the_start(folder: Path) -> None:
+    with_model(folder)
+    text = (folder / "model.json").read_text()
+    (folder / "model.json").write_text(text.replace('"sex"', '"sax"'))
+    with pytest.raises(ValueError, match="was changed"):
+        Desk.of(folder / "agents.toml")
+    (folder / "model.json").write_text(text)
+    other = {"schema": {"fields": BOOK["schema"]["fields"][:2]}}
+    (folder / "codebook.json").write_text(json.dumps(other))
+    with pytest.raises(ValueError, match="columns of the code book"):
+        Desk.of(folder / "agents.toml")
 
 
 def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
@@ -91,7 +152,7 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
 
     with ThreadPoolExecutor(1) as apart:  # from whatever loop another test left running here
         apart.submit(anyio.run, session).result()
-    assert answers.pop("tools") == ["describe", "plan", "budget", "sample"]
+    assert answers.pop("tools") == [*TOOLS]
     good = {name for name, (is_error, _) in answers.items() if not is_error}
     assert good == {"described", "planned", "row", "left"}
     described = answers["described"][1]["datasets"][0]
@@ -117,7 +178,7 @@ def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:
         "unknown": "dataset must be one of admissions, got '../secrets'.",
         "wrong": "epsilon must be positive, got '-1'.",
         "extra": "sample takes dataset, epsilon.",
-        "none": "There is no such tool; there are describe, plan, budget, sample.",
+        "none": "There is no such tool; there are " + ", ".join(TOOLS) + ".",
     }
     said = frames.read_text()
     assert '"sex"' in said.replace("\\", "")

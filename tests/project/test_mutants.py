@@ -251,7 +251,24 @@ MODEL_INTERVAL = (
     "synthesis/test_model.py::test_half_of_an_interval_is_what_noise_exceeds_one_time_in_twenty"
 )
 
+TABLE_ORDER = (
+    "releases/test_table_release.py::test_the_charge_of_a_table_is_durable_before_a_record_is_read"
+)
+TABLE_PATH = "releases/test_table_release.py::test_one_record_changes_what_is_released_by_exactly_what_is_certified"
+TABLE_PERSON = (
+    "releases/test_table_release.py::test_a_person_changes_a_family_by_what_is_kept_of_them"
+)
+
 MUTANTS = {
+    "table: records are counted before the charge": (
+        "releases/execute.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
+    ),
+    "table: a family is missing from the cost": (
+        "synthesis/request.py", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
+    ),
+    "table: a person is charged as one record": (
+        "releases/model_request.py", "records_per_person=self.protection.records,", "records_per_person=1,", TABLE_PERSON,
+    ),
     "table: a ratio is rounded down": (
         "mechanisms/noise.py", "return cls(ceil_div(lower.denominator << bits, lower.numerator), bits)", "return cls((lower.denominator << bits) // lower.numerator, bits)", NOISE_RATIO,
     ),

@@ -90,8 +90,13 @@ def watched(kind: str, folder: str, *, person: bool) -> list[str]:
     Ledger.reserve = reserved  # type: ignore[method-assign]
     sys.addaudithook(hear)
     ready()
-    ours = (f"{folder}/ledger", f"{folder}/state/")
-    return [event for event in seen if not any(name in event for name in ours)]
+    # The ledger looks at its folder, and whether its file is a mount of its own.
+    ours = (f"{folder}/ledger", f"{folder}/state/", "/proc/self/fdinfo/")
+    return [
+        event
+        for event in seen
+        if event != f"open {folder}" and not any(name in event for name in ours)
+    ]
 
 
 def broken(kind: str, folder: str, at: int | None, fault: str) -> tuple[int, str, int]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol, TypeVar, overload
 
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts, Dataset, every_dataset, falling_datasets
@@ -79,11 +79,27 @@ class Certificate:
         return table(self._verdict, [("worst loss", loss), ("n", n), ("k", law.k)])
 
 
-def certify(mechanism: Mechanism, *, method: Method = EXTREMES) -> Certificate:
+Own_co = TypeVar("Own_co", covariant=True)
+
+
+class Certified(Protocol[Own_co]):
+    """What has a certificate of its own, such as a private table."""
+
+    @property
+    def certificate(self) -> Own_co:
+        """What it leaks."""
+
+
+@overload
+def certify(mechanism: Mechanism, *, method: Method = EXTREMES) -> Certificate: ...
+@overload
+def certify(mechanism: Certified[Own_co], *, method: Method = EXTREMES) -> Own_co: ...
+def certify(mechanism: Any, *, method: Method = EXTREMES) -> Any:
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
-        mechanism: any sampler, even one that is for study only.
+        mechanism: any sampler, even one that is for study only; or a private table's model, whose
+            certificate is the product of the ratios of its steps.
         method: ``"extremes"`` looks at the transitions that are proven to hold the worst, in
             time that depends on the sampler's table and not on ``n``; ``"enumerate"`` tries
             every pair of neighbours and every output, for small ``n`` and ``k``.
@@ -102,6 +118,10 @@ def certify(mechanism: Mechanism, *, method: Method = EXTREMES) -> Certificate:
         TypeError: it is not a sampler that maps counts to weights.
     """
     if not isinstance(mechanism, Mechanism):
+        if hasattr(type(mechanism), "certificate"):
+            if one_of("method", method, (EXTREMES, ENUMERATE)) == ENUMERATE:
+                raise ValueError("method must be 'extremes' for a private table.")
+            return mechanism.certificate
         name = getattr(mechanism, "name", type(mechanism).__name__)
         raise TypeError(f"mechanism must map counts to weights to be certified, got {name}.")
     if one_of("method", method, (EXTREMES, ENUMERATE)) == EXTREMES:

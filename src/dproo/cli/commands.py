@@ -39,11 +39,12 @@ _COMMANDS = {
         "analysis",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",
     ),
+    "rows": ("drawing", "Draw more rows from the model of a private table, for free."),
     "sample": ("releasing", "Release a representative value or row of DATA."),
     "serve": ("serving", "Plan and release in a browser, on this machine only."),
     "synthesize": (
         "synthesizing",
-        "Release many synthetic records of DATA for one epsilon.",
+        "Release a private table of DATA, or many records of a column, for one epsilon.",
     ),
 }
 

@@ -43,6 +43,14 @@ def _public(receipt: dict[str, Any]) -> dict[str, object]:
     if "codebook_sha256" not in receipt:
         letters = {"letters k": receipt["k"]}
         return letters | {"alphabet": f"sha256 {receipt['alphabet_sha256'][:16]}"}
+    if "model" in receipt:
+        edges = (f"{' - '.join(family['columns'])}" for family in receipt["families"])
+        return {
+            "network": f"{receipt['network']}: {'; '.join(edges)}",
+            "noise": f"{receipt['noise']}, exact",
+            "model": f"sha256 {receipt['model']['sha256'][:16]}",
+            "code book": f"sha256 {receipt['codebook_sha256'][:16]}",
+        }
     arrows = (
         f"{', '.join(step['parents'])} -> {step['column']}" if step["parents"] else step["column"]
         for step in receipt["columns"]

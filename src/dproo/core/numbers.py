@@ -64,7 +64,7 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
         raise TypeError(refusal(name, "be a number or a decimal string", value))
     elif isinstance(value, Decimal) and value and abs(value.adjusted()) > _MOST_DIGITS:
         raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
-    is_written = isinstance(value, float) and not is_binary
+    is_written = isinstance(value, float) and not is_binary  # float-ok: read as text
     try:
         # NumPy would print a float of its own otherwise.
         number = Fraction(float.__repr__(value) if is_written else value)  # float-ok: read as text

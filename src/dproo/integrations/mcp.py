@@ -30,6 +30,15 @@ _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
         "Release one private row, drawn at random and charged to the budget for good. " + NOTICE,
         {"dataset": _DATASET, "epsilon": _EPSILON},
     ),
+    "rows": (
+        "Draw synthetic rows from a model that was released before, where there is one. Free. "
+        + NOTICE,
+        {"dataset": _DATASET, "rows": {"type": "integer", "description": "At most 1000."}},
+    ),
+    "schema_with_rows": (
+        "The columns and three synthetic rows as text, where there is a model. Free. " + NOTICE,
+        {"dataset": _DATASET},
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dproo.core.checks import may_hold_secret, refusal
-from dproo.ledger import Ledger
+from dproo.ledger import Address, Ledger, address_of
 
 LONGEST = 200
 """Characters of a purpose, and of the name of whoever releases."""
@@ -53,6 +53,13 @@ class Charge:
         if self.ledger is None or isinstance(self.ledger, Ledger):
             return self.ledger
         return Ledger(self.ledger)
+
+    @property
+    def address(self) -> Address:
+        """Where the ledger is, as far as it is known."""
+        return (
+            self.ledger.path if isinstance(self.ledger, Ledger) else address_of(self.ledger or "")
+        )
 
     @property
     def published(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dproo.alphabet import Alphabet
 from dproo.alphabet.codebook import CodeBook
@@ -22,10 +22,10 @@ from dproo.engines.source import Source
 from dproo.ledger import Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
-from dproo.releases.budget_name import dataset_name
+from dproo.releases.budget_name import dataset_name, reprint
 from dproo.releases.charge import Charge
 from dproo.releases.check import Check, check
-from dproo.releases.execute import Release, execute
+from dproo.releases.execute import Release, execute, guarded
 from dproo.releases.groups import Groups
 from dproo.releases.open_request import OpenRequest
 from dproo.releases.protection import Protection
@@ -33,6 +33,9 @@ from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
+
+if TYPE_CHECKING:
+    from dproo.synthesis.model import Model
 
 
 class Reading(TypedDict, total=False):
@@ -317,6 +320,47 @@ class Dataset:
         )
         described = replace(self, source=self.source.described_by(book.descriptor))
         return described.release(request, purpose=purpose)
+
+    def synthesize(
+        self,
+        codebook: Any,
+        *,
+        epsilon: Number,
+        delta: Number = 0,
+        network: Wiring = AUTO,
+        purpose: str | None = None,
+    ) -> Model:
+        """Release a private table: a model that any number of rows and counts come from.
+
+        Args:
+            codebook: as for :meth:`row`.
+            epsilon: for everything that the model will ever tell.
+            delta: with one, Gaussian noise is used where that is expected to be closer.
+            network: which columns are counted together: ``"declared"`` by the code book,
+                ``"learned"`` privately, or ``"independent"``; by default declared where the code
+                book names parents, and learned where it does not.
+            purpose: as for :meth:`row`.
+
+        >>> book = {"schema": {"fields": [{"name": "ill", "type": "boolean", "outside": False}]}}
+        >>> model = open([{"ill": True}] * 90 + [{"ill": False}] * 10).synthesize(book, epsilon=1)
+        >>> len(model.rows(5)), model.receipt["certificate"]["holds"]
+        (5, True)
+        """
+        from dproo.releases.model_request import ModelRequest  # noqa: PLC0415 - loads NumPy
+        from dproo.synthesis.model import Model  # noqa: PLC0415
+
+        book = CodeBook.of(codebook)
+        request = ModelRequest(
+            codebook=book,
+            epsilon=parse_epsilon(epsilon),
+            delta=parse_delta(delta),
+            network=network,
+            protection=self.protection,
+        )
+        described = replace(self, source=self.source.described_by(book.descriptor))
+        receipt = described.release(request, purpose=purpose).receipt
+        kept = reprint(receipt, self.charge.address)
+        return guarded(lambda: Model.of_receipt(receipt), kept=kept)
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""

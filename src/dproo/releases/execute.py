@@ -215,6 +215,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
                 records_per_person=request.protection.records,
                 unit=request.protection.unit,
                 request=request.public_choices | stated,
+                room=request.room,
             )
         except (LedgerError, TypeError, ValueError) as refused:
             if not isinstance(refused, ChargedError):

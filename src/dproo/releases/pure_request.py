@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import REPLACE
 from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection
@@ -41,6 +42,11 @@ class PureRequest:
         return self.protection.neighbours == REPLACE and (
             self.groups is None or self.groups.are_public
         )
+
+    @property
+    def room(self) -> int:
+        """Bytes of the ledger that the receipt may need."""
+        return ROOM
 
     @property
     def cost(self) -> Fraction:

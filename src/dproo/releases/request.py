@@ -102,6 +102,10 @@ class Request(Protocol):
         """The choices as they stand in the ledger."""
 
     @property
+    def room(self) -> int:
+        """Bytes of the ledger that the receipt may need."""
+
+    @property
     def rehearsal(self) -> Request:
         """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
 

@@ -93,6 +93,11 @@ class SynthesisRequest:
         """The choices as they stand in the ledger."""
         return self.request.public_choices | {"size": self.rows}
 
+    @property
+    def room(self) -> int:
+        """Bytes of the ledger that the receipt may need."""
+        return self.request.room
+
     def pair(self, sampler: Mechanism) -> DominatingPair:
         """Return a pair that dominates ``sampler`` when all records of a person change.
 

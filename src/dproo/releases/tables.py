@@ -15,7 +15,6 @@ from dproo.engines.duckdb_dialect import ROOM
 from dproo.engines.loading import load
 from dproo.engines.query import quoted
 from dproo.exceptions import ReleaseError
-from dproo.ledger import Ledger, address_of
 from dproo.releases.budget_name import reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.execute import Release, guarded
@@ -62,9 +61,7 @@ def release_to(out: str | os.PathLike[str], dataset: Dataset, request: Request) 
     columns = request.columns or ("value",)
     path = require_new(out, columns)
     made = dataset.release(request)
-    ledger = dataset.charge.ledger
-    book = ledger.path if isinstance(ledger, Ledger) else address_of(ledger or "")
-    kept = reprint(made.receipt, book)
+    kept = reprint(made.receipt, dataset.charge.address)
     guarded(lambda: write(made.values, columns, path), kept=kept)
     return made
 

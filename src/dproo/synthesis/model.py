@@ -9,25 +9,38 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import numpy as np
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.notebook import table as html_table
 from dproo.core.paths import read_public
+from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
 from dproo.synthesis.fit import Array, Law
-from dproo.synthesis.request import Measurement, Released, transcript
+from dproo.synthesis.request import (
+    GAUSSIAN,
+    GEOMETRIC,
+    INDEPENDENT,
+    Measurement,
+    Released,
+    Step,
+    TableCertificate,
+    TableRequest,
+    certified,
+    transcript,
+)
 
 SCHEMA = 1
 SYNTHETIC = "synthetic: drawn from a differentially private model, no row is a record"
@@ -149,6 +162,18 @@ class Rows(Sequence[dict[str, Any]]):
         arrays = {name: _arrow(pa, cells_) for name, cells_ in self.columns.items()}
         return pa.table(arrays).replace_schema_metadata(self.metadata)
 
+    def text(self) -> str:
+        """Return the rows as CSV."""
+        file = io.StringIO(newline="")
+        self._write_csv(file)
+        return file.getvalue()
+
+    def _write_csv(self, file: TextIO) -> None:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.columns)
+        texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
+        writer.writerows(zip(*texts, strict=True))
+
     def write(self, path: str | Path) -> None:
         """Write a CSV, JSON Lines or Parquet file, by the ending of its name.
 
@@ -167,10 +192,7 @@ class Rows(Sequence[dict[str, Any]]):
             return
         with target.open("w", encoding="utf-8", newline="") as file:
             if kind == ".csv":
-                writer = csv.writer(file)
-                writer.writerow(self.columns)
-                texts = [[_cell(cell) for cell in found] for found in self.columns.values()]
-                writer.writerows(zip(*texts, strict=True))
+                self._write_csv(file)
             else:
                 file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in self)
         about = {"@context": "http://www.w3.org/ns/csvw", "url": target.name} | {
@@ -247,6 +269,7 @@ class Model:
         measurements: the noisy counts.
         law: the law of a row, fitted to them.
         records: the public or noisy number of records.
+        receipt: what was paid for it, where it was released just now; a file does not hold it.
     """
 
     columns: tuple[Column, ...]
@@ -254,6 +277,7 @@ class Model:
     measurements: tuple[Measurement, ...]
     law: Law
     records: float
+    receipt: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, released: Released, columns: Sequence[Column]) -> Self:
@@ -272,10 +296,42 @@ class Model:
         records = round(released.records, 3)
         return cls(tuple(columns), about, released.measurements, released.law, records)
 
+    @classmethod
+    def of_receipt(cls, receipt: Mapping[str, Any]) -> Self:
+        """Return the model that a receipt holds, as ``dproo ledger print`` prints it.
+
+        Raises:
+            ValueError: it holds none, or one that was changed.
+        """
+        kept = receipt.get("model")
+        if not isinstance(kept, Mapping) or not isinstance(kept.get("values"), Mapping):
+            raise ValueError(  # noqa: TRY004 - the receipt of another release
+                "receipt must be that of a private table, and hold its model."
+            )
+        model = cls._checked({**kept["values"], "sha256": kept.get("sha256")}, "of the receipt")
+        return replace(model, receipt={**receipt, "model": {"sha256": model.sha256}})
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def certificate(self) -> TableCertificate:
+        """What the steps that made it leak, exactly, from what each of them cost."""
+        steps = self.released["steps"]
+        is_replace = self.released["neighbours"] == REPLACE
+        request = TableRequest(
+            sizes=tuple(len(column.letters) for column in self.columns),
+            epsilon=Fraction(self.released["epsilon"]),
+            delta=Fraction(self.released["delta"]),
+            neighbours=self.released["neighbours"],
+            records=round(self.records) if is_replace else None,
+            records_per_person=self.released["records_per_person"],
+            network=INDEPENDENT,
+            noise=GAUSSIAN if any("variance" in step for step in steps) else GEOMETRIC,
+        )
+        return certified(request, [_step(step, request) for step in steps])
 
     def __repr__(self) -> str:
         epsilon, delta = self.released["epsilon"], self.released["delta"]
@@ -407,6 +463,11 @@ class Model:
         """The hash of everything in the model, which a receipt names."""
         return _hash(self._content)
 
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The model as a receipt keeps it."""
+        return {"sha256": self.sha256, "values": self._content}
+
     def save(self, path: str | Path) -> None:
         """Write the model as JSON."""
         text = json.dumps(self._content | {"sha256": self.sha256}, ensure_ascii=False)
@@ -414,7 +475,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return a saved model.
+        """Return a saved model, or that of a receipt as ``dproo ledger print`` prints it.
 
         Raises:
             ValueError: the file is not a model, or was changed after it was saved.
@@ -424,21 +485,26 @@ class Model:
             content = json.loads(text, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             raise ValueError(refusal("model", "be a JSON file", str(path))) from None
+        if isinstance(content, dict) and "certificate" in content and "model" in content:
+            return cls.of_receipt(content)
+        return cls._checked(content, repr(str(path)))
+
+    @classmethod
+    def _checked(cls, content: Any, place: str) -> Self:
+        """Return the model of an object of JSON, at a place that a refusal names."""
         if not isinstance(content, dict) or content.get("dproo_model") != SCHEMA:
-            raise ValueError(refusal("model", "be a model that dproo saved", str(path)))
+            raise ValueError(f"model must be a model that dproo saved, got {place}.")
         if content.keys() != _NEEDED:
-            raise ValueError(refusal("model", "have exactly the fields of a model", str(path)))
+            raise ValueError(f"model must have exactly the fields of a model, got {place}.")
         if content.pop("sha256") != _hash(content):
             raise ValueError(
-                f"The model {str(path)!r} was changed after it was saved: its hash does not fit. "
+                f"The model {place} was changed after it was saved: its hash does not fit. "
                 "Use the file as it was released."
             )
         try:
             return cls._read(content)
         except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
-            raise ValueError(
-                refusal("model", "hold tables that fit each other", str(path))
-            ) from None
+            raise ValueError(f"model must hold tables that fit each other, got {place}.") from None
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Self:
@@ -500,6 +566,15 @@ def _column(found: dict[str, Any]) -> Column:
     bins = tuple(None if edges is None else (edges[0], edges[1]) for edges in found["bins"])
     own = str(found["name"]), tuple(found["letters"]), tuple(found["labels"])
     return Column(*own, bins, bool(found["is_integer"]))
+
+
+def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
+    """Return a step by what it cost; the ratio follows from that."""
+    family, cost = found["family"], Fraction(found["cost"])
+    known = None if family is None else tuple(family)
+    if found["kind"] == "choice":
+        return request.chosen(known, cost)
+    return request.measured(known or (), cost)
 
 
 def _family(found: dict[str, Any], sizes: Sequence[int]) -> Family:

@@ -189,6 +189,11 @@ class Released:
         """What all steps cost together."""
         return sum((step.cost for step in self.steps), Fraction(0))
 
+    @property
+    def certificate(self) -> TableCertificate:
+        """What it leaks, exactly."""
+        return certify(self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
@@ -349,6 +354,11 @@ class TableRequest:
         own = shares(self.budget, q, power=power)
         return tuple(self.measured(family, cost) for family, cost in own.items())
 
+    @property
+    def certificate(self) -> TableCertificate:
+        """What it leaks at most, exactly."""
+        return certify(self)
+
     def run(self, count: Provider, source: RandomSource) -> Released:
         """Release noisy counts of the data behind a provider.
 
@@ -365,8 +375,13 @@ def certify(table: TableRequest | Released) -> TableCertificate:
     Of a request whose steps released counts decide, it is a bound on every path; of what was
     released, it is the product along the path that was taken.
     """
-    request = table.request if isinstance(table, Released) else table
-    steps = table.steps if isinstance(table, Released) else table.schedule
+    if isinstance(table, Released):
+        return certified(table.request, table.steps)
+    return certified(table, table.schedule)
+
+
+def certified(request: TableRequest, steps: Sequence[Step] | None) -> TableCertificate:
+    """Return what these steps of a table leak together; without them, what any may leak."""
     if request.is_gaussian:
         rho = request.budget if steps is None else sum(map(_rho, steps), Fraction(0))
         return TableCertificate(request, None, rho, is_bound=steps is None)

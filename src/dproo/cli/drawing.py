@@ -1,0 +1,182 @@
+"""The command that draws rows from a model, ``dproo rows``, and the files that rows go to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dproo.cli import completing
+from dproo.cli.output import echo, json_option, print_json, require_printable, waiting, write_whole
+from dproo.core.checks import refusal, whole
+from dproo.exceptions import ReleaseError
+
+if TYPE_CHECKING:
+    from dproo.synthesis.model import Model, Rows
+
+ROWS_MAX = 10**7
+"""The most rows of one command: they are held in memory."""
+
+_ENDINGS = (".csv", ".jsonl", ".parquet")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets:
+    """Where the rows of a model go, and the model itself.
+
+    Attributes:
+        rows: how many.
+        out: a new file for them; without one they are printed as CSV.
+        model: a new file for the model.
+        seed: for the same rows again.
+        labels: whether letters are shown by their labels.
+        within_bins: whether a bin is shown as a number within it.
+    """
+
+    rows: int | None
+    out: str | None = None
+    model: str | None = None
+    seed: int | None = None
+    labels: bool = False
+    within_bins: bool = False
+
+    def check(self, columns: Sequence[str], *, is_json: bool) -> None:
+        """Raise unless everything can be written, before anything is charged or drawn."""
+        if self.rows is not None:
+            whole("rows", self.rows, at_least=1, at_most=ROWS_MAX)
+        elif self.out is not None or self.model is None:
+            raise ValueError("--rows must be given: it says how many rows to draw.")
+        if is_json and self.out is None and self.model is None:
+            raise ValueError("--json must be used with --out or --model: rows are not part of it.")
+        if self.seed is not None:
+            whole("seed", self.seed, at_least=0)
+        if self.model is not None and _new("model", self.model).suffix.lower() != ".json":
+            raise ValueError(refusal("model", "end in .json", self.model))
+        if self.out is not None:
+            self._check_out(_new("out", self.out), columns)
+
+    def _check_out(self, path: Path, columns: Sequence[str]) -> None:
+        if path.suffix.lower() not in _ENDINGS:
+            raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
+        if self.model is not None and path.resolve() == Path(self.model).resolve():
+            raise ValueError("out and model must be two files.")
+        for beside in _beside(path):
+            _new("out", str(beside))
+        self._rehearse(path, columns)
+
+    def _rehearse(self, path: Path, columns: Sequence[str]) -> None:
+        """Write a table without rows beside the file, and remove it."""
+        from dproo.synthesis.model import Rows  # noqa: PLC0415 - loads NumPy
+
+        try:
+            with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
+                Rows({name: [] for name in columns}, "").write(Path(folder) / path.name)
+        except ImportError:
+            raise ValueError(
+                "pyarrow must be installed to write Parquet: pip install 'dproo[frames]'. Or let"
+                " --out end in .csv or .jsonl."
+            ) from None
+        except Exception:  # noqa: BLE001 - of which kind depends on the library
+            condition = "be a file that can hold these columns"
+            raise ValueError(refusal("out", condition, str(path))) from None
+
+    def write(self, model: Model) -> str:
+        """Write the model and rows of it; return the rows that are to be printed, if any.
+
+        A file that cannot be written whole is not left behind.
+        """
+        if self.model is not None:
+            _written(Path(self.model), model.save)
+        if self.rows is None:
+            return ""
+        rows = self.drawn(model)
+        if self.out is None:
+            return rows.text()
+        _written(Path(self.out), rows.write)
+        return ""
+
+    def drawn(self, model: Model) -> Rows:
+        """Return the rows."""
+        return model.rows(
+            self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
+        )
+
+
+def _new(name: str, path: str) -> Path:
+    found = Path(path)
+    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
+        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
+    return found
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return what is written beside a file of rows, to say that they are synthetic."""
+    is_own = path.suffix.lower() == ".parquet"
+    return [] if is_own else [path.with_name(f"{path.name}-metadata.json")]
+
+
+def _written(path: Path, write: Any) -> None:
+    """Write into a folder beside a file, then move what is there to its place, durably."""
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
+            made = Path(folder) / path.name
+            write(made)
+            for part in (*_beside(made), made):
+                if part.exists():
+                    with part.open("rb") as file:
+                        os.fsync(file.fileno())
+                    _new("out", str(path.parent / part.name))  # made since it was looked for
+                    part.replace(path.parent / part.name)
+    except Exception:  # noqa: BLE001 - whatever a library says
+        raise ReleaseError(f"{str(path)!r} could not be written.") from None
+
+
+@click.command("rows")
+@click.argument("model", shell_complete=completing.files)
+@click.option("--rows", type=int, required=True, help="How many rows to draw.")
+@click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
+@click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
+@click.option("--within-bins", is_flag=True, help="Show a number drawn from a bin instead of it.")
+@click.option(
+    "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
+)
+@json_option
+def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) -> None:
+    """Draw more rows from the model of a private table, for free.
+
+    MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
+    ledger print' prints it. It is public: no ledger is needed, and nothing is charged.
+
+    \b
+    Example:
+      dproo rows model.json --rows 500 --out more.csv
+    """
+    from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
+
+    found = Model.load(model)
+    targets = Targets(out=out, **options)
+    targets.check(found.names, is_json=False)
+    if out is None:
+        letters = (str(letter) for column in found.columns for letter in column.letters)
+        require_printable(() if as_json else (*found.names, *letters))
+    with waiting("drawing"):
+        if as_json and out is None:
+            rows = targets.drawn(found)
+            told = {"synthetic": True, "model_sha256": found.sha256, "rows": list(rows)}
+            print_json(told)
+            return
+        text = targets.write(found)
+    if text:
+        write_whole(text)
+    elif as_json:
+        print_json({"synthetic": True, "model_sha256": found.sha256, "out": out})
+    else:
+        echo(
+            f"{options['rows']:,} synthetic rows in {out}, of the model {found.sha256[:16]}",
+            err=True,
+        )

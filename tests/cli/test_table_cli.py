@@ -1,0 +1,169 @@
+"""A private table on the command line: one charge, files, and rows for nothing."""
+
+import csv
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from dproo import Ledger, Model
+from dproo.cli.commands import run
+
+BOOK = {
+    "schema": {
+        "fields": [
+            {"name": "sex", "type": "string", "categories": ["F", "M"]},
+            {"name": "age", "type": "integer", "bins": [0, 18, 65, 120], "outside": 70},
+        ]
+    }
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["sex,age", *(f"{'FM'[i % 2]},{i % 100}" for i in range(400))]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "book.json").write_text(json.dumps(BOOK))
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("visits", budget=3, neighbours="replace")
+    return tmp_path
+
+
+def synthesize(*more, epsilon="1", book="book.json"):
+    charged = ("--ledger", "ledger.sqlite3", "--dataset", "visits")
+    return run(
+        ["synthesize", "data.csv", "--codebook", book, "--epsilon", epsilon, *charged, *more]
+    )
+
+
+def spent(folder):
+    return Ledger(folder / "ledger.sqlite3").show()[0].spent
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_table_is_written_with_its_model(folder, capsys, ending):
+    assert synthesize("--rows", "50", "--out", f"t.{ending}", "--model", "m.json") == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    model = Model.load(folder / "m.json")
+    assert model.sha256[:16] in shown.err
+    if ending == "parquet":
+        table = pq.read_table(folder / "t.parquet")
+        assert table.num_rows == 50
+        assert table.schema.metadata[b"dproo_model"].decode() == model.sha256
+    else:
+        lines = (folder / f"t.{ending}").read_text().splitlines()
+        assert len(lines) == 50 + (ending == "csv")
+        about = json.loads((folder / f"t.{ending}-metadata.json").read_text())
+        assert about["dproo_model"] == model.sha256
+    assert spent(folder) == 10**9
+    assert not list(folder.glob(".dproo*"))
+
+
+def test_more_rows_are_free_and_repeatable(folder, capsys):
+    assert synthesize("--model", "m.json", "--quiet") == 0
+    assert run(["ledger", "print", "2", "--ledger", "ledger.sqlite3"]) == 0
+    (folder / "receipt.json").write_text(capsys.readouterr().out)
+    drawn = []
+    for source in ("m.json", "receipt.json"):
+        assert run(["rows", source, "--rows", "7", "--seed", "3"]) == 0
+        drawn.append(capsys.readouterr().out)
+    assert drawn[0] == drawn[1]
+    rows = list(csv.DictReader(drawn[0].splitlines()))
+    assert len(rows) == 7
+    assert {*rows[0]} == {"sex", "age"}
+    assert run(["rows", "m.json", "--rows", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["synthetic"] is True
+    assert len(told["rows"]) == 2
+    assert run(["rows", "m.json", "--rows", "2", "--out", "more.csv"]) == 0
+    assert spent(folder) == 10**9
+
+
+def test_the_receipt_as_json_and_rows_as_text(folder, capsys):
+    assert synthesize("--rows", "5", "--out", "t.csv", "--json") == 0
+    receipt = json.loads(capsys.readouterr().out)
+    assert receipt["certificate"]["holds"]
+    assert {*receipt["model"]} == {"sha256"}
+    assert synthesize("--rows", "5", "--quiet") == 0
+    shown = capsys.readouterr()
+    assert (len(shown.out.splitlines()), shown.err) == (6, "")
+    assert spent(folder) == 2 * 10**9
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--rows", "0"),
+        ("--rows", "100000000000"),
+        ("--out", "t.csv"),
+        ("--rows", "5", "--out", "t.xls"),
+        ("--rows", "5", "--out", "data.csv"),
+        ("--rows", "5", "--out", "nowhere/t.csv"),
+        ("--rows", "5", "--out", "taken.csv"),
+        ("--rows", "5", "--model", "m.txt"),
+        ("--rows", "5", "--model", "book.json"),
+        ("--rows", "5", "--json"),
+        ("--rows", "5", "--network", "star"),
+        ("--rows", "5", "--network", "declared"),
+        ("--rows", "5", "--delta", "2"),
+        ("--rows", "5", "--column", "sex"),
+        ("--rows", "5", "--alphabet", "0..3"),
+        ("--rows", "5", "--sampler", "roo"),
+        ("--rows", "5", "--as", "lower"),
+        ("--rows", "5", "--outside", "uniform"),
+        ("--rows", "5", "--epsilon", "0"),
+        ("--rows", "5", "--neighbours", "add-remove"),
+        ("--rows", "5", "--codebook", "none.json"),
+    ],
+)
+def test_a_refusal_is_a_sentence_and_charges_nothing(folder, capsys, more):
+    (folder / "taken.csv-metadata.json").write_text("{}")
+    before = {*folder.iterdir()}
+    assert synthesize(*more) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "Error: " in shown.err
+    assert "bug" not in shown.err
+    assert {*folder.iterdir()} == before
+    assert spent(folder) == 0
+
+
+@pytest.mark.parametrize("options", [("--model", "m.json"), ("--network", "learned"), ()])
+def test_options_of_a_table_are_refused_without_a_code_book(folder, capsys, options):
+    rows = ("--rows", "5") if options else ()
+    columns = ("--column", "sex", "--alphabet", "0..3", "--epsilon", "1", "--no-ledger")
+    assert run(["synthesize", "data.csv", *columns, *rows, *options]) == 2
+    assert "must be" in capsys.readouterr().err
+    assert not (folder / "m.json").exists()
+
+
+def test_too_little_budget_is_refused_before_anything_is_written(folder):
+    assert synthesize("--rows", "5", "--out", "t.csv", epsilon="4") == 3
+    assert not (folder / "t.csv").exists()
+    assert spent(folder) == 0
+
+
+def test_a_file_that_cannot_be_written_after_the_charge_leaves_the_model_in_the_ledger(
+    folder, capsys, monkeypatch
+):
+    def full(*_):
+        raise OSError(28, "secret")
+
+    monkeypatch.setattr(Model, "save", full)
+    assert synthesize("--rows", "5", "--model", "m.json") == 4
+    shown = capsys.readouterr().err
+    assert "dproo ledger print 2" in shown
+    assert "secret" not in shown
+    assert Model.of_receipt(Ledger(folder / "ledger.sqlite3").released(2)).rows(1)
+
+
+def test_a_changed_model_is_refused(folder, capsys):
+    assert synthesize("--model", "m.json", "--quiet") == 0
+    content = json.loads((folder / "m.json").read_text())
+    content["potentials"][0]["values"][0] -= 1
+    (folder / "m.json").write_text(json.dumps(content))
+    assert run(["rows", "m.json", "--rows", "5"]) == 2
+    assert "was changed after it was saved" in capsys.readouterr().err
