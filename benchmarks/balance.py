@@ -3,7 +3,7 @@
 Criterion: of the constants whose proven worst case over all distributions is within what is
 promised at six public settings with few letters and many, and as a geometric mean within half a
 percent of the least, those with the smallest geometric mean of the accuracy over LS-ROO's on the
-public family of ``constants.py``. Beside it stands in how many settings condition (C) makes the
+public family of ``shapes.py``. Beside it stands in how many settings condition (C) makes the
 plateau longer. The accuracy suites and the random shapes are not looked at. Run it with
 ``python benchmarks/balance.py``; it takes some minutes.
 """
@@ -13,9 +13,9 @@ from __future__ import annotations
 from fractions import Fraction
 from operator import le
 
-import constants
 import numpy as np
-from constants import Case, family, mean
+import shapes
+from shapes import Case, family, mean
 
 from dproo import limit
 from dproo.mechanisms import BalancedRevealOrObscure
@@ -41,7 +41,7 @@ GRID = {
     "EVEN": ("1/2", "9/16", "5/8", "3/4", "1"),
 }
 NEW = ((700, 5000, "0.3"), (1000, 30_000, "0.3"), (20, 2000, "0.1"))
-"""Settings of the family beside those of ``constants.py``: many letters, and few records each."""
+"""Settings of the family beside those of ``shapes.py``: many letters, and few records each."""
 
 
 def is_longer(sampler: BalancedRevealOrObscure) -> bool:
@@ -52,8 +52,8 @@ def is_longer(sampler: BalancedRevealOrObscure) -> bool:
 
 def main() -> None:
     """Print the criterion for the constants that were chosen, and with each changed in turn."""
-    constants.CELLS = 24_000
-    settings = (*constants.SETTINGS, *NEW)
+    shapes.CELLS = 24_000
+    settings = (*shapes.SETTINGS, *NEW)
     cases = {
         (k, n, epsilon): [Case(k, n, epsilon, kind, p) for kind, p in family(k)]
         for k, n, epsilon in settings

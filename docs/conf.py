@@ -27,7 +27,10 @@ html_show_copyright = False
 highlight_language = "none"
 myst_heading_anchors = 3
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(?!dproo\.).*")]  # what others document is not looked up
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!dproo\.).*"),  # what others document is not looked up
+    ("py:.*", r"dproo\..*\.(Found|Own_co)"),  # variables of types
+]
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

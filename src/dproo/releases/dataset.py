@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dproo.synthesis.model import Model
 
 
-class Reading(TypedDict, total=False):
+class LayoutOptions(TypedDict, total=False):
     """How a text file is laid out: the fields of :class:`dproo.Layout`."""
 
     format: str
@@ -57,7 +57,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     ledger: Ledger | str | os.PathLike[str] | Charge | None = None,
     dataset: str | None = None,
     layout: Layout | None = None,
-    **reading: Unpack[Reading],
+    **reading: Unpack[LayoutOptions],
 ) -> Dataset:
     """Return a dataset; no record is read.
 
