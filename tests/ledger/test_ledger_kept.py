@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 from dproo import exceptions
 from dproo.ledger import Ledger
 from dproo.ledger.events import Event
+from dproo.ledger.stores.sqlite import SqliteStore
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 
@@ -82,6 +84,25 @@ def test_what_another_process_writes_is_seen(ledger: Ledger) -> None:
         charge(other)
         assert ledger.head() == other.head()
     assert len(ledger.verify().accounts[0].lines) == 6
+
+
+def test_what_another_process_writes_in_between_is_seen(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a commit and the look at the file's stamp nothing is locked."""
+    other = Ledger(ledger.path)
+    stamp, calls = SqliteStore._stamp, itertools.count(1)
+
+    def late(self: SqliteStore) -> tuple[int, ...]:
+        if next(calls) == 2:  # the first is before the charge, the second after its commit
+            monkeypatch.undo()
+            charge(other)
+        return stamp(self)
+
+    monkeypatch.setattr(SqliteStore, "_stamp", late)
+    charge(ledger)
+    charge(ledger)
+    assert ledger.verify().events == 4
 
 
 def test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read(

@@ -79,7 +79,7 @@ def clean(built, tmp_path_factory):
 def test_a_clean_environment_has_only_what_the_package_names(clean, tmp_path):
     listed = pip(clean, "list", "--format", "json", cwd=tmp_path).stdout
     names = {package["name"] for package in json.loads(listed)}
-    assert names == {"click", "dproo", "duckdb"}
+    assert names == {"click", "dproo", "duckdb", "numpy"}
 
 
 def test_without_extras_one_can_plan_certify_and_sample(clean, tmp_path):

@@ -110,6 +110,7 @@ ORDERS = {
     "a database without a budget": {"source": "database", "data": "postgresql://localhost/x"},
     "another source": {"source": "upload"},
     "the data as the alphabet": {"data": "distinct.csv", "alphabet": "distinct.csv:diagnosis"},
+    "other data as the alphabet": {"data": "distinct.csv", "alphabet": "admissions.csv:diagnosis"},
     "its twin as the alphabet": {"data": "distinct.csv", "alphabet": "twin.csv:diagnosis"},
     "no alphabet": {"alphabet": ""},
     "no column": {"column": ""},
