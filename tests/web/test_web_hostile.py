@@ -110,7 +110,7 @@ ORDERS = {
     "a database without a budget": {"source": "database", "data": "postgresql://localhost/x"},
     "another source": {"source": "upload"},
     "the data as the alphabet": {"data": "distinct.csv", "alphabet": "distinct.csv:diagnosis"},
-    "other data as the alphabet": {"data": "distinct.csv", "alphabet": "admissions.csv:diagnosis"},
+    "other data as the alphabet": {"data": "admissions.csv", "alphabet": "listed.csv:diagnosis"},
     "its twin as the alphabet": {"data": "distinct.csv", "alphabet": "twin.csv:diagnosis"},
     "no alphabet": {"alphabet": ""},
     "no column": {"column": ""},
@@ -197,6 +197,7 @@ def page(tmp_path_factory):
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
     (folder / "undeclared.csv").write_text("diagnosis\nCANARY-7f3a\n")
     (folder / "distinct.csv").write_text("diagnosis\nI50\nJ18\n")
+    (folder / "listed.csv").write_text("diagnosis\nI50\nJ18\n")
     (folder / "twin.csv").hardlink_to(folder / "distinct.csv")
     for data in (base / "secret.csv", folder / "distinct.csv"):  # all but the path is right
         Ledger(ledger).declare(str(data.resolve()), budget="2", neighbours="replace")
