@@ -327,3 +327,23 @@ def test_zero_is_a_letter_and_a_person_also_where_no_digit_stands_before_the_poi
         table = "rows" if ending == "duckdb" else None
         counts = engines.count(path, alphabet=[0, 1], column="x", table=table, person=person)
         assert list(counts) == [2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.decimal128(38, 0), pa.decimal128(38, 38), pa.decimal64(18, 18)], ids=str
+)
+@pytest.mark.parametrize("last", [0x7F, 0x80])
+def test_bits_that_are_no_decimal_of_the_type_are_other(
+    kind: pa.DataType, last: int, tmp_path: Path
+) -> None:
+    """Arrow writes any bits to Parquet, and one such record stopped the whole count."""
+    bits = bytes([0xFF if last == 0x7F else 0] * (kind.bit_width // 8 - 1) + [last])
+    odd = pa.Array.from_buffers(kind, 1, [None, pa.py_buffer(bits)])
+    cells = pa.concat_arrays([pa.array([0], kind), odd])
+    pq.write_table(pa.table({"a": cells, "who": ["p", "q"]}), tmp_path / "a.parquet")
+    for alphabet in (Alphabet.of([0, 1]), Alphabet.bins([0, 0.5, 1])):
+        for options in ({}, {"person": "who"}):
+            found = engines.count(tmp_path / "a.parquet", alphabet=alphabet, column="a", **options)
+            assert list(found) == [1, 0, 1]
+    found = engines.count(tmp_path / "a.parquet", alphabet=["p"], column="who", person="a")
+    assert found.n == 2

@@ -169,6 +169,22 @@ def by_bytes(cell: str) -> str:
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
 
 
+def in_range(cell: str, type_name: str) -> str:
+    """Return a cell of a Parquet file, missing where a decimal has more digits than its type.
+
+    A writer may leave any bits there. The engine reads them, and shows them as garbage, or stops.
+    """
+    found = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
+    if found is None:
+        return cell
+    digits, scale = map(int, found.groups())
+    nines = "9" * (digits - scale) + "." + "9" * scale
+    least, most = (f"CAST('{sign}{nines}' AS {type_name})" for sign in ("-", ""))
+    # Clamped as well: CASE is no guard, for the engine may look at what follows THEN first.
+    clamped = f"least(greatest({cell}, {least}), {most})"
+    return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
+
+
 def duckdb_kind(name: str) -> str | None:
     """Return what a column holds by the name of its type in DuckDB, nothing if no letters."""
     if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):

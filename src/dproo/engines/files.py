@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dproo.core.checks import one_of, refusal
 from dproo.engines import query as sql
 from dproo.engines.descriptors import Incoming, Opened, Pipe
-from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, literal
+from dproo.engines.duckdb_dialect import by_bytes, duckdb_kind, enumerated, in_range, literal
 from dproo.engines.excel import OTHERS
 from dproo.engines.fit import Column, MissingColumnError
 from dproo.engines.header import UTF_16
@@ -314,7 +314,8 @@ def _open_typed(
         opened=tuple(opened),
         relation=relation,
         cells=tuple(
-            by_bytes(cell) if is_listed and kind == "VARCHAR" else cell for _, kind, cell in found
+            by_bytes(cell) if is_listed and kind == "VARCHAR" else in_range(cell, kind)
+            for _, kind, cell in found
         ),
         columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
         header=tuple(header),
