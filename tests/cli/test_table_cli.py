@@ -105,6 +105,13 @@ def test_the_receipt_as_json_and_rows_as_text(folder, capsys):
         ("--rows", "5", "--out", "taken.csv"),
         ("--rows", "5", "--model", "m.txt"),
         ("--rows", "5", "--model", "book.json"),
+        ("--rows", "5", "--model", "/proc/m.json"),
+        ("--rows", "5", "--model", f"{'m' * 251}.json"),
+        ("--rows", "5", "--out", "/proc/t.csv"),
+        ("--rows", "5", "--out", f"{'t' * 252}.csv"),
+        ("--rows", "5", "--out", f"{'t' * 250}.csv"),
+        ("--rows", "5", "--out", "t.csv", "--model", "t.csv-metadata.json"),
+        ("--rows", "5", "--out", "t.csv", "--model", "../{here}/t.csv-metadata.json"),
         ("--rows", "5", "--json"),
         ("--rows", "5", "--network", "star"),
         ("--rows", "5", "--network", "declared"),
@@ -122,7 +129,7 @@ def test_the_receipt_as_json_and_rows_as_text(folder, capsys):
 def test_a_refusal_is_a_sentence_and_charges_nothing(folder, capsys, more):
     (folder / "taken.csv-metadata.json").write_text("{}")
     before = {*folder.iterdir()}
-    assert synthesize(*more) == 2
+    assert synthesize(*(word.replace("{here}", folder.name) for word in more)) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Error: " in shown.err

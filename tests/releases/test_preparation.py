@@ -270,3 +270,15 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         except ValueError:
             continue
         sample(data, **options)
+
+
+@pytest.mark.parametrize(
+    "data", [{"a": ["x"] * 3}, {"a": "3"}, {"a": 2.0}, {"a": True}, {"a": -1}, {"a": None}]
+)
+def test_a_mapping_that_holds_no_counts_is_refused_before_its_charge(data, ledger):
+    visits = dproo.open(data, ledger=ledger, dataset="patients")
+    before = ledger.head()
+    for ask in (visits.check, lambda *letters: visits.value(*letters, epsilon="0.1")):
+        with pytest.raises(TypeError, match="data must be records, or a mapping of letters to"):
+            ask("a", ["x", "y"])
+    assert ledger.head() == before

@@ -55,35 +55,23 @@ class Targets:
             raise ValueError("--json must be used with --out or --model: rows are not part of it.")
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
-        if self.model is not None and _new("model", self.model).suffix.lower() != ".json":
-            raise ValueError(refusal("model", "end in .json", self.model))
+        if self.model is not None:
+            path = _new("model", self.model)
+            if path.suffix.lower() != ".json":
+                raise ValueError(refusal("model", "end in .json", self.model))
+            _rehearse("model", path, lambda made: made.write_text("{}"))
         if self.out is not None:
             self._check_out(_new("out", self.out), columns)
 
     def _check_out(self, path: Path, columns: Sequence[str]) -> None:
-        if path.suffix.lower() not in _ENDINGS:
-            raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
-        if self.model is not None and path.resolve() == Path(self.model).resolve():
-            raise ValueError("out and model must be two files.")
-        for beside in _beside(path):
-            _new("out", str(beside))
-        self._rehearse(path, columns)
-
-    def _rehearse(self, path: Path, columns: Sequence[str]) -> None:
-        """Write a table without rows beside the file, and remove it."""
         from dproo.synthesis.model import Rows  # noqa: PLC0415 - loads NumPy
 
-        try:
-            with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
-                Rows({name: [] for name in columns}, "").write(Path(folder) / path.name)
-        except ImportError:
-            raise ValueError(
-                "pyarrow must be installed to write Parquet: pip install 'dproo[frames]'. Or let"
-                " --out end in .csv or .jsonl."
-            ) from None
-        except Exception:  # noqa: BLE001 - of which kind depends on the library
-            condition = "be a file that can hold these columns"
-            raise ValueError(refusal("out", condition, str(path))) from None
+        if path.suffix.lower() not in _ENDINGS:
+            raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
+        files = [_new("out", str(file)) for file in (path, *_beside(path))]
+        if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
+            raise ValueError("out, what is written beside it, and model must be different files.")
+        _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
 
     def write(self, model: Model) -> str:
         """Write the model and rows of it; return the rows that are to be printed, if any.
@@ -118,6 +106,21 @@ def _beside(path: Path) -> list[Path]:
     """Return what is written beside a file of rows, to say that they are synthetic."""
     is_own = path.suffix.lower() == ".parquet"
     return [] if is_own else [path.with_name(f"{path.name}-metadata.json")]
+
+
+def _rehearse(name: str, path: Path, write: Any) -> None:
+    """Write a file without rows in a folder beside its place, and remove both."""
+    try:
+        with TemporaryDirectory(dir=path.parent, prefix=".dproo-") as folder:
+            write(Path(folder) / path.name)
+    except ImportError:
+        raise ValueError(
+            "pyarrow must be installed to write Parquet: pip install 'dproo[frames]'. Or let --out"
+            " end in .csv or .jsonl."
+        ) from None
+    except Exception:  # noqa: BLE001 - of which kind depends on the library
+        condition = "be a file that can be written and can hold these columns"
+        raise ValueError(refusal(name, condition, str(path))) from None
 
 
 def _written(path: Path, write: Any) -> None:

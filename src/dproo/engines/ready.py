@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 from dproo.alphabet import Alphabet
@@ -18,6 +19,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """Return the scan of ready counts, or nothing if the data are no counts.
 
     Raises:
+        TypeError: the data is a mapping of something else.
         ValueError: the counts are those of another alphabet, or people are asked for.
     """
     alphabet = asked.alphabets[0]
@@ -30,8 +32,17 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
     if isinstance(data, Mapping):
+        if not all(map(_is_count, data.values())):
+            raise TypeError(
+                "data must be records, or a mapping of letters to how often each occurs. For a"
+                " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+            )
         return Scan(engine="counts", _asked=asked, _read=lambda: (_tally(data, alphabet),))
     return None
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
 
 
 def _tally(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
