@@ -153,5 +153,5 @@ def test_a_file_that_is_no_code_book_is_refused(content, tmp_path):
 def test_what_is_neither_a_path_nor_a_descriptor_is_refused(tmp_path):
     with pytest.raises(TypeError, match="codebook must be a path or a descriptor"):
         CodeBook.of(["sex"])
-    with pytest.raises(ValueError, match="codebook must be a readable JSON file"):
+    with pytest.raises(ValueError, match="codebook must be a readable UTF-8 text file"):
         CodeBook.of(tmp_path / "none.json")

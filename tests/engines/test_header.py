@@ -18,6 +18,7 @@ import pytest
 from support.releasing import check
 from support.row_files import excel
 
+import dproo
 from dproo import draft_codebook, engines
 from dproo.cli.commands import run
 from dproo.engines.header import BAD_NAMES, NO_HEADER, Header, text_encoding
@@ -248,3 +249,13 @@ def test_a_file_is_what_its_name_or_its_owner_says(tmp_path: Path) -> None:
     for form in ("exe", "csv.bz2", "parquet.gz", "", 7, "../csv", ".csv"):
         with pytest.raises(ValueError, match="format must be one of"):
             Layout(format=form)
+
+
+@pytest.mark.parametrize("line", ['{"a": 1, "b": "x"}', '["Ann", 3]', "[[1, 2]]", "<row a='1'/>"])
+def test_a_first_line_that_is_a_record_is_no_header(line, tmp_path):
+    """As of JSON lines that are taken for a CSV file: names would show the record."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="data must begin with a header line") as refused:
+        dproo.open(path).columns  # noqa: B018 - it reads the header
+    assert "Ann" not in str(refused.value)

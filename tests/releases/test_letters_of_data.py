@@ -147,7 +147,7 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
     for name, path in twins(penguins).items():
         options = {"column": "own", "epsilon": 1, "ledger": ledger, "dataset": str(data)}
         sentence = refused(sample, data, alphabet=f"{path}:species", **options)
-        assert sentence.startswith("alphabet must be public, got a file that has a budget"), name
+        assert sentence.startswith("alphabet must be public, got the data itself, a file"), name
     assert all(account.spent == 0 for account in ledger.show())
     sample(data, alphabet=["Adelie"], **options)
 
@@ -178,3 +178,66 @@ def test_the_command_line_tells_nothing_of_a_protected_file(
     out, err = capsys.readouterr()
     assert not any(name in out + err for name in SECRETS)
     assert "52" not in err
+
+
+PROTECTED = {
+    "letters": "code,name\nA,Ann\nB,Bob\nC,Eve\n",
+    "the other letter": "code,name\nA,Ann\nB,Bob\nC,other\n",
+    "repeated": "code,name\nA,Ann\nB,Bob\nC,Bob\n",
+    "a long record": "code,name\nA,Ann\nB,Bob\nC," + "x" * 300_000 + "\n",
+    "unclosed": 'code,name\nA,Ann\nB,Bob\nC,"\n',
+    "no text": "code,name\nA,Ann\nB,Bob\nC,\udcff\n",
+}
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+@pytest.mark.parametrize("form", ["itself", "link", "copy"])
+def test_nothing_of_a_protected_file_decides_how_it_is_refused(
+    form: str, *, is_own: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Before its content is looked at, whatever the command, whether or not it charges."""
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    (tmp_path / "codes.txt").write_text("a\nb\n", encoding="utf-8")
+    (tmp_path / "public.csv").write_text("c,d\na,a\nb,a\n", encoding="utf-8")
+    ward = tmp_path / "ward.csv"
+    ward.write_text("code,name\n", encoding="utf-8")
+    ledger.declare(str(ward), budget=1, neighbours="replace")
+    ledger.declare(str(tmp_path / "public.csv"), budget=1, neighbours="replace")
+    data, column = ("ward.csv", "code") if is_own else ("public.csv", "c")
+    named = {"itself": "ward.csv", "link": "link.csv", "copy": "copy.csv"}[form]
+    common = [str(tmp_path / data), "--column", column, "--alphabet"]
+    book, letters = ["--ledger", str(ledger.path)], f"{tmp_path / named}:name"
+    commands = [
+        ["sample", *common, letters, "--epsilon", "0.1", *book],
+        ["check", *common, letters],
+        ["synthesize", *common, letters, "--epsilon", "0.1", "--rows", "2", *book],
+        ["sample", *common, str(tmp_path / "codes.txt"), "--by", column, "--groups", letters],
+        ["sample", str(tmp_path / data), "--codebook", str(tmp_path / named), *book],
+    ]
+    commands[3] += ["--epsilon", "0.1", "--no-ledger"]
+    commands[4] += ["--epsilon", "0.1"]
+    if not is_own:
+        commands += [["codebook", "import", str(tmp_path / named)]]
+    for command in commands:
+        seen = set()
+        for content in PROTECTED.values():
+            ward.write_bytes(content.encode(errors="surrogateescape"))
+            (tmp_path / "link.csv").unlink(missing_ok=True)
+            (tmp_path / "link.csv").symlink_to(ward)
+            shutil.copy(ward, tmp_path / "copy.csv")
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("DPROO_LEDGER", str(ledger.path))
+                seen.add((run(command), *capfd.readouterr()))
+        ((code, out, err),) = seen
+        assert (code, out) == (2, ""), command
+        assert "must be public, got the data itself" in err, command
+    assert all(account.spent == 0 for account in ledger.show())
+
+
+def test_a_file_of_letters_is_public_where_no_ledger_says_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("code,name\na,Ann\nb,Bob\n", encoding="utf-8")
+    data = [{"code": "a"}] * 5
+    assert sample(data, alphabet=f"{path}:code", column="code", epsilon="9").value in {
+        *("a", "b", "other")
+    }

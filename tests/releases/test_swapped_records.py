@@ -22,10 +22,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+import sqlalchemy as sa
 import zstandard
 from support.soak import few
 from support.sources import SOURCES as HOLDERS
 
+import dproo
 from dproo import engines
 from dproo.cli.commands import run
 
@@ -209,3 +211,45 @@ def test_no_record_of_standard_input_decides_what_is_seen(form: str, tmp_path: P
         assert done.stdout.strip() in {b"a", b"b", b"other"}
         seen.add((done.returncode, done.stderr))
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("database", ["postgresql", "mariadb", "sqlite", "spark"])
+def test_no_record_of_a_database_decides_what_is_seen(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Neither the check, nor the receipt without its value."""
+    url = f"sqlite:///{tmp_path / 'rows.sqlite3'}"
+    source = url if database == "sqlite" else request.getfixturevalue(database)
+    if database == "postgresql":
+        source = source.replace("postgresql://", "postgresql+psycopg://")
+
+    def data(records: list[bytes]) -> object:
+        cells = [text.replace("\0", "?") for text in texts(records)]
+        if database == "spark":
+            return source.createDataFrame([(cell,) for cell in cells], "c string")
+        engine = sa.create_engine(source)
+        with engine.begin() as connection:
+            if database == "mariadb":
+                connection.exec_driver_sql("CREATE DATABASE IF NOT EXISTS swapped")
+                connection.exec_driver_sql("USE swapped")
+            columns = "c LONGTEXT" if database == "mariadb" else "c TEXT"
+            connection.exec_driver_sql("DROP TABLE IF EXISTS swapped")
+            connection.exec_driver_sql(f"CREATE TABLE swapped ({columns})")
+            connection.execute(
+                sa.text("INSERT INTO swapped VALUES (:c)"), [{"c": cell} for cell in cells]
+            )
+        return engine
+
+    def told(records: list[bytes]) -> tuple[object, ...]:
+        options = (
+            {}
+            if database == "spark"
+            else {"table": "swapped.swapped" if database == "mariadb" else "swapped"}
+        )
+        rows = dproo.open(data(records), **options)
+        receipt = rows.value("c", ["a", "b"], epsilon="1").receipt
+        return rows.check("c", ["a", "b"]), {**receipt, "values": None}
+
+    expected = told(RECORDS)
+    for at, record in few(swapped(), 3 if database == "spark" else 8):
+        assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])

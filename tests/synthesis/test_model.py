@@ -2,7 +2,9 @@
 
 import csv
 import json
+import random
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 
@@ -16,6 +18,7 @@ from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.fit import Law
 from dproo.synthesis.model import Column, Model, half_width
+from dproo.synthesis.model import _hash as model_hash
 from dproo.synthesis.request import Measurement, TableRequest
 
 COLUMNS = (
@@ -255,7 +258,7 @@ def test_a_file_that_was_changed_with_its_hash_differs_from_the_receipt(tmp_path
     content = json.loads(path.read_text(encoding="utf-8"))
     content["measurements"][0]["counts"][0] += 1
     del content["sha256"]
-    content["sha256"] = Model.load.__func__.__globals__["_hash"](content)
+    content["sha256"] = model_hash(content)
     path.write_text(json.dumps(content), encoding="utf-8")
     assert Model.load(path).sha256 != a_model().sha256
 
@@ -281,7 +284,7 @@ def test_a_file_whose_tables_do_not_fit_is_refused_in_one_sentence(tmp_path, key
     a_model().save(path)
     content = json.loads(path.read_text(encoding="utf-8")) | {key: value}
     del content["sha256"]
-    content["sha256"] = Model.load.__func__.__globals__["_hash"](content)
+    content["sha256"] = model_hash(content)
     path.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(ValueError, match="model must hold tables that fit each other"):
         Model.load(path)
@@ -293,6 +296,38 @@ def test_a_file_that_is_not_a_model_is_refused(tmp_path, text):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="model must be a"):
         Model.load(path)
+
+
+def places_of(content, path=()):
+    """Yield the way to every part of an object of JSON."""
+    parts = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, part in parts:
+        yield (*path, key)
+        if isinstance(part, dict | list):
+            yield from places_of(part, (*path, key))
+
+
+def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
+    """Whoever changes its hash with it gets rows, or a sentence."""
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    text = path.read_text(encoding="utf-8")
+    changes = None, "x", "", [], {}, [None], [[1]], -1, 0, 10**400, 1e308, True, "1e999"
+    places = random.sample([*places_of(json.loads(text))], 60)
+    for way in places:
+        content = json.loads(text)
+        del content["sha256"]
+        if way == ("sha256",):
+            continue
+        *before, last = way
+        part = content
+        for key in before:
+            part = part[key]
+        part[last] = random.choice(changes)  # noqa: S311 - a test's choice
+        content["sha256"] = model_hash(content)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with suppress(ValueError):  # and nothing else
+            assert len(Model.load(path).rows(3)) == 3, (way, part[last])
 
 
 def test_columns_must_have_the_letters_of_the_request():

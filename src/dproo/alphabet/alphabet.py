@@ -74,6 +74,8 @@ class Alphabet:
     def __post_init__(self) -> None:
         one_of("policy", self.policy, (OTHER, UNIFORM))
         if self.policy == OTHER and not self.columns and self.axes[0].index(OTHER) is not None:
+            if self.axes[0].origin is not None:
+                raise ValueError(f"alphabet must {_LISTED}.{_WITHHELD}")
             raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
 
     @classmethod

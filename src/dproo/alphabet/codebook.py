@@ -25,6 +25,7 @@ from dproo.alphabet.axis import Letter
 from dproo.alphabet.field import Field
 from dproo.alphabet.field_descriptor import field_of, missing_of, wrong
 from dproo.core.checks import refusal
+from dproo.core.paths import read_public
 
 _BYTES_MAX = 16 << 20
 
@@ -138,13 +139,10 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
 
 
 def _read(path: Path) -> Any:
+    text = read_public("codebook", path, at_most=_BYTES_MAX)
     try:
-        with path.open("rb") as file:
-            content = file.read(_BYTES_MAX + 1)
-        if len(content) > _BYTES_MAX:
-            raise wrong("codebook", "have at most 16 MiB", str(path))
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        return json.loads(text, object_pairs_hook=_object)
+    except (json.JSONDecodeError, RecursionError):
         raise wrong("codebook", "be a readable JSON file", str(path)) from None
 
 

@@ -13,11 +13,12 @@ from dproo.alphabet import Alphabet
 from dproo.alphabet.axis import Letters
 from dproo.cli import ending
 from dproo.cli.output import write_whole
+from dproo.core.paths import Origin
 from dproo.engines.layout import Layout
 from dproo.engines.source import Source
 from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path
-from dproo.releases.budget_name import dataset_name, remedy, reprint
+from dproo.releases.budget_name import dataset_name, protected, remedy, reprint
 from dproo.releases.charge import Charge
 from dproo.releases.dataset import Dataset
 from dproo.releases.execute import STOPPED
@@ -128,3 +129,15 @@ def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[s
     for axis in axes:
         if isinstance(axis, Letters):
             yield from map(str, axis.letters)
+
+
+def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
+    """Return whether a file is the data of a command, or has a budget, or is a copy of such.
+
+    Args:
+        origin: the file.
+        options: those of the command; the ledger may be one of them.
+    """
+    data = options.get("data")
+    source = source_of(data, options) if isinstance(data, str) and "table" in options else None
+    return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)

@@ -13,7 +13,7 @@ import click
 from dproo import __version__
 from dproo.cli import ending
 from dproo.core.checks import may_hold_secret
-from dproo.core.paths import named_file, user_folder
+from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
@@ -71,7 +71,8 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would print an empty line for an interrupt."""
         try:
-            return super().invoke(ctx)
+            with guarding(_is_protected):
+                return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             raise _Interrupted from interrupt
 
@@ -111,6 +112,16 @@ def cli(ctx: click.Context, config: str | None) -> None:
     ending.enter(ending.WORKING)  # what the command needs is loaded
 
 
+def _is_protected(origin: Origin) -> bool:
+    """Return whether a public file that a command reads is its data, or has a budget.
+
+    The ledger is looked at even where nothing is charged: what it protects stays protected.
+    """
+    from dproo.cli.charging import is_protected  # noqa: PLC0415 - where a file is read
+
+    return is_protected(origin, click.get_current_context().params)
+
+
 def _defaults(config: str | None) -> dict[str, Any]:
     """Return the user's defaults; only names that a command has are allowed."""
     named = Path(config) if config else named_file("DPROO_CONFIG")
@@ -119,8 +130,6 @@ def _defaults(config: str | None) -> dict[str, Any]:
     if path is None or not (named or path.exists()):
         return {}
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
-
-    from dproo.core.paths import read_public  # noqa: PLC0415
 
     try:
         found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX))

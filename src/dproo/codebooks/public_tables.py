@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.core.paths import BYTES_MAX, read_public
+from dproo.core.paths import BYTES_MAX, Origin, read_public, require_public
 
 EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 
@@ -46,13 +47,23 @@ def _excel_rows(name: str) -> list[list[str]]:
         raise ValueError(
             "python-calamine must be installed for this: pip install 'dproo[excel]'."
         ) from None
+    require_public("file", _origin(name, ()))
     try:
         is_short = Path(name).stat().st_size <= BYTES_MAX
         workbook: Any = CalamineWorkbook.from_path(name) if is_short else None
         cells = workbook.get_sheet_by_index(0).to_python()
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise ValueError(refusal("file", "be a readable Excel file", name)) from None
-    return [[_text(cell) for cell in row] for row in cells]
+    rows = [[_text(cell) for cell in row] for row in cells]
+    require_public("file", _origin(name, rows[0] if rows else ()))
+    return rows
+
+
+def _origin(name: str, header: Sequence[str]) -> Origin:
+    try:
+        return Origin.of(name, header)
+    except OSError:
+        raise ValueError(refusal("file", "be a readable Excel file", name)) from None
 
 
 def _text(cell: Any) -> str:

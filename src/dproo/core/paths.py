@@ -5,10 +5,13 @@ Settings and data are never in the working folder.
 
 from __future__ import annotations
 
+import csv
 import os
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dproo.core.checks import refusal
@@ -43,6 +46,42 @@ class Origin:
         return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
 
 
+_GUARDS: ContextVar[tuple[Callable[[Origin], bool], ...]] = ContextVar("guards", default=())
+
+
+@contextmanager
+def guarding(is_data: Callable[[Origin], bool]) -> Iterator[None]:
+    """Refuse protected data wherever a public file is read meanwhile, before it is looked into.
+
+    What is wrong with a file of data would be told otherwise, and one record may decide it.
+
+    Args:
+        is_data: whether a file is protected.
+    """
+    token = _GUARDS.set((*_GUARDS.get(), is_data))
+    try:
+        yield
+    finally:
+        _GUARDS.reset(token)
+
+
+def require_public(name: str, origin: Origin) -> None:
+    """Raise if a file is known to be protected data, or looks like a copy of it.
+
+    Args:
+        name: what a refusal calls it.
+        origin: the file.
+
+    Raises:
+        ValueError: it is data.
+    """
+    if any(is_data(origin) for is_data in _GUARDS.get()):
+        raise ValueError(
+            f"{name} must be public, got the data itself, a file that has a budget in the ledger,"
+            " or a copy of one. List the possible values from a code book."
+        )
+
+
 def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str:
     """Return the text of a public file or pipe; a byte-order mark is left out.
 
@@ -56,20 +95,34 @@ def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str
     Raises:
         ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
     """
-    text, is_plain, is_short = "", False, False
+    unreadable = ValueError(refusal(name, "be a readable UTF-8 text file", str(path)))
     try:
         is_plain = _is_plain(Path(path).stat())
-        if is_plain:
-            content = _content(Path(path), at_most + 1)
-            is_short = len(content) <= at_most
-            text = content.decode("utf-8-sig") if is_short else ""
-    except (OSError, ValueError):  # the latter of a name that none can have, or of the decoding
-        raise ValueError(refusal(name, "be a readable UTF-8 text file", str(path))) from None
+        origin = Origin.of(path)
+    except (OSError, ValueError):  # the latter of a name that none can have
+        raise unreadable from None
     if not is_plain:
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
-    if not is_short:
+    require_public(name, origin)
+    try:
+        content = _content(Path(path), at_most + 1)
+    except OSError:
+        raise unreadable from None
+    require_public(name, replace(origin, header=_header(content)))
+    if len(content) > at_most:
         raise ValueError(refusal(name, f"have at most {at_most:,} bytes", str(path)))
-    return text
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise unreadable from None
+
+
+def _header(content: bytes) -> tuple[str, ...]:
+    """Return the columns that a file has if it is a table."""
+    first = content[:_BLOCK].partition(b"\n")[0].decode("utf-8-sig", "replace").removesuffix("\r")
+    with suppress(csv.Error):
+        return tuple(next(csv.reader([first], delimiter=max(",;\t|", key=first.count)), ()))
+    return ()
 
 
 def _content(path: Path, at_most: int) -> bytes:

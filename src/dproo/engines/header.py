@@ -46,6 +46,10 @@ class HeaderError(ValueError):
     """A header that is none, or that cannot be shown; the message quotes nothing of it."""
 
 
+_RECORD = re.compile(r'\s*(\{|\[\s*[\[{"\d-]|<[?!a-zA-Z])')
+"""How a line of JSON or XML begins, which is a record and no header."""
+
+
 @dataclass(frozen=True)
 class Header:
     """The first line of a text file.
@@ -92,7 +96,7 @@ class Header:
             (names,) = csv.reader([text], delimiter=delimiter, quotechar=quote, strict=True)
         except (UnicodeError, ValueError, csv.Error):
             raise HeaderError(NO_HEADER) from None
-        if not any(names):
+        if not any(names) or _RECORD.match(text):
             raise HeaderError(NO_HEADER)
         require_names(names, NO_HEADER)
         return cls(tuple(names), length, bool(mark), line_break, encoding)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dproo.alphabet import Alphabet
 from dproo.core.checks import may_hold_secret, refusal
-from dproo.core.paths import Origin
+from dproo.core.paths import Origin, guarding, require_public
 from dproo.engines import postgresql_url
 from dproo.engines.describe import describe
 from dproo.engines.descriptors import STDIN
+from dproo.engines.source import Source
+from dproo.exceptions import MissingLedgerError
 from dproo.ledger import Address, Ledger, default_path
 
 
@@ -52,25 +56,49 @@ def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> Non
     """
     found = (axis.origin for alphabet in alphabets for axis in alphabet.axes)
     origins = {origin for origin in found if origin is not None}
-    if not origins:
-        return
-    for account in ledger.show():
-        if any(_is_of(origin, account.dataset) for origin in origins):
-            raise ValueError(
-                "alphabet must be public, got a file that has a budget in the ledger, or a copy of"
-                " one. List the possible values from a code book."
-            )
+    with guarding(protected(lambda: ledger)):
+        for origin in origins:
+            require_public("alphabet", origin)
 
 
-def _is_of(origin: Origin, dataset: str) -> bool:
-    """Return whether letters come from the file that a budget is named by, if it is a file."""
-    found = None
+def protected(
+    opened: Callable[[], Ledger | None], source: Source | None = None
+) -> Callable[[Origin], bool]:
+    """Return what tells whether a file is data, has a budget, or looks like a copy of such a file.
+
+    Args:
+        opened: opens the ledger whose datasets are protected, whatever is charged to it.
+        source: the data.
+    """
+
+    @cache
+    def datasets() -> tuple[str, ...]:
+        with suppress(MissingLedgerError):
+            ledger = opened()
+            return () if ledger is None else tuple(account.dataset for account in ledger.show())
+        return ()
+
+    def is_data(origin: Origin) -> bool:
+        if source is not None and isinstance(source.data, str | Path) and _is_of(origin, source):
+            return True
+        named = (Source(data=name) for name in datasets() if Path(name).is_absolute())
+        return any(_is_of(origin, known) for known in named)
+
+    return is_data
+
+
+def _is_of(origin: Origin, source: Source) -> bool:
+    """Return whether letters come from the files of a source, if it has files."""
+    path = str(source.data)
+    identities: list[tuple[int, int]] = []
     header: list[str] = []
     with suppress(OSError, TypeError, ValueError):  # another machine's, or without a header
-        found = Path(dataset).stat() if Path(dataset).is_absolute() else None
-        if found is not None and len(origin.header) > 1:
-            header = [column.name for column in describe(dataset)]
-    return found is not None and origin.is_data((found.st_dev, found.st_ino), header)
+        files = [path] if os.path.exists(path) else glob.glob(path, recursive=True)  # noqa: PTH110, PTH207
+        identities = [(found.st_dev, found.st_ino) for found in map(os.stat, files)]
+        if identities and len(origin.header) > 1:
+            columns = describe(source.data, table=source.table, layout=source.layout)
+            header = [column.name for column in columns]
+    return any(origin.is_data(identity, header) for identity in identities)
 
 
 def published(receipt: dict[str, Any]) -> dict[str, Any]:

@@ -16,13 +16,14 @@ from dproo.alphabet.codebook import CodeBook
 from dproo.alphabet.open_text import OPEN
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
+from dproo.core.paths import guarding
 from dproo.engines.fit import Column
 from dproo.engines.layout import Layout
 from dproo.engines.source import Source
 from dproo.ledger import Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
-from dproo.releases.budget_name import dataset_name, reprint
+from dproo.releases.budget_name import dataset_name, protected, reprint
 from dproo.releases.charge import Charge
 from dproo.releases.check import Check, check
 from dproo.releases.execute import Release, execute, guarded
@@ -149,10 +150,10 @@ class Dataset:
             letters: the possible values of the column.
         """
         if letters is None:
-            book = CodeBook.of(what)
+            book = self._book(what)
             source = self.source.described_by(book.descriptor)
             return check(source, book.alphabet, person=self.protection.person)
-        column, alphabet = _letters(what, letters)
+        column, alphabet = self._letters(what, letters)
         return check(self.source, alphabet, column=column, person=self.protection.person)
 
     def value(
@@ -234,7 +235,7 @@ class Dataset:
             sampler: as for :meth:`value`.
             purpose: as for :meth:`value`.
         """
-        column, alphabet = _letters(column, letters)
+        column, alphabet = self._letters(column, letters)
         exact = parse_delta(delta)
         request: Request
         request = SampleRequest(
@@ -309,7 +310,7 @@ class Dataset:
             within_bins: as for :meth:`row`.
             purpose: as for :meth:`row`.
         """
-        book = CodeBook.of(codebook)
+        book = self._book(codebook)
         request = RowRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),
@@ -351,7 +352,7 @@ class Dataset:
         from dproo.releases.model_request import ModelRequest  # noqa: PLC0415 - loads NumPy
         from dproo.synthesis.model import Model  # noqa: PLC0415
 
-        book = CodeBook.of(codebook)
+        book = self._book(codebook)
         request = ModelRequest(
             codebook=book,
             epsilon=parse_epsilon(epsilon),
@@ -369,6 +370,19 @@ class Dataset:
         charge = self.charge if purpose is None else replace(self.charge, purpose=purpose)
         return execute(request, self.source, charge)
 
+    def _letters(self, column: Any, letters: Any) -> tuple[str | None, Alphabet]:
+        with guarding(protected(self.charge.opened, self.source)):
+            alphabet = Alphabet.of(letters)
+        if column is not None and not isinstance(column, str):
+            raise TypeError(refusal("column", "be the name of a column", column))
+        if alphabet.columns and column is not None:
+            raise ValueError(refusal("column", "be None: the letters name their columns", column))
+        return column, alphabet
+
+    def _book(self, codebook: Any) -> CodeBook:
+        with guarding(protected(self.charge.opened, self.source)):
+            return CodeBook.of(codebook)
+
 
 def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     """Release one representative value of cells in memory, charged to no budget.
@@ -382,15 +396,6 @@ def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     True
     """
     return open(cells).value(None, letters, epsilon=epsilon)
-
-
-def _letters(column: Any, letters: Any) -> tuple[str | None, Alphabet]:
-    alphabet = Alphabet.of(letters)
-    if column is not None and not isinstance(column, str):
-        raise TypeError(refusal("column", "be the name of a column", column))
-    if alphabet.columns and column is not None:
-        raise ValueError(refusal("column", "be None: the letters name their columns", column))
-    return column, alphabet
 
 
 def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fraction, ...]:

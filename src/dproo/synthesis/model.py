@@ -503,7 +503,7 @@ class Model:
             )
         try:
             return cls._read(content)
-        except (KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise ValueError(f"model must hold tables that fit each other, got {place}.") from None
 
     @classmethod
@@ -515,6 +515,8 @@ class Model:
         for found in content["potentials"]:
             family = _family(found, sizes)
             values = np.array([float(value) for value in found["values"]])
+            if not (np.abs(values) < _FAR).all():
+                raise ValueError
             potentials[family] = values.reshape([sizes[column] for column in family])
         if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
             raise ValueError
@@ -524,6 +526,10 @@ class Model:
         if not (0 < records < math.inf and Fraction(about["epsilon"]) > 0):
             raise ValueError
         return cls(columns, about, measured, Law(sizes, potentials), records)
+
+
+_FAR = 1e9
+"""No potential, a logarithm, is as far from zero."""
 
 
 def half_width(found: Measurement, summed: int) -> int:

@@ -12,12 +12,13 @@ from typing import Any
 from dproo.alphabet import Alphabet
 from dproo.core.checks import refusal
 from dproo.core.numbers import charge_of, parse_epsilon
+from dproo.core.paths import guarding
 from dproo.engines.files import SUFFIXES
 from dproo.exceptions import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.releases.assurance import epsilon_warnings
-from dproo.releases.budget_name import refuse_data_as_letters, remedy
+from dproo.releases.budget_name import protected, refuse_data_as_letters, remedy
 from dproo.releases.charge import Charge
 from dproo.releases.execute import Release, execute
 from dproo.releases.protection import Protection
@@ -90,10 +91,14 @@ class Order:
                 records=account.records_per_person,
             ),
         }
+        with guarding(protected(lambda: book)):
+            request = (
+                _row(descriptor, texts, common)
+                if descriptor is not None
+                else _value(texts, common, folder=folder, data=source.data)
+            )
         order = cls(
-            request=_row(descriptor, texts, common)
-            if descriptor is not None
-            else _value(texts, common, folder=folder, data=source.data),
+            request=request,
             source=source,
             texts=texts,
             account=account,
