@@ -16,7 +16,7 @@ from dproo import engines
 from dproo.cli.commands import run
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.engines.postgresql_url import is_url, public_name
-from dproo.exceptions import LedgerError
+from dproo.errors import LedgerError
 from dproo.ledger import Ledger
 from dproo.releases.budget_name import dataset_name, remedy
 

@@ -723,7 +723,7 @@ MUTANTS = {
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "a cell of any length is read": (
-        "alphabet/any_axis.py", "and len(cell) > self.room", "and len(cell) < 0", TOO_LONG,
+        "schema/axis.py", "str) and len(cell) > self.room", "str) and len(cell) < 0", TOO_LONG,
     ),
     "an engine reads a cell of any length": (
         "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
@@ -750,7 +750,7 @@ MUTANTS = {
         "engines/cleaning.py", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
     ),
     "a draft is taken for a code book": (
-        "alphabet/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
+        "schema/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
     ),
     "a draft lists what occurs in the data": (
         "engines/frames.py", "dtype.base_type() == pl.Enum", "dtype.base_type() in {pl.Enum, pl.Categorical}", ENUMERATIONS,

@@ -21,7 +21,7 @@ from dproo import Counts, Ledger
 from dproo.core.numbers import is_at_most_exp
 from dproo.engines import people
 from dproo.engines.asked import Asked
-from dproo.exceptions import OtherRelationError
+from dproo.errors import OtherRelationError
 from dproo.ledger import Limits
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
 from dproo.releases.groups import Groups

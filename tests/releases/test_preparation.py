@@ -23,7 +23,7 @@ from support.soak import SOAK, some
 import dproo
 from dproo import engines
 from dproo.engines import loading
-from dproo.exceptions import UnpreparedError
+from dproo.errors import UnpreparedError
 from dproo.releases.sample_request import SampleRequest
 
 WATCHER = Path(__file__).parent.parent / "support" / "after_charge.py"

@@ -15,7 +15,7 @@ import dproo
 from dproo import engines
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
-from dproo.exceptions import ReleaseError
+from dproo.errors import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
 from dproo.releases import execute

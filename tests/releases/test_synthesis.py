@@ -15,7 +15,7 @@ from support.releasing import synthesize
 
 import dproo
 from dproo.core.numbers import is_at_most_exp
-from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
+from dproo.errors import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
 from dproo.releases import execute
 from dproo.releases.protection import Protection

@@ -9,14 +9,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Letters
 from dproo.cli import ending
 from dproo.cli.output import write_whole
 from dproo.core.paths import Origin
 from dproo.engines.layout import Layout
 from dproo.engines.source import Source
-from dproo.exceptions import MissingLedgerError, ReleaseError, UnknownDatasetError
+from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path
 from dproo.releases.budget_name import dataset_name, protected, remedy, reprint
 from dproo.releases.charge import Charge
@@ -25,6 +23,8 @@ from dproo.releases.execute import STOPPED
 from dproo.releases.groups import Groups
 from dproo.releases.protection import Protection
 from dproo.releases.request import Stopped
+from dproo.schema import Alphabet
+from dproo.schema.axis import Letters
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import click
 from dproo.cli import completing
 from dproo.cli.output import echo, json_option, print_json, require_printable, waiting, write_whole
 from dproo.core.checks import refusal, whole
-from dproo.exceptions import ReleaseError
+from dproo.errors import ReleaseError
 
 if TYPE_CHECKING:
     from dproo.synthesis.model import Model, Rows

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from dproo.alphabet.codebook import CodeBook
 from dproo.core.numbers import budget_of, in_epsilon
 from dproo.ledger import Limits
 from dproo.ledger.rules import AMOUNTS
+from dproo.schema.codebook import CodeBook
 
 _OPTIONS = (
     click.option("--per-release", help="The largest epsilon of one release."),

@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.open_text import OPEN
 from dproo.cli import completing
 from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
 from dproo.cli.output import (
@@ -31,6 +28,9 @@ from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
 from dproo.releases.execute import Release
 from dproo.releases.groups import Groups
+from dproo.schema import OTHER, UNIFORM, Alphabet, Record
+from dproo.schema.axis import OPEN
+from dproo.schema.codebook import CodeBook
 
 _SOURCE_OPTIONS = (
     click.argument("data", shell_complete=completing.files),

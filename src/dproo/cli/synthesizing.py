@@ -9,8 +9,6 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, Record
-from dproo.alphabet.codebook import CodeBook
 from dproo.cli import completing
 from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
 from dproo.cli.drawing import Targets
@@ -32,6 +30,8 @@ from dproo.releases.execute import guarded
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
 from dproo.releases.tables import release_to, write_csv
+from dproo.schema import OTHER, Record
+from dproo.schema.codebook import CodeBook
 
 
 @click.command("synthesize")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import whole
 from dproo.core.counts import Counts
 from dproo.engines.asked import Asked
 from dproo.engines.cells import cells_of
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+from dproo.schema import Alphabet
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:

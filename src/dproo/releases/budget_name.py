@@ -11,15 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.engines import postgresql_url
 from dproo.engines.describe import describe
 from dproo.engines.descriptors import STDIN
 from dproo.engines.source import Source
-from dproo.exceptions import MissingLedgerError
+from dproo.errors import MissingLedgerError
 from dproo.ledger import Address, Ledger, default_path
+from dproo.schema import Alphabet
 
 
 def dataset_name(data: str) -> str:

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.open_text import OPEN
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
@@ -34,6 +31,9 @@ from dproo.releases.request import Request
 from dproo.releases.row_request import RowRequest
 from dproo.releases.sample_request import SampleRequest
 from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.schema import Alphabet
+from dproo.schema.axis import OPEN
+from dproo.schema.codebook import CodeBook
 
 if TYPE_CHECKING:
     from dproo.synthesis.model import Model

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dproo.alphabet import UNIFORM, Alphabet
-from dproo.alphabet.axis import Axis
 from dproo.core.checks import refusal
+from dproo.schema import UNIFORM, Alphabet
+from dproo.schema.axis import Axis
 
 
 @dataclass(frozen=True)

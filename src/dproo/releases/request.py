@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from dproo.alphabet import Alphabet, Record
 from dproo.analysis.certificate import certify
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -15,6 +14,7 @@ from dproo.core.numbers import fraction_text
 from dproo.mechanisms import Mechanism
 from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Protection
+from dproo.schema import Alphabet, Record
 
 FEW = 4
 """Of how many records a release is rehearsed at most."""

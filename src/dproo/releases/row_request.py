@@ -10,8 +10,6 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.codebook import CodeBook
 from dproo.core.checks import one_of, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -33,6 +31,8 @@ from dproo.releases.assurance import Assurance
 from dproo.releases.pure_request import PureRequest
 from dproo.releases.request import FEW, Drawn
 from dproo.releases.row_tables import RowTables, folded
+from dproo.schema import Alphabet
+from dproo.schema.codebook import CodeBook
 
 ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""

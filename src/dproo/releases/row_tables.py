@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from dproo.alphabet.field import Field
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family
 from dproo.mechanisms.rows import Row
+from dproo.schema.codebook import Field
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def folded(counts: Counts, fields: Sequence[Field]) -> Counts:
         counts: of the letters of these columns together, each with one for every cell outside.
         fields: the columns; one that names no letter keeps its cells outside as they are.
 
-    >>> from dproo.alphabet.codebook import CodeBook
+    >>> from dproo.schema.codebook import CodeBook
     >>> flag = {"name": "flag", "type": "boolean", "outside": False}
     >>> list(folded(Counts.of([5, 3, 2]), CodeBook.of({"schema": {"fields": [flag]}}).fields))
     [7, 3]
