@@ -9,7 +9,17 @@ from typing import Any
 import click
 
 from dproo.cli import completing
-from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
+from dproo.cli.charging import (
+    book_of,
+    facts,
+    opened,
+    print_release,
+    protection_of,
+    texts,
+    told_before,
+    warn,
+)
+from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.output import (
     is_terminal,
     json_object,
@@ -22,8 +32,6 @@ from dproo.cli.output import (
     shown,
     waiting,
 )
-from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
-from dproo.cli.telling import facts, told_before, warn
 from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
 from dproo.releases.execute import Release

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from dproo.cli.charging import source_of
+from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.output import echo, json_option, print_json
-from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
 from dproo.releases.check import Check
 from dproo.releases.dataset import Dataset
 from dproo.releases.protection import Protection

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import click
 
+from dproo.cli.charging import facts
 from dproo.cli.output import echo, print_facts
-from dproo.cli.telling import facts
 from dproo.core.numbers import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
