@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from dproo.releases.charge import Charge
     from dproo.releases.check import Check
     from dproo.releases.dataset import Dataset, open, sample  # noqa: A004 - dproo.open
-    from dproo.releases.execute import Release
-    from dproo.releases.groups import Groups
-    from dproo.releases.protection import Protection
+    from dproo.releases.protection import Groups, Protection
+    from dproo.releases.run import Release
     from dproo.schema import Alphabet
     from dproo.schema.codebook import CodeBook
     from dproo.schema.reading import Reading
@@ -129,9 +128,8 @@ _HOMES = {
     "releases.charge": ("Charge",),
     "releases.check": ("Check",),
     "releases.dataset": ("Dataset", "open", "sample"),
-    "releases.execute": ("Release",),
-    "releases.groups": ("Groups",),
-    "releases.protection": ("Protection",),
+    "releases.run": ("Release",),
+    "releases.protection": ("Groups", "Protection"),
     "synthesis.model": ("Model",),
 }
 

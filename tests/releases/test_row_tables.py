@@ -9,8 +9,7 @@ import pytest
 
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.releases.row_request import RowRequest
-from dproo.releases.row_tables import folded
+from dproo.releases.row import RowRequest, folded
 from dproo.schema.codebook import CodeBook
 
 FLAG = {"name": "flag", "type": "boolean"}

@@ -18,8 +18,8 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import fraction_text, is_at_most_exp
 from dproo.engines.source import Source
 from dproo.errors import BudgetRefused, LedgerError, ReleaseError
-from dproo.releases.model_request import ModelRequest
 from dproo.releases.protection import Protection
+from dproo.releases.table import ModelRequest
 
 
 def field(name, letters, **more):

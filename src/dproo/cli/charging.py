@@ -20,13 +20,11 @@ from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
 from dproo.mechanisms import REPLACE
 from dproo.releases.assurance import epsilon_warnings
-from dproo.releases.budget_name import dataset_name, protected, remedy, reprint
-from dproo.releases.charge import Charge
+from dproo.releases.charge import Charge, dataset_name, protected, remedy, reprint
 from dproo.releases.dataset import Dataset
-from dproo.releases.execute import STOPPED
-from dproo.releases.groups import Groups
-from dproo.releases.protection import PERSON, Protection
+from dproo.releases.protection import PERSON, Groups, Protection
 from dproo.releases.request import Stopped
+from dproo.releases.run import STOPPED
 from dproo.schema import Alphabet
 from dproo.schema.axis import Letters
 

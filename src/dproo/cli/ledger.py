@@ -38,7 +38,7 @@ from dproo.ledger import (
     install,
 )
 from dproo.ledger.rules import AMOUNTS
-from dproo.releases.budget_name import dataset_name, published
+from dproo.releases.charge import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 

@@ -34,8 +34,8 @@ from dproo.cli.output import (
 )
 from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
-from dproo.releases.execute import Release
-from dproo.releases.groups import Groups
+from dproo.releases.protection import Groups
+from dproo.releases.run import Release
 from dproo.schema import OTHER, UNIFORM, Alphabet, Record
 from dproo.schema.axis import OPEN
 from dproo.schema.codebook import CodeBook

@@ -41,11 +41,11 @@ from dproo.cli.output import (
 from dproo.cli.sample import source_options
 from dproo.core.numbers import parse_delta, parse_epsilon
 from dproo.mechanisms import AUTO
-from dproo.releases.budget_name import reprint
-from dproo.releases.execute import guarded
-from dproo.releases.sample_request import SampleRequest
-from dproo.releases.synthesis_request import SynthesisRequest
-from dproo.releases.tables import release_to, write_csv
+from dproo.releases.charge import reprint
+from dproo.releases.many_values import SynthesisRequest
+from dproo.releases.output import release_to, write_csv
+from dproo.releases.run import guarded
+from dproo.releases.value import SampleRequest
 from dproo.schema import OTHER, Record
 from dproo.schema.codebook import CodeBook
 

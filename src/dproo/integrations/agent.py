@@ -28,7 +28,7 @@ from dproo.errors import (
     UnknownDatasetError,
 )
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
-from dproo.releases.budget_name import dataset_name, remedy
+from dproo.releases.charge import dataset_name, remedy
 from dproo.releases.dataset import open as open_dataset
 from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field

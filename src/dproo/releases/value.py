@@ -23,8 +23,7 @@ from dproo.mechanisms import (
 )
 from dproo.mechanisms.registry import certified, enough, takes
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import FEW, Drawn
+from dproo.releases.request import FEW, Drawn, PureRequest
 from dproo.schema import OTHER, Alphabet, Record
 
 _FOR_GROUPS = "One table serves every group."

@@ -25,7 +25,7 @@ from dproo.mechanisms.registry import enough
 from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Protection
 from dproo.releases.request import FEW, Drawn
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.value import SampleRequest
 from dproo.schema import Alphabet, Record
 
 

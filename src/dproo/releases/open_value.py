@@ -15,8 +15,7 @@ from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, 
 from dproo.mechanisms import Relation
 from dproo.mechanisms.open import OpenAlphabet
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
+from dproo.releases.request import Drawn, PureRequest
 from dproo.schema import OTHER, Alphabet
 from dproo.schema.axis import LONGEST_OPEN, OPEN, OpenText
 

@@ -23,9 +23,8 @@ from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
-from dproo.releases.row_tables import folded
+from dproo.releases.request import Drawn, PureRequest
+from dproo.releases.row import folded
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
 from dproo.schema.codebook import CodeBook, Field

@@ -26,8 +26,7 @@ from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
-from dproo.releases.budget_name import published, refuse_data_as_letters
-from dproo.releases.charge import Charge
+from dproo.releases.charge import Charge, published, refuse_data_as_letters
 from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, Stopped
 from dproo.schema import Record
