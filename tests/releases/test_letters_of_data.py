@@ -145,9 +145,13 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
     for name in (str(penguins), str(data), "a name", "/not/there"):
         ledger.declare(name, budget=9, neighbours="replace")
     for name, path in twins(penguins).items():
+        if name == "a copy":
+            continue  # of other data: only a first line tells, and that may be a record
         options = {"column": "own", "epsilon": 1, "ledger": ledger, "dataset": str(data)}
         sentence = refused(sample, data, alphabet=f"{path}:species", **options)
-        assert sentence.startswith("alphabet must be public, got the data itself, a file"), name
+        assert sentence.startswith(
+            "alphabet must be public, got the data itself, a copy of it, or a file"
+        ), name
     assert all(account.spent == 0 for account in ledger.show())
     sample(data, alphabet=["Adelie"], **options)
 
@@ -190,8 +194,10 @@ PROTECTED = {
 }
 
 
-@pytest.mark.parametrize("is_own", [False, True])
-@pytest.mark.parametrize("form", ["itself", "link", "copy"])
+@pytest.mark.parametrize(
+    ("form", "is_own"),
+    [("itself", False), ("link", False), ("itself", True), ("link", True), ("copy", True)],
+)
 def test_nothing_of_a_protected_file_decides_how_it_is_refused(
     form: str, *, is_own: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -232,6 +238,28 @@ def test_nothing_of_a_protected_file_decides_how_it_is_refused(
         assert (code, out) == (2, ""), command
         assert "must be public, got the data itself" in err, command
     assert all(account.spent == 0 for account in ledger.show())
+
+
+def test_no_first_record_of_data_without_a_header_is_told_by_guesses(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letters are told from a copy of other data by a header, which a first line may not be."""
+    monkeypatch.setenv("DPROO_LEDGER", str(tmp_path / "ledger.sqlite3"))
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    data, other = tmp_path / "data.csv", tmp_path / "other.csv"
+    data.write_text("Ann Smith,flu\nBob,cold\n", encoding="utf-8")
+    other.write_text("a,b\nx,y\n", encoding="utf-8")
+    for path in (data, other):
+        ledger.declare(str(path), budget=9, neighbours="replace")
+    letters = tmp_path / "letters.csv"
+    for question in ([str(data), "--no-header", "--column", "2"], [str(other), "--column", "b"]):
+        seen = set()
+        for first in ("Ann Smith", "Bob"):
+            letters.write_text(f"{first},flu\nx,y\n", encoding="utf-8")
+            asked = ["sample", *question, "--alphabet", f"{letters}:flu", "--epsilon", "900"]
+            seen.add((run(asked), *capfd.readouterr()))
+        ((code, _, _),) = seen
+        assert code == 3
 
 
 def test_a_file_of_letters_is_public_where_no_ledger_says_otherwise(tmp_path: Path) -> None:

@@ -77,8 +77,8 @@ def require_public(name: str, origin: Origin) -> None:
     """
     if any(is_data(origin) for is_data in _GUARDS.get()):
         raise ValueError(
-            f"{name} must be public, got the data itself, a file that has a budget in the ledger,"
-            " or a copy of one. List the possible values from a code book."
+            f"{name} must be public, got the data itself, a copy of it, or a file that has a budget"
+            " in the ledger. List the possible values from a code book."
         )
 
 

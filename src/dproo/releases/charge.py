@@ -15,7 +15,6 @@ from typing import Any
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.engines import postgresql_url
-from dproo.engines.describe import describe
 from dproo.engines.descriptors import STDIN
 from dproo.engines.source import Source
 from dproo.errors import MissingLedgerError
@@ -127,7 +126,7 @@ def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> Non
 def protected(
     opened: Callable[[], Ledger | None], source: Source | None = None
 ) -> Callable[[Origin], bool]:
-    """Return what tells whether a file is data, has a budget, or looks like a copy of such a file.
+    """Return what tells whether a file is the data, looks like a copy of it, or has a budget.
 
     Args:
         opened: opens the ledger whose datasets are protected, whatever is charged to it.
@@ -142,26 +141,30 @@ def protected(
         return ()
 
     def is_data(origin: Origin) -> bool:
-        if source is not None and isinstance(source.data, str | Path) and _is_of(origin, source):
-            return True
-        named = (Source(data=name) for name in datasets() if Path(name).is_absolute())
-        return any(_is_of(origin, known) for known in named)
+        if source is not None and isinstance(source.data, str | Path):
+            columns = _columns(source) if len(origin.header) > 1 else []
+            if any(origin.is_data(file, columns) for file in _files(str(source.data))):
+                return True
+        # By their identity alone: whether their first line is a header, nobody has said.
+        named = (name for name in datasets() if Path(name).is_absolute())
+        return any(origin.is_data(file, ()) for name in named for file in _files(name))
 
     return is_data
 
 
-def _is_of(origin: Origin, source: Source) -> bool:
-    """Return whether letters come from the files of a source, if it has files."""
-    path = str(source.data)
-    identities: list[tuple[int, int]] = []
-    header: list[str] = []
-    with suppress(OSError, TypeError, ValueError):  # another machine's, or without a header
-        files = [path] if os.path.exists(path) else glob.glob(path, recursive=True)  # noqa: PTH110, PTH207
-        identities = [(found.st_dev, found.st_ino) for found in map(os.stat, files)]
-        if identities and len(origin.header) > 1:
-            columns = describe(source.data, table=source.table, layout=source.layout)
-            header = [column.name for column in columns]
-    return any(origin.is_data(identity, header) for identity in identities)
+def _files(path: str) -> list[tuple[int, int]]:
+    """Return the identities of the files that a path or a pattern means."""
+    with suppress(OSError, ValueError):  # another machine's, or a name that none can have
+        paths = [path] if os.path.exists(path) else glob.glob(path, recursive=True)  # noqa: PTH110, PTH207
+        return [(found.st_dev, found.st_ino) for found in map(os.stat, paths)]
+    return []
+
+
+def _columns(source: Source) -> list[str]:
+    """Return the names of the columns, if the data has any."""
+    with suppress(OSError, TypeError, ValueError):
+        return [column.name for column in source.columns]
+    return []
 
 
 def published(receipt: dict[str, Any]) -> dict[str, Any]:
