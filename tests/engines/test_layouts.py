@@ -207,3 +207,39 @@ def test_a_file_of_one_byte_is_one_record(packed, tmp_path):
     for line in (b"1", b"\xff"):
         path.write_bytes(packed(line))
         assert list(engines.count(path, column="x", alphabet=["a"])) == [0, 1]
+
+
+SIGNS = [b"\r", b"\r\r", b"\r\r\r", b"\rb", b"b\r", b"x\ry", b"\r,\r", b"\ra" * 50, b"7\r", b"\r7"]
+ENDS = [b"\n", b"\r\n", b"\r\r\n"]
+
+
+@pytest.mark.parametrize("ending", ENDS, ids=repr)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path, ending, packed):
+    """One record ended in CR CR LF, and the first cell of the next was another one."""
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+
+    def counted(record, **options):
+        lines = [b"c,who", b"a,7", record, *[b"a,7", b"b,8"] * 4]
+        content = b"".join(line + ending for line in lines)
+        path.write_bytes(gzip.compress(content) if packed else content)
+        return list(engines.count(path, alphabet=["a", "b"], **options))
+
+    for sign in SIGNS:
+        for record in (sign + b",9", b"x," + sign, b"x,z" + sign, sign + b"y"):
+            # The record is one, and it is outside unless its first cell is whole.
+            assert counted(record, column="c") == [5, 4, 1], record
+            assert sum(counted(record, column="c", person="who")) in {2, 3}, record
+            assert sum(counted(record, column="who")) == 10, record
+
+
+@pytest.mark.parametrize(
+    "text", ["c,d\r\r\na,x\r\r\nb,y\r\r\n", "c,d\ra,x\rb,y\r", "c,d\na,x\r\nb,y"]
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_lines_end_as_their_header_does(tmp_path, text, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    options = {"layout": Layout(encoding=encoding)}
+    assert list(engines.count(path, alphabet=["a", "b"], column="c", **options)) == [1, 1, 0]
+    assert list(engines.count(path, alphabet=["x", "y"], column="d", **options)) == [1, 1, 0]

@@ -15,7 +15,41 @@ _LONGEST_SEQUENCE = 4
 _BLANKS = b" \t\r"
 _STRUCTURE = re.compile(rb'["\[\]{},\n\r]')
 _IN_TEXT = re.compile(rb'["\\\n\r]')
+_RETURNS = re.compile(rb"\r+(\n?)")
+_UNREADABLE = "\ufffd".encode()
 _NEVER_JSON = b"\x01"  # neither within a string nor outside one
+
+
+def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
+    r"""Yield the records of a CSV file, ended by LF or CR LF, by nothing else, and all alike.
+
+    A record ends where the header does: at LF, and what CR stand before it belong to the end; in
+    an old file, at CR. The other sign within a record would end it too for some readers, and what
+    is behind it would be taken for another record: it becomes U+FFFD.
+
+    Args:
+        blocks: the bytes behind the header.
+        is_old: whether CR alone ends the header.
+
+    >>> b"".join(own_breaks([b"a\r", b"\r\nb\rc\n", b"d\r\n"], is_old=False)).decode()
+    'a\r\nb�c\nd\r\n'
+    >>> b"".join(own_breaks([b"a\rb\nc\r"], is_old=True)).decode()
+    'a\nb�c\n'
+    """
+    held = b""
+    for block in blocks:
+        if is_old:
+            yield block.replace(b"\n", _UNREADABLE).replace(b"\r", b"\n")
+            continue
+        whole = held + block
+        text = whole.rstrip(b"\r")
+        held = whole[len(text) :][:1]
+        is_plain = text.count(b"\r") == text.count(b"\r\n")
+        yield text if is_plain else _RETURNS.sub(_own_break, text)
+
+
+def _own_break(found: re.Match[bytes]) -> bytes:
+    return b"\r\n" if found[1] else _UNREADABLE
 
 
 def valid_text(blocks: Iterable[bytes]) -> Iterator[bytes]:

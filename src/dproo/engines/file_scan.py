@@ -20,7 +20,7 @@ from dproo.engines import open_letters, people, sets
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked, Batch
 from dproo.engines.boundary import apart
-from dproo.engines.cleaning import array_lines, short_lines, short_runs, valid_text
+from dproo.engines.cleaning import array_lines, own_breaks, short_lines, short_runs, valid_text
 from dproo.engines.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.engines.duckdb_dialect import DIALECT, ROOM, engine_for, literal
 from dproo.engines.files import LONGEST_LINE, Files, open_files
@@ -421,8 +421,10 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
         for letter in axis.places
     ]
     kept = max(map(len, letters), default=0) + _SHORT
+    is_old = file.header is not None and file.header.line_break == b"\r"
+    text = valid_text(own_breaks(file.blocks(), is_old=is_old))
     # First as text: what a long run is shortened to depends on the text alone.
-    records = short_runs(_parts(valid_text(file.blocks())), marks=files.marks, kept=kept)
+    records = short_runs(_parts(text), marks=files.marks, kept=kept)
     return chain([files.first_line], records)
 
 

@@ -45,6 +45,7 @@ COLUMNS_MAX = 10_000
 """The last column of a file without a header that can be named, by its number."""
 
 _LINE_BREAK = b"\r\n"
+"""Behind it, the reader takes LF and CR LF alike for the end of a record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,9 +208,6 @@ def _open_csv(
         f" strict_mode=false, parallel=false, max_line_size={LONGEST_LINE},"
         " store_rejects=true, rejects_limit=0)"
     )
-    # Behind CR LF, the reader takes LF and CR LF alike for the end of a record.
-    ends = {file.header.line_break for file in texts if file.header is not None}
-    line_break = b"\r" if ends == {b"\r"} else _LINE_BREAK
     return Files(
         format=CSV,
         opened=tuple(opened),
@@ -220,7 +218,7 @@ def _open_csv(
         texts=texts,
         pipe=Pipe(),
         marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
-        first_line=b"c" + delimiter.encode() * (len(header) - 1) + line_break,
+        first_line=b"c" + delimiter.encode() * (len(header) - 1) + _LINE_BREAK,
     )
 
 

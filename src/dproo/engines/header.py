@@ -37,7 +37,7 @@ UTF_16 = "utf-16"
 _JOINERS = "\u200c\u200d"  # letters of some scripts look wrong without them
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp", "Cn"}
 _MARKS_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-_BREAK = re.compile(rb"\r\n?|\n")
+_BREAK = re.compile(rb"\r*\n|\r")
 _BREAKS = "\n" * 8
 _BEHIND = [b"", *(bytes([second]) for second in range(256) if second != ord("\n"))]
 
@@ -126,8 +126,8 @@ def _start(blocks: Iterable[bytes], *, is_bytewise: bool) -> bytes:
     for block in blocks:
         held += block
         found = _BREAK.search(held) if is_bytewise else None
-        # Behind CR one more byte tells whether it is CR LF.
-        if len(held) > LENGTH_MAX or (found and found.end() < len(held)):
+        # What is behind CR tells whether it is CR LF.
+        if len(held) > LENGTH_MAX or (found and held[found.start() :].strip(b"\r")):
             break
     return bytes(held[: LENGTH_MAX + 1])
 
@@ -155,13 +155,12 @@ def _first_break(start: bytes, begin: int, unit: int) -> tuple[int, bytes]:
         return (found.start(), found[0]) if found else (len(start), b"")
     is_little = start[:2] == codecs.BOM_UTF16_LE
     order = "little" if is_little else "big"
-    for at in range(begin, len(start) - 1, 2):
-        sign = int.from_bytes(start[at : at + 2], order)  # type: ignore[arg-type]
-        if sign in (ord("\r"), ord("\n")):
-            following = int.from_bytes(start[at + 2 : at + 4], order)  # type: ignore[arg-type]
-            is_pair = sign == ord("\r") and following == ord("\n")
-            return at, b"\r\n" if is_pair else bytes([sign])
-    return len(start), b""
+    signs = [
+        int.from_bytes(start[at : at + 2], order)  # type: ignore[arg-type]
+        for at in range(begin, len(start) - 1, 2)
+    ]
+    found = _BREAK.search(bytes(min(128, sign) for sign in signs))
+    return (begin + 2 * found.start(), found[0]) if found else (len(start), b"")
 
 
 def behind(blocks: Iterable[bytes], length: int) -> Iterator[bytes]:
