@@ -347,3 +347,23 @@ def test_bits_that_are_no_decimal_of_the_type_are_other(
             assert list(found) == [1, 0, 1]
     found = engines.count(tmp_path / "a.parquet", alphabet=["p"], column="who", person="a")
     assert found.n == 2
+
+
+@pytest.mark.parametrize("zone", [None, "Pacific/Apia"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_moment_without_room_in_microseconds_is_other(
+    unit: str, zone: str | None, tmp_path: Path
+) -> None:
+    """One such record in a Parquet file ended the count of all."""
+    day = DAYS_OF[unit] * 19723  # 2024-01-01
+    far = () if unit == "s" else (2**63 - 1, -(2**63) + 1, 2**62)  # which Arrow does not write
+    for odd in (*far, 10**15, -(10**15)):
+        cells = pa.array([day, odd, day], pa.int64()).view(pa.timestamp(unit, zone))
+        pq.write_table(pa.table({"a": cells, "who": ["p", "q", "r"]}), tmp_path / "a.parquet")
+        for person in (None, "who"):
+            options = {"alphabet": DAYS, "column": "a", "person": person}
+            found = engines.count(tmp_path / "a.parquet", **options)
+            assert (found[0], found.n) == (2, 3)
+
+
+DAYS_OF = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

@@ -193,7 +193,7 @@ def duckdb_kind(name: str) -> str | None:
         return sql.TEXT
     if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
         return sql.DECIMAL
-    if re.fullmatch("TIMESTAMP(_S|_MS|_NS)?", name):
+    if re.fullmatch("TIMESTAMP(_S|_MS|_NS|_MILLIS)?", name):
         return sql.TIMESTAMP
     return _KINDS.get(name)
 

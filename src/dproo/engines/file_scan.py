@@ -28,7 +28,7 @@ from dproo.engines.fit import check_fit
 from dproo.engines.layout import ARRAY, CSV, DUCKDB, JSON
 from dproo.engines.loading import load
 from dproo.engines.scan import Scan
-from dproo.engines.schemas import FILES
+from dproo.engines.schemas import FILES, MILLISECONDS
 from dproo.engines.tally import Tally
 from dproo.engines.text_files import TextFile, unmarked
 from dproo.schema.axis import Bins, Letters
@@ -52,7 +52,7 @@ _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of files, or nothing if the data are no path.
+    """Return the scan of files, or nothing if the data is no path, or Arrow reads it.
 
     Raises:
         ValueError: they cannot be read, or a column is not there or holds no letters.
@@ -64,6 +64,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     refuse_own_letters(opened, (), asked.axes)
     found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
     refuse_own_letters(opened, found.header, asked.axes)
+    if any(column.type_name == MILLISECONDS for column in found.columns):
+        for held, _ in found.started:
+            held.close()
+        return None
     if found.is_once and asked.person is None and len(asked.batches) > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"

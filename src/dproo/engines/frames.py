@@ -7,6 +7,7 @@ of a list are; which columns have such cells is told by their types, never by wh
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +22,10 @@ from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.boundary import apart, attempt
 from dproo.engines.cells import count_records
+from dproo.engines.descriptors import find_files
 from dproo.engines.duckdb_dialect import duckdb_kind
 from dproo.engines.fit import Column, MissingColumnError, check_fit
+from dproo.engines.loading import load
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
 
@@ -133,7 +136,10 @@ def frame_of(data: Any) -> Frame | None:
         ValueError: its schema cannot be read, or two columns have the same name.
     """
     is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
-    opened = None if is_plain else _opening(data)
+    if isinstance(data, str | os.PathLike):
+        opened = _opening_parquet(data)
+    else:
+        opened = None if is_plain else _opening(data)
     if opened is None:
         return None
     frame = attempt(opened)
@@ -224,6 +230,21 @@ def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     if type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner"):
         return lambda: _of_schema(data.schema, lambda places: _scanned(data, places))
     return None
+
+
+def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
+    """Return what looks up the schema of Parquet files that are not for DuckDB to read."""
+    dataset, files = load("pyarrow.dataset", extra="frames"), find_files(data)
+
+    def opened() -> Frame:
+        found = dataset.dataset([file.name for file in files], format="parquet")
+        return _of_schema(found.schema, batches)
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        # Their names mean these files as long as they are open.
+        return _scanned(dataset.dataset([file.name for file in files], format="parquet"), places)
+
+    return opened
 
 
 def _of_schema(

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 FILES = "<files>"
 
-_STORED = "SELECT name, num_children, precision FROM parquet_schema($1)"
+MILLISECONDS = "TIMESTAMP_MILLIS"
+"""Moments that DuckDB turns into microseconds as it reads them, and ends where one has no room."""
+
+_STORED = (
+    "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
+    " FROM parquet_schema($1)"
+)
 _DIGITS = 38  # decimals with more are doubles to DuckDB, which have 16
 
 
@@ -58,13 +64,15 @@ def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) 
 
     DuckDB calls all but the first of those that differ in case alone, or not at all, otherwise.
     """
-    (_, _, _), *parts = engine.execute(_STORED, [file]).fetchall()
+    _, *parts = engine.execute(_STORED, [file]).fetchall()
     names, left = [], 0
-    for name, children, digits in parts:
+    for name, children, digits, stored in parts:
         if not left:
-            names.append((name, (digits or 0) > _DIGITS))
+            is_wide = (digits or 0) > _DIGITS
+            is_coarse = "TIMESTAMP" in stored.upper() and "MILLIS" in stored.upper()
+            names.append((name, "DECIMAL256" if is_wide else MILLISECONDS if is_coarse else None))
         left += (children or 0) - (left > 0)
     return [
-        (name, "DECIMAL256" if is_wide else kind, called)
-        for (name, is_wide), (_, kind, called) in zip(names, columns, strict=True)
+        (name, odd or kind, called)
+        for (name, odd), (_, kind, called) in zip(names, columns, strict=True)
     ]
