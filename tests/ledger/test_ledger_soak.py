@@ -17,8 +17,8 @@ import pytest
 pytestmark = pytest.mark.untraced
 
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
-SECONDS = os.environ.get("DPROO_SOAK_SECONDS", "6")
-KILLS = int(os.environ.get("DPROO_SOAK_KILLS", "12"))
+SECONDS = os.environ.get("DPROO_SOAK_SECONDS", "2")
+KILLS = int(os.environ.get("DPROO_SOAK_KILLS", "6"))
 CLIENTS = 32
 
 

@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 from support.pages import ROOT, follow
+from support.soak import some
 
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 
@@ -146,6 +147,6 @@ def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
     assert "DO NOT MATCH THE HASHES" in refused.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize("page", some(["README.md", "docs/tutorial.md"], one_of=2))
 def test_the_commands_of_the_first_pages_need_no_extra(clean, tmp_path, page):
     follow(ROOT / page, tmp_path, programs=clean)
