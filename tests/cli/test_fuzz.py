@@ -14,8 +14,8 @@ from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
 
-TIMES = 10 if SOAK else 1
-ARGUMENTS, TEXTS, PARQUETS = 700 * TIMES, 90 * TIMES, 45 * TIMES
+TIMES = 20 if SOAK else 1
+ARGUMENTS, TEXTS, PARQUETS = 350 * TIMES, 30 * TIMES, 20 * TIMES
 CANARY = "canary5b1e"
 WORDS = [
     *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],

@@ -135,7 +135,8 @@ def test_the_makefile_installs_nothing_without_a_hash():
 
 
 def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
-    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    locks = re.split(r"^(?=\S)", (ROOT / "requirements.txt").read_text(), flags=re.MULTILINE)
+    (lock,) = [lock for lock in locks if lock.startswith("click==")]  # the smallest of them
     forged = re.sub("sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, lock)
     for name, text in (("right.txt", lock), ("forged.txt", forged)):
         (tmp_path / name).write_text(text, encoding="utf-8")
