@@ -70,7 +70,7 @@ def clean(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clean")
     assert run(sys.executable, "-m", "venv", "--without-pip", "venv", cwd=folder).returncode == 0
     commands = folder / "venv" / "bin"
-    done = pip(commands, "install", "-q", only(built, "*.whl"), cwd=folder)
+    done = pip(commands, "install", "-q", "--no-compile", only(built, "*.whl"), cwd=folder)
     if done.returncode:
         assert "No matching distribution" in done.stderr, done.stderr
         pytest.skip("The dependencies cannot be fetched: there is no network.")
