@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dproo.alphabet.axis import Axis, Bins, IntegerRange, Letters
-from dproo.alphabet.cell import (
+from dproo.engines import frame_reading
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, Letters, OpenText
+from dproo.schema.cell import (
     EXACT_FLOAT,
     INTEGER_FOREIGN,
     INTEGER_TEXT,
     NUMBER_FOREIGN,
     NUMBER_TEXT,
 )
-from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
-from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, YEAR
-from dproo.engines import frame_reading
+from dproo.schema.reading import EXACT, INTEGER, NUMBER, YEAR
 
 
 def key_of(column: Any, dtype: Any, axis: Axis, is_known: Any) -> tuple[Any, Any, str | float]:

@@ -1,11 +1,11 @@
-"""How a cell is read, in narwhals: what :class:`dproo.alphabet.reading.Reading` does."""
+"""How a cell is read, in narwhals: what :class:`dproo.schema.reading.Reading` does."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dproo.alphabet.axis import Axis, Letters
-from dproo.alphabet.reading import (
+from dproo.schema.axis import Axis, Letters
+from dproo.schema.reading import (
     DAY_TEXT,
     DAYS,
     EXACT,

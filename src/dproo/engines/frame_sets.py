@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Axis, Bins, Letters
 from dproo.engines import spark_groups
 from dproo.engines.asked import Asked
 from dproo.engines.frame_cells import key_of, read_text
 from dproo.engines.tally import Tally
+from dproo.schema.axis import Axis, Bins, Letters
 
 if TYPE_CHECKING:
     import narwhals as nw

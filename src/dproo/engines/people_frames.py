@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from dproo.alphabet.axis import Axis, Bins, Letters
-from dproo.alphabet.open_text import OpenText
 from dproo.engines import people, spark_groups
 from dproo.engines.asked import Asked
 from dproo.engines.frame_cells import named_key_of, read_text
 from dproo.engines.frame_columns import renamed
+from dproo.schema.axis import Axis, Bins, Letters, OpenText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

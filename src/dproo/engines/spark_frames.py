@@ -11,8 +11,6 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any, cast
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Letters
 from dproo.core.counts import Counts
 from dproo.engines import spark_groups
 from dproo.engines.asked import Asked
@@ -27,6 +25,8 @@ from dproo.engines.people_frames import groups_of, kept_frame
 from dproo.engines.scan import Scan
 from dproo.engines.spark_quiet import quiet
 from dproo.engines.tally import Tally
+from dproo.schema import Alphabet
+from dproo.schema.axis import Letters
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -13,9 +13,9 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Letters
 from dproo.engines import people, sets
 from dproo.engines.asked import Asked
+from dproo.schema.axis import Letters
 
 if TYPE_CHECKING:
     import narwhals as nw
