@@ -39,22 +39,32 @@ settings.load_profile("patient")
 
 
 TOGETHER = (
-    *("test_page", "spark", "postgresql", "test_documentation"),
-    *("test_packaging", "test_figures", "test_site"),
+    *("spark", "postgresql", "test_page", "test_documentation", "test_web"),
+    *("test_packaging", "test_site", "test_figures"),
 )
-"""Parts of names; the tests of each run in one worker, since they share what takes seconds."""
+"""Parts of names; the tests of each run in one worker, since they share what takes seconds.
+
+What takes longest stands first, and begins first: nobody waits for it at the end.
+"""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Start what tests share once, not once in each worker; the largest group comes first."""
+    """Start what tests share once, not once in each worker."""
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415
 
     class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return next((part for part in TOGETHER if part in nodeid), nodeid)
 
+    config.option.loadscopereorder = False  # by the number of tests, which says little
     return Together(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put what runs together first, in its order, where tests are shared out among workers."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: [part in item.nodeid for part in TOGETHER], reverse=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -22,7 +22,7 @@ from dproo import Counts, certify, mechanism
 from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms import SAMPLERS, Mechanism, RevealOrObscure
 
-SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "2000"))
+SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "800"))
 SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
 PARTS = 10
 

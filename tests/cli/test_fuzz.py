@@ -14,8 +14,7 @@ from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
 
-TIMES = 10 if SOAK else 1
-ARGUMENTS, TEXTS, PARQUETS = 700 * TIMES, 90 * TIMES, 45 * TIMES
+ARGUMENTS, TEXTS, PARQUETS = (7000, 900, 450) if SOAK else (350, 30, 20)
 CANARY = "canary5b1e"
 WORDS = [
     *["sample", "synthesize", "plan", "certify", "ledger", "show", "init", "verify", "print"],

@@ -18,7 +18,7 @@ from dproo.engines import asked as asking
 from dproo.engines.asked import Asked
 from dproo.engines.prepare import ENGINES
 
-WIDTH = 20
+WIDTH = 12  # of which two batches are made
 NAMES = [f"c{i}" for i in range(WIDTH)]
 PAIRS = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(NAMES, 2)]
 

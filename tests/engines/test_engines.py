@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.soak import SOAK
 
 from dproo import Alphabet, engines
 from dproo.engines import descriptors, duckdb_dialect, file_scan, files
@@ -35,7 +36,7 @@ def test_importing_the_package_loads_no_engine() -> None:
     assert run.stdout.strip() == "set()"
 
 
-@settings(max_examples=50)
+@settings(max_examples=50 if SOAK else 12)
 @given(cells=CELLS, order=st.randoms(), cut=st.integers(0, 30))
 def test_neither_order_nor_partition_nor_relabelling_changes_counts(
     cells: list[str | None], order: random.Random, cut: int

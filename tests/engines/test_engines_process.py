@@ -25,7 +25,7 @@ from support.soak import SOAK
 from dproo import ReleaseError, engines
 from dproo.engines import descriptors
 
-THREADS, RELEASES = 16, 50 if SOAK else 10
+THREADS, RELEASES = 16, 50 if SOAK else 4
 
 
 def state() -> tuple[Any, ...]:

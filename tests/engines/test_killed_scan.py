@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from support.soak import SOAK
 
 from dproo.ledger import Ledger
 
 pytestmark = pytest.mark.untraced
 
 CANARY = "canary-c41d"
-ROWS, KILLS = 2_000_000, 12
+ROWS, KILLS = 2_000_000, 12 if SOAK else 4
 
 
 def test_a_scan_killed_midway_stays_charged_and_leaves_no_cell_behind(tmp_path):

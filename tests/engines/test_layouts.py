@@ -13,6 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from support.releasing import check
+from support.soak import some
 
 from dproo import Alphabet, CodeBook, ReleaseError, engines
 from dproo.engines.cleaning import array_lines
@@ -53,7 +54,7 @@ def test_every_item_of_an_array_is_one_record(tmp_path, content, records):
 
 
 @pytest.mark.parametrize(
-    "encoding", ["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"]
+    "encoding", some(["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"], one_of=3)
 )
 @pytest.mark.parametrize("order", ["le", "be"])
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from support.soak import SOAK
 pytestmark = pytest.mark.untraced
 
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
-KILLS = 1_000 if SOAK else 80
+KILLS = 1_000 if SOAK else 30
 
 
 def run(job: str, folder: Path, *, ledger: str = "Ledger", rounds: int) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def test_a_twin_that_records_after_showing_is_caught_by_kills(tmp_path: Path) ->
 
 
 def test_a_write_cut_off_at_any_byte_leaves_the_ledger_as_it_was(tmp_path: Path) -> None:
-    report = run("torn", tmp_path, rounds=400 if SOAK else 60)
+    report = run("torn", tmp_path, rounds=400 if SOAK else 30)
     assert not report["broken"]
     assert min(report["died"], report["refused"], report["charged"]) > 0
 

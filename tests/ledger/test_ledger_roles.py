@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.databases import role_of
+from support.soak import some
 from support.stores import copy_of, emptied
 
 from dproo import errors
@@ -129,7 +130,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("statement", BY_HAND)
+@pytest.mark.parametrize("statement", some(BY_HAND, one_of=3))
 def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str) -> None:
     before = copy_of(book)
     for name in ("bob", "kim"):
@@ -140,7 +141,7 @@ def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str) -
     assert copy_of(book) == before
 
 
-@pytest.mark.parametrize("attempt", HOSTILE)
+@pytest.mark.parametrize("attempt", some(HOSTILE, one_of=3))
 def test_no_argument_gets_more_out_of_a_function(book: Ledger, people: Any, attempt: str) -> None:
     import psycopg  # noqa: PLC0415 - not for every worker
 
@@ -211,7 +212,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("setting", some(SETTINGS, one_of=2))
 def test_no_setting_of_the_session_changes_what_a_function_does(
     book: Ledger, people: Any, setting: str
 ) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.soak import SOAK
 
 pytestmark = pytest.mark.untraced
 
 WORKER = Path(__file__).parents[1] / "support" / "ledger_worker.py"
-SECONDS = os.environ.get("DPROO_SOAK_SECONDS", "6")
-KILLS = int(os.environ.get("DPROO_SOAK_KILLS", "12"))
+SECONDS = os.environ.get("DPROO_SOAK_SECONDS", "6" if SOAK else "2")
+KILLS = int(os.environ.get("DPROO_SOAK_KILLS", "12" if SOAK else "6"))
 CLIENTS = 32
 
 

@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 from support.pages import ROOT, follow
+from support.soak import some
 
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 
@@ -69,7 +70,7 @@ def clean(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clean")
     assert run(sys.executable, "-m", "venv", "--without-pip", "venv", cwd=folder).returncode == 0
     commands = folder / "venv" / "bin"
-    done = pip(commands, "install", "-q", only(built, "*.whl"), cwd=folder)
+    done = pip(commands, "install", "-q", "--no-compile", only(built, "*.whl"), cwd=folder)
     if done.returncode:
         assert "No matching distribution" in done.stderr, done.stderr
         pytest.skip("The dependencies cannot be fetched: there is no network.")
@@ -134,7 +135,8 @@ def test_the_makefile_installs_nothing_without_a_hash():
 
 
 def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
-    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    locks = re.split(r"^(?=\S)", (ROOT / "requirements.txt").read_text(), flags=re.MULTILINE)
+    (lock,) = [lock for lock in locks if lock.startswith("click==")]  # the smallest of them
     forged = re.sub("sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, lock)
     for name, text in (("right.txt", lock), ("forged.txt", forged)):
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -146,6 +148,6 @@ def test_a_file_with_another_hash_is_not_installed(clean, tmp_path):
     assert "DO NOT MATCH THE HASHES" in refused.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize("page", some(["README.md", "docs/tutorial.md"], one_of=2))
 def test_the_commands_of_the_first_pages_need_no_extra(clean, tmp_path, page):
     follow(ROOT / page, tmp_path, programs=clean)

@@ -25,6 +25,7 @@ import psycopg
 import pytest
 import zstandard
 from support.releasing import check
+from support.soak import some
 
 from dproo import Alphabet, CodeBook, engines
 from dproo.engines.layout import Layout
@@ -506,7 +507,7 @@ def test_there_are_forty_forms_and_more():
     assert len(FORMS) >= 40
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", some(FORMS, one_of=3))
 def test_a_messy_form_of_a_table(name, flights, tmp_path):
     data, options, expected = FORMS[name](tmp_path, flights)
     if isinstance(expected, list):

@@ -31,7 +31,8 @@ ROWS = [(str(i % 7), "ab"[i % 2]) for i in range(60)]
 FILES = ["csv", "csv.gz", "jsonl", "json", "parquet", "duckdb", "xlsx", "sav", "dta", "sqlite"]
 SOURCES = [*FILES, "list", "pandas", "polars", "arrow", "postgresql"]
 BROKEN = ["csv", "list", "xlsx", "sav", "arrow"]
-MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200] if SOAK else [120, 160, 400]
+INTERRUPTED = ["csv", "parquet", "jsonl", "list", "postgresql"]
+MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200]
 SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]
 DICE = random.Random()  # noqa: S311 - it chooses settings
 
@@ -100,7 +101,7 @@ def charges(folder):
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("source", SOURCES, indirect=True)
+@pytest.mark.parametrize("source", some(SOURCES, one_of=3), indirect=True)
 def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledger(
     request, source, folder
 ):
@@ -110,14 +111,12 @@ def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledge
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(
-    "source", some(["csv", "list", "xlsx", "sav", "arrow"], one_of=2), indirect=True
-)
+@pytest.mark.parametrize("source", some(BROKEN, one_of=3), indirect=True)
 def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
     request, source, folder
 ):
     """Each import and each opening before the charge fails in turn, in one way or another."""
-    found = run(request, "broken", folder, source, 10_000 if SOAK else 25)
+    found = run(request, "broken", folder, source, 10_000 if SOAK else 8)
     released = 0
     for at, fault, end in found:
         assert "result" in end, (at, fault, end)
@@ -130,11 +129,11 @@ def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("source", ["csv", "parquet", "jsonl", "list", "postgresql"], indirect=True)
+@pytest.mark.parametrize("source", some(INTERRUPTED, one_of=2), indirect=True)
 def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
     request, source, folder
 ):
-    found = run(request, "interrupted", folder, source, 200 if SOAK else 15, 0.5)
+    found = run(request, "interrupted", folder, source, 200 if SOAK else 8, 0.5)
     released = stopped = 0
     for after, person, end in found:
         assert "result" in end, (after, person, end)
@@ -207,9 +206,7 @@ def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(
-    "mebibytes", [*range(60, 200, 20), 400, 800, 1200] if SOAK else [120, 160, 400]
-)
+@pytest.mark.parametrize("mebibytes", some(MEBIBYTES, one_of=5))
 def test_a_limit_of_memory_is_refused_before_the_charge(mebibytes, folder):
     command = Path(sys.executable).parent / "dproo"
     (folder / "codes.txt").write_text("a\nb\n")
@@ -256,7 +253,7 @@ def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
         options = {
             "alphabet": [f"letter {i}" for i in range(DICE.choice([2, 3, 10, 300]))],
             "epsilon": f"{DICE.choice([1, 3, 7])}e{DICE.randint(-12, 1)}",
-            "sampler": DICE.choice(["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]),
+            "sampler": DICE.choice(SAMPLERS),
             "neighbours": DICE.choice(["replace", "add-remove"]),
             "size": DICE.choice([1, 1, 2, 5]),
             "records_per_person": DICE.choice([1, 1, 2, 9]),

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.chance import ALPHA, p_value
+from support.soak import SOAK
 
 import dproo
 from dproo import CodeBook, Ledger, Model
@@ -193,7 +194,7 @@ def test_what_is_released_has_the_law_of_the_certified_noise(neighbours):
     source = RandomSource()
     truth = {(0,): (3, 0), (1,): (0, 3)}
     seen = {}
-    for _ in range(1500):
+    for _ in range(1500 if SOAK else 500):
         kept = request.draw(tables, source).facts["model"]["values"]
         for found in kept["measurements"]:
             family = tuple(found["columns"])

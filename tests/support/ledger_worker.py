@@ -156,6 +156,8 @@ def kill(folder: Path, twin: type[Ledger], rounds: int) -> dict[str, Any]:
         report["read"] += len(lines) - len(shown)
         report["shown"] += len(shown)
         report["charged"] += charged - before
+        if report["broken"]:
+            break
     return report
 
 

@@ -54,6 +54,7 @@ def _test(package: Path, test: Path, log: Path, options: tuple[str, ...]) -> Non
             "PYTHONPATH": str(package),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "DPROO_SETTINGS": "2000",  # a mutant must be found among them
         }
         os.environ.pop("PYTEST_XDIST_TESTRUNUID", None)  # else a killer may not be drawn
         os.chdir(Path(__file__).parents[2])
