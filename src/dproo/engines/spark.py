@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import sys
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -39,7 +40,11 @@ _CONFIG: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsolePro
 _CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark keeps the type of text of a fixed length
 _DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
 _SOURCE = "{source}"
-_LETTERS = "from_json(:{}, 'array<string>', map('mode', 'FAILFAST'))"
+# Spark writes a parameter into the text of the query, where a setting decides what a backslash
+# means; the digits of base64 mean themselves.
+_LETTERS = (
+    "explode(from_json(CAST(unbase64(:{}) AS STRING), 'array<string>', map('mode', 'FAILFAST')))"
+)
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
@@ -183,12 +188,12 @@ def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
     letter would be an expression of its own.
     """
     letters = {
-        f"letters{i}": json.dumps([text for text in axis.places if _is_storable(text)])
+        f"letters{i}": _packed([text for text in axis.places if _is_storable(text)])
         for i, axis in enumerate(axes)
         if isinstance(axis, Letters)
     }
     tables = ", ".join(
-        f"{name} AS (SELECT explode({_LETTERS.replace('{}', name)}) AS letter)" for name in letters
+        f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
     )
     query = f"WITH {tables} {query}" if tables else query
     source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
@@ -197,7 +202,12 @@ def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
     return list(found.collect())
 
 
+def _packed(texts: Sequence[str]) -> str:
+    return b64encode(json.dumps(texts).encode()).decode()
+
+
 def _is_storable(text: str) -> bool:
+    """Return whether a text of Spark could be this one: nothing but Unicode."""
     return text.encode(errors="replace").decode() == text
 
 

@@ -101,7 +101,7 @@ _DOUBLE_NAME = (
     f" WHEN rint({_AS_DOUBLE}) = {_AS_DOUBLE} AND abs({_AS_DOUBLE}) < 1E38D"
     f" THEN coalesce({_WHOLE}, CAST({_WIDE} AS STRING))"
     f" WHEN abs({_AS_DOUBLE}) BETWEEN 1E-4D AND 1E16D"
-    f" THEN rtrim('0', CAST(try_cast({_SHORTEST} AS DECIMAL(38, 21)) AS STRING))"
+    f" THEN trim(TRAILING '0' FROM CAST(try_cast({_SHORTEST} AS DECIMAL(38, 21)) AS STRING))"
     f" ELSE regexp_replace({_SHORTEST}, '[.]?0+e', 'e') END"
 )
 SPARK = sql.Dialect(
@@ -145,7 +145,7 @@ SPARK = sql.Dialect(
         **dict.fromkeys((sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
         sql.TEXT: _VALID,
         sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.') OR contains({_AS_TEXT}, 'E')"
-        f" THEN rtrim('.', rtrim('0', {_PLAIN_DECIMAL})) ELSE {_AS_TEXT} END",
+        f" THEN trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_PLAIN_DECIMAL})) ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME,
     },
     is_short="(octet_length({}) <= 64 AND NOT startswith({}, '#'))",
