@@ -144,8 +144,11 @@ SPARK = sql.Dialect(
     identifiers={
         **dict.fromkeys((sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
         sql.TEXT: _VALID,
-        sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.') OR contains({_AS_TEXT}, 'E')"
-        f" THEN trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_PLAIN_DECIMAL})) ELSE {_AS_TEXT} END",
+        sql.DECIMAL: (
+            f"CASE WHEN contains({_AS_TEXT}, '.') OR contains({_AS_TEXT}, 'E')"
+            f" THEN trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_PLAIN_DECIMAL}))"
+            f" ELSE {_AS_TEXT} END"
+        ),
         sql.FLOAT: _DOUBLE_NAME,
     },
     is_short="(octet_length({}) <= 64 AND NOT startswith({}, '#'))",
