@@ -17,7 +17,7 @@ tests: .venv/ready-dev system
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.
 quick: lint
-	$(BIN)/pytest -n 2 tests/core tests/alphabet tests/mechanisms tests/project/test_structure.py
+	$(BIN)/pytest -n 2 tests/core tests/schema tests/mechanisms tests/project/test_structure.py
 
 lint: .venv/ready-dev
 	$(BIN)/ruff check

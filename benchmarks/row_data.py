@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from dproo import CodeBook
-from dproo.alphabet.axis import Bins
 from dproo.core.counts import Counts
 from dproo.mechanisms.network import Family, Network, dependence
+from dproo.schema.axis import Bins
 
 Array = np.ndarray[Any, Any]
 

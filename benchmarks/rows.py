@@ -26,8 +26,8 @@ from row_results import Case, keep, read
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
-from dproo.releases import row_request
-from dproo.releases.row_request import DECLARED, INDEPENDENT, LEARNED, RowRequest, Wiring
+from dproo.releases import row as row_request
+from dproo.releases.row import DECLARED, INDEPENDENT, LEARNED, RowRequest, Wiring
 
 EPSILONS = ("0.1", "0.3", "1", "3")
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, REPLACE)

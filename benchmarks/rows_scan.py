@@ -20,7 +20,7 @@ import duckdb
 from measuring import compared, peak_memory, write
 
 from dproo import Alphabet, engines
-from dproo.alphabet.axis import Letters
+from dproo.schema.axis import Letters
 
 SIZES = (2, 5, 10, 20, 50, 100, 7, 12)
 NAMES = tuple(f"a{i}" for i in range(len(SIZES)))

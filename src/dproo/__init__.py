@@ -5,9 +5,6 @@ A public name is imported when it is first used, so that the command line starts
 
 TYPE_CHECKING = False  # as of typing, which takes longer to import than all the rest here
 if TYPE_CHECKING:
-    from dproo.alphabet import Alphabet
-    from dproo.alphabet.codebook import CodeBook
-    from dproo.alphabet.reading import Reading
     from dproo.analysis.certificate import Certificate, certify
     from dproo.analysis.composition import Composition, compose
     from dproo.analysis.limit import Limit, limit
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from dproo.codebooks.importing import import_codebook
     from dproo.core.counts import Counts
     from dproo.engines.layout import Layout
-    from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
+    from dproo.errors import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
     from dproo.mechanisms import (
         BalancedRevealOrObscure,
@@ -35,9 +32,11 @@ if TYPE_CHECKING:
     from dproo.releases.charge import Charge
     from dproo.releases.check import Check
     from dproo.releases.dataset import Dataset, open, sample  # noqa: A004 - dproo.open
-    from dproo.releases.execute import Release
-    from dproo.releases.groups import Groups
-    from dproo.releases.protection import Protection
+    from dproo.releases.protection import Groups, Protection
+    from dproo.releases.run import Release
+    from dproo.schema import Alphabet
+    from dproo.schema.codebook import CodeBook
+    from dproo.schema.reading import Reading
     from dproo.study.accuracy import Accuracy, accuracy
     from dproo.study.comparison import compare
     from dproo.synthesis.model import Model
@@ -97,9 +96,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "alphabet": ("Alphabet",),
-    "alphabet.codebook": ("CodeBook",),
-    "alphabet.reading": ("Reading",),
+    "schema": ("Alphabet",),
+    "schema.codebook": ("CodeBook",),
+    "schema.reading": ("Reading",),
     "study.accuracy": ("Accuracy", "accuracy"),
     "analysis.certificate": ("Certificate", "certify"),
     "study.comparison": ("compare",),
@@ -112,7 +111,7 @@ _HOMES = {
     "codebooks.importing": ("import_codebook",),
     "core.counts": ("Counts",),
     "engines.layout": ("Layout",),
-    "exceptions": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
+    "errors": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
     "mechanisms": (
         "BalancedRevealOrObscure",
@@ -129,9 +128,8 @@ _HOMES = {
     "releases.charge": ("Charge",),
     "releases.check": ("Check",),
     "releases.dataset": ("Dataset", "open", "sample"),
-    "releases.execute": ("Release",),
-    "releases.groups": ("Groups",),
-    "releases.protection": ("Protection",),
+    "releases.run": ("Release",),
+    "releases.protection": ("Groups", "Protection"),
     "synthesis.model": ("Model",),
 }
 

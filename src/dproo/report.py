@@ -33,7 +33,7 @@ def verdict(error: BaseException) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
-    from dproo.exceptions import (  # noqa: PLC0415
+    from dproo.errors import (  # noqa: PLC0415
         BudgetRefused,
         ChargedError,
         LedgerError,

@@ -22,8 +22,8 @@ import pytest
 import sqlalchemy as sa
 
 from dproo import Alphabet, engines
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import Reading
+from dproo.schema.axis import OpenText
+from dproo.schema.reading import Reading
 
 OPEN = Alphabet(axes=(OpenText(),))
 DAYS = Alphabet.of(["2024-01-01", "2024-01-02"]).read_as("date")

@@ -14,12 +14,12 @@ from support.sources import SOURCES
 from test_people import opened
 
 from dproo import Alphabet, Counts, engines
-from dproo.alphabet.cell import text_of
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import Reading
 from dproo.core.counts import NamedCounts
 from dproo.engines import people
 from dproo.engines.asked import Asked
+from dproo.schema.axis import OpenText
+from dproo.schema.cell import text_of
+from dproo.schema.reading import Reading
 
 pytestmark = pytest.mark.untraced
 

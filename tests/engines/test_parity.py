@@ -21,9 +21,9 @@ from support.soak import SOAK
 from support.sources import SOURCES
 
 from dproo import Counts, engines
-from dproo.alphabet import OTHER
 from dproo.engines import arrow, frames, postgresql_groups
 from dproo.engines.query import quoted
+from dproo.schema import OTHER
 
 pytestmark = pytest.mark.untraced
 

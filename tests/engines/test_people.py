@@ -23,13 +23,13 @@ from support.soak import some
 from support.sources import SOURCES
 
 from dproo import Alphabet, Counts, engines
-from dproo.alphabet.axis import Bins
-from dproo.alphabet.cell import number_of, text_of
-from dproo.alphabet.reading import Reading
 from dproo.engines import people
 from dproo.engines.asked import Asked
 from dproo.engines.layout import Layout
 from dproo.engines.prepare import ENGINES
+from dproo.schema.axis import Bins
+from dproo.schema.cell import number_of, text_of
+from dproo.schema.reading import Reading
 
 pytestmark = pytest.mark.untraced
 

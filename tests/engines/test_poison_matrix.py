@@ -18,8 +18,8 @@ from support.poison import Poisoned
 from support.soak import SOAK, few
 
 from dproo import Alphabet, engines
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import Reading
+from dproo.schema.axis import OpenText
+from dproo.schema.reading import Reading
 
 DICE = random.Random(secrets.randbits(64))  # noqa: S311 - a test's choice
 

@@ -13,10 +13,10 @@ import pytest
 from support.soak import some
 
 from dproo import Alphabet, engines
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import Reading
 from dproo.engines.asked import Asked
 from dproo.engines.prepare import ENGINES
+from dproo.schema.axis import OpenText
+from dproo.schema.reading import Reading
 
 DAYS = [date(2011, 12, 30), date(1, 1, 1), date(9999, 12, 31), date(1883, 11, 18)]
 DAYS += [date(2024, 3, 31), date(1994, 12, 31), date(1995, 1, 1), date(1969, 12, 31)]

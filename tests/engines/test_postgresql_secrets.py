@@ -16,9 +16,9 @@ from dproo import engines
 from dproo.cli.commands import run
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.engines.postgresql_url import is_url, public_name
-from dproo.exceptions import LedgerError
+from dproo.errors import LedgerError
 from dproo.ledger import Ledger
-from dproo.releases.budget_name import dataset_name, remedy
+from dproo.releases.charge import dataset_name, remedy
 
 # Pieces of one password; none of them may be seen anywhere.
 CANARIES = ("K4NAR1", "V0GEL")

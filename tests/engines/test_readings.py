@@ -15,9 +15,9 @@ from support.soak import SOAK, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, engines
-from dproo.alphabet.axis import Axis
-from dproo.alphabet.reading import DAYS as WIDTHS
-from dproo.alphabet.reading import Reading
+from dproo.schema.axis import Axis
+from dproo.schema.reading import DAYS as WIDTHS
+from dproo.schema.reading import Reading
 
 DICE = random.Random()  # noqa: S311 - it chooses readings
 CELLS = (

@@ -13,10 +13,9 @@ from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
 from dproo import Alphabet, engines
-from dproo.alphabet.axis import Axis, Bins
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import Reading
 from dproo.core.counts import NamedCounts
+from dproo.schema.axis import Axis, Bins, OpenText
+from dproo.schema.reading import Reading
 
 
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(

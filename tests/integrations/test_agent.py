@@ -218,7 +218,7 @@ def test_what_fails_after_the_charge_says_no_more(desk: Desk, folder: Path) -> N
         raise RuntimeError(CANARY)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dproo.releases.execute._release", fail)
+        patch.setattr("dproo.releases.run._release", fail)
         with pytest.raises(Refused) as refused:
             desk.answer("sample", {"dataset": "admissions", "epsilon": "0.5"})
     assert str(refused.value) == "The release failed after it was charged; details are withheld."

@@ -17,7 +17,7 @@ from support.stores import copy_of
 
 import dproo.ledger.ledger
 import dproo.releases.dataset
-from dproo import exceptions
+from dproo import errors
 from dproo.core.numbers import EPSILON_MAX, EPSILON_MIN, NANO, budget_of, charge_of
 from dproo.ledger import BudgetRefused, Entry, Ledger, in_epsilon
 
@@ -98,7 +98,7 @@ def test_a_reservation_that_was_never_recorded_stays_charged_and_is_shown_so(
     ]
     assert account.lines[0].request == {"k": 9}
     assert account.spent == account.left == NANO // 2
-    with pytest.raises(exceptions.NotRecordedError) as refused:
+    with pytest.raises(errors.NotRecordedError) as refused:
         ledger.released(lost.number)
     assert str(refused.value) == (
         f"entry must be a release that was recorded, got {lost.number}. "
@@ -136,7 +136,7 @@ def test_a_release_of_any_text_is_recorded(ledger: Ledger, value: str) -> None:
 def test_one_charge_pays_for_one_release(ledger: Ledger) -> None:
     entry = ledger.reserve("patients", epsilon="0.5", **REPLACE)
     ledger.record(entry, {"values": ["flu"]})
-    with pytest.raises(exceptions.AlreadyRecordedError) as refused:
+    with pytest.raises(errors.AlreadyRecordedError) as refused:
         ledger.record(entry, {"values": ["cold"]})
     assert str(refused.value) == (
         f"entry must not be recorded yet, got {entry.number}. One charge pays for one release."
@@ -256,7 +256,7 @@ def test_a_name_must_be_text(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("name", ["patients", "Patients"])
 def test_a_name_has_one_budget_for_good(ledger: Ledger, name: str) -> None:
-    with pytest.raises(exceptions.DatasetTakenError) as refused:
+    with pytest.raises(errors.DatasetTakenError) as refused:
         ledger.declare(name, budget=5, **REPLACE)
     assert str(refused.value) == f"dataset must not have a budget yet, got '{name}'."
     assert left(ledger) == "1"
@@ -276,7 +276,7 @@ def test_a_name_has_one_budget_for_good(ledger: Ledger, name: str) -> None:
 def test_an_unknown_dataset_is_refused_with_a_suggestion(
     ledger: Ledger, dataset: Any, hint: str
 ) -> None:
-    with pytest.raises(exceptions.UnknownDatasetError) as refused:
+    with pytest.raises(errors.UnknownDatasetError) as refused:
         ledger.reserve(dataset, epsilon=1, **REPLACE)
     assert str(refused.value) == (f"dataset must have a declared budget, got {dataset!r}. {hint}")
 
@@ -295,7 +295,7 @@ def test_an_unknown_dataset_is_refused_with_a_suggestion(
     ],
 )
 def test_relations_are_never_mixed(ledger: Ledger, relation: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(exceptions.OtherRelationError) as refused:
+    with pytest.raises(errors.OtherRelationError) as refused:
         ledger.reserve("patients", epsilon="0.1", **relation)
     assert str(refused.value) == (
         f"{sentence} The epsilons of 'patients' add up for that relation only."
@@ -314,7 +314,7 @@ def test_a_relation_that_does_not_exist_is_refused(ledger: Ledger) -> None:
 def test_an_entry_that_is_no_charge_is_refused(ledger: Ledger, number: int) -> None:
     ledger.reserve("patients", epsilon="0.1", **REPLACE)
     sentence = f"entry must be the number of a charge in this ledger, got {number}."
-    with pytest.raises(exceptions.UnknownEntryError) as refused:
+    with pytest.raises(errors.UnknownEntryError) as refused:
         ledger.released(number)
     assert str(refused.value) == sentence
 
@@ -324,7 +324,7 @@ def test_an_entry_is_good_for_its_own_ledger_only(ledger: Ledger, tmp_path: Path
     other.declare("patients", budget="2", **REPLACE)
     entry = other.reserve("patients", epsilon="0.1", **REPLACE)
     ledger.reserve("patients", epsilon="0.2", **REPLACE)
-    with pytest.raises(exceptions.UnknownEntryError):
+    with pytest.raises(errors.UnknownEntryError):
         ledger.record(entry, {"values": ["flu"]})
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dproo.core.numbers import ATTO, delta_budget_of, delta_charge_of
-from dproo.exceptions import CorruptLedgerError, DeltaRefused, PureBudgetError
+from dproo.errors import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
 from dproo.ledger.account import Tally
 

@@ -21,7 +21,7 @@ from support.databases import Server, role_of
 from support.releasing import sample
 from support.stores import emptied, installed, unguarded, url_of
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger, accept_restore
 
 pytestmark = pytest.mark.untraced
@@ -86,7 +86,7 @@ def test_a_line_cut_around_the_commit_charges_once(
         "recorded",
         "declared",
     ]
-    with pytest.raises(exceptions.AlreadyRecordedError):
+    with pytest.raises(errors.AlreadyRecordedError):
         far.record(entry, {"values": ["flu"]})
 
 
@@ -108,7 +108,7 @@ def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
     cutter, far = line
     impatient = Ledger(far.path, timeout=0.2)
     cutter.cut(*["during"] * 99)
-    with pytest.raises(exceptions.ChargedError, match="in the middle of a commit, and a charge ma"):
+    with pytest.raises(errors.ChargedError, match="in the middle of a commit, and a charge ma"):
         impatient.reserve("patients", epsilon="0.25", **REPLACE)
     assert len(ledger.verify().accounts[0].lines) <= 1
 
@@ -120,7 +120,7 @@ def test_a_server_that_is_away_is_one_sentence_and_its_return_is_noticed() -> No
         ledger = Ledger(url)
         ledger.declare("patients", budget=1, **REPLACE)
         server.kill()
-        with pytest.raises(exceptions.UnreachableLedgerError, match="no PostgreSQL server answ"):
+        with pytest.raises(errors.UnreachableLedgerError, match="no PostgreSQL server answ"):
             ledger.reserve("patients", epsilon="0.25", **REPLACE)
         server.start()
         ledger.reserve("patients", epsilon="0.25", **REPLACE)
@@ -229,7 +229,7 @@ def test_a_standby_is_read_and_one_that_lagged_is_refused(
         ledger.reserve("patients", epsilon="0.25", **REPLACE)
         while not follows(there, ledger.head()):
             pass  # every look takes a connection; a stream that is broken ends in the time limit
-        with pytest.raises(exceptions.ReadOnlyLedgerError, match="a copy of another one"):
+        with pytest.raises(errors.ReadOnlyLedgerError, match="a copy of another one"):
             Ledger(there).reserve("patients", epsilon="0.25", **REPLACE)
         moved = Ledger(there)
         standby.kill()  # from here on it lags
@@ -239,16 +239,16 @@ def test_a_standby_is_read_and_one_that_lagged_is_refused(
         server.kill()
         standby.start()
         standby.promote()
-        with pytest.raises(exceptions.RolledBackError, match="lacks 2 of its events"):
+        with pytest.raises(errors.RolledBackError, match="lacks 2 of its events"):
             Ledger(there)
-        with pytest.raises(exceptions.RolledBackError, match="lacks 2 of its events"):
+        with pytest.raises(errors.RolledBackError, match="lacks 2 of its events"):
             moved.reserve("patients", epsilon="0.1", **REPLACE)
         with monkeypatch.context() as patch:  # a machine that has seen nothing of it
             patch.setenv("XDG_STATE_HOME", str(tmp_path))
-            with pytest.raises(exceptions.CorruptLedgerError, match="lacks the event of the exp"):
+            with pytest.raises(errors.CorruptLedgerError, match="lacks the event of the exp"):
                 Ledger(there).verify(expect_head=release.receipt["ledger"]["head"])
         assert [loss.charge for loss in accept_restore(there)] == [500_000_000]
-        with pytest.raises(exceptions.BudgetRefused):
+        with pytest.raises(errors.BudgetRefused):
             sample(data, epsilon="0.5", ledger=Ledger(there), **given)
         Ledger(there).reserve("patients", epsilon="0.25", **REPLACE)
         assert Ledger(there).verify().accounts[0].left == 0
@@ -261,7 +261,7 @@ def follows(url: str, head: str) -> bool:
     """Return whether a standby has got as far as its server."""
     try:
         return Ledger(url).head() == head
-    except exceptions.RolledBackError:
+    except errors.RolledBackError:
         return False
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger, default_path, in_epsilon
 from dproo.ledger.stores import sqlite
 
@@ -48,7 +48,7 @@ def test_creating_again_opens_what_is_there(ledger: Ledger) -> None:
 def test_an_empty_file_left_by_a_crash_is_completed(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite3"
     path.touch()
-    with pytest.raises(exceptions.NotALedgerError):
+    with pytest.raises(errors.NotALedgerError):
         Ledger(path)
     assert Ledger.create(path).verify().events == 0
 
@@ -79,7 +79,7 @@ def test_writes_are_synced_to_the_last_step(ledger: Ledger) -> None:
 
 def test_a_missing_ledger_is_never_made_by_the_way(tmp_path: Path) -> None:
     path = tmp_path / "no.sqlite3"
-    with pytest.raises(exceptions.MissingLedgerError) as refused:
+    with pytest.raises(errors.MissingLedgerError) as refused:
         Ledger(path)
     assert str(refused.value) == (
         f"ledger must be a file that exists, got '{path}'. 'dproo ledger init' adds one."
@@ -91,7 +91,7 @@ def test_a_missing_ledger_is_never_made_by_the_way(tmp_path: Path) -> None:
 def test_a_file_that_is_no_ledger_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    with pytest.raises(exceptions.NotALedgerError) as refused:
+    with pytest.raises(errors.NotALedgerError) as refused:
         Ledger(path)
     assert str(refused.value) == f"the ledger {path} is not a ledger."
     assert path.read_bytes() == content
@@ -103,7 +103,7 @@ def test_another_database_is_no_ledger_not_even_to_create(tmp_path: Path) -> Non
         connection.execute("CREATE TABLE patients (name)")
     before = path.read_bytes()
     for way in (Ledger, Ledger.create):
-        with pytest.raises(exceptions.NotALedgerError, match=r"is not a ledger\.$"):
+        with pytest.raises(errors.NotALedgerError, match=r"is not a ledger\.$"):
             way(path)
     assert path.read_bytes() == before
 
@@ -112,20 +112,20 @@ def test_a_link_or_a_folder_is_no_ledger(ledger: Ledger, tmp_path: Path) -> None
     (tmp_path / "link").symlink_to(ledger.path)
     (tmp_path / "folder").mkdir()
     for name in ("link", "folder"):
-        with pytest.raises(exceptions.NotALedgerError) as refused:
+        with pytest.raises(errors.NotALedgerError) as refused:
             Ledger(tmp_path / name)
         assert str(refused.value) == (
             f"ledger must be a plain file and not a link, got '{tmp_path / name}'."
         )
     os.link(ledger.path, tmp_path / "hard")  # two names would mean two journals
-    with pytest.raises(exceptions.NotALedgerError, match="plain file and not a link"):
+    with pytest.raises(errors.NotALedgerError, match="plain file and not a link"):
         ledger.show()
 
 
 def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
     with closing(sqlite3.connect(ledger.path)) as connection:
         connection.execute("PRAGMA user_version = 6")
-    with pytest.raises(exceptions.NewerFormatError) as refused:
+    with pytest.raises(errors.NewerFormatError) as refused:
         Ledger(ledger.path)
     assert str(refused.value) == (
         f"the ledger {ledger.path} must have format 5, got 6. A later version of dproo can read it."
@@ -136,7 +136,7 @@ def test_a_newer_format_is_refused_by_name(ledger: Ledger) -> None:
 def test_an_earlier_format_is_refused_with_the_remedy(ledger: Ledger, version: int) -> None:
     with closing(sqlite3.connect(ledger.path)) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    with pytest.raises(exceptions.UnusableLedgerError) as refused:
+    with pytest.raises(errors.UnusableLedgerError) as refused:
         Ledger(ledger.path)
     assert str(refused.value) == (
         f"the ledger {ledger.path} must have format 5, got {version}. A development version of "
@@ -161,7 +161,7 @@ def test_an_earlier_format_is_refused_with_the_remedy(ledger: Ledger, version: i
 )
 def test_a_corrupt_ledger_is_refused(ledger: Ledger, spoil: Any, sentence: str) -> None:
     ledger.path.write_bytes(spoil(ledger.path.read_bytes()))
-    with pytest.raises(exceptions.CorruptLedgerError) as refused:
+    with pytest.raises(errors.CorruptLedgerError) as refused:
         ledger.show()
     assert str(refused.value).startswith(f"the ledger {ledger.path} is corrupt: ")
     assert str(refused.value).endswith(sentence)
@@ -171,7 +171,7 @@ def test_a_ledger_turned_to_write_ahead_logging_is_refused(ledger: Ledger) -> No
     with closing(sqlite3.connect(ledger.path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
     with pytest.raises(
-        exceptions.CorruptLedgerError, match="its tables or settings are not a ledger's"
+        errors.CorruptLedgerError, match="its tables or settings are not a ledger's"
     ):
         ledger.show()
 
@@ -180,7 +180,7 @@ def test_a_path_that_cannot_exist_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file" / "ledger", tmp_path / ("x" * 300), tmp_path / "a\0b"):
         for way in (Ledger, Ledger.create):
-            with pytest.raises(exceptions.UnusableLedgerError, match=r"could not be opened: .*\.$"):
+            with pytest.raises(errors.UnusableLedgerError, match=r"could not be opened: .*\.$"):
                 way(path)
 
 
@@ -188,7 +188,7 @@ def test_a_locked_ledger_says_so_in_time_and_charges_nothing(ledger: Ledger) -> 
     impatient = Ledger(ledger.path, timeout=0.01)
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(exceptions.BusyLedgerError) as refused:
+        with pytest.raises(errors.BusyLedgerError) as refused:
             impatient.reserve("patients", epsilon=1, **REPLACE)
     assert str(refused.value) == (
         f"the ledger {ledger.path} was held by other processes for too long. "
@@ -202,7 +202,7 @@ def test_a_reader_in_the_way_of_a_commit_leaves_nothing_charged(ledger: Ledger) 
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN")
         other.execute("SELECT * FROM event").fetchall()
-        with pytest.raises(exceptions.BusyLedgerError):
+        with pytest.raises(errors.BusyLedgerError):
             impatient.reserve("patients", epsilon=1, **REPLACE)
     assert left(ledger) == "1"
     ledger.verify()
@@ -211,10 +211,10 @@ def test_a_reader_in_the_way_of_a_commit_leaves_nothing_charged(ledger: Ledger) 
 @pytest.mark.parametrize(
     ("pragma", "error", "sentence"),
     [
-        ("query_only = ON", exceptions.ReadOnlyLedgerError, "cannot be written: it is read-only."),
+        ("query_only = ON", errors.ReadOnlyLedgerError, "cannot be written: it is read-only."),
         (
             "max_page_count = 1",
-            exceptions.FullDiskError,
+            errors.FullDiskError,
             "cannot be written: no space is left on the disk.",
         ),
     ],
@@ -251,7 +251,7 @@ def test_a_failing_system_is_one_sentence(
         raise error
 
     monkeypatch.setattr(sqlite, "_commit", fail)
-    with pytest.raises(exceptions.UnusableLedgerError) as refused:
+    with pytest.raises(errors.UnusableLedgerError) as refused:
         ledger.reserve("patients", epsilon=1, **REPLACE)
     assert str(refused.value) == f"the ledger {ledger.path} {sentence}"
     monkeypatch.undo()
@@ -259,7 +259,7 @@ def test_a_failing_system_is_one_sentence(
 
 
 def test_every_way_to_fail_is_a_ledger_error_with_its_reason() -> None:
-    for _, kind in inspect.getmembers(exceptions, inspect.isclass):
-        known = exceptions.LedgerError, exceptions.ReleaseError, exceptions.UnpreparedError
+    for _, kind in inspect.getmembers(errors, inspect.isclass):
+        known = errors.LedgerError, errors.ReleaseError, errors.UnpreparedError
         assert issubclass(kind, known)
         assert kind.__doc__

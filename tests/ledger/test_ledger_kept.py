@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger
 from dproo.ledger.events import Event
 from dproo.ledger.stores.sqlite import SqliteStore
@@ -45,7 +45,7 @@ def test_an_edit_between_two_calls_is_found_by_the_next(ledger: Ledger) -> None:
     ledger.reserve("patients", epsilon="0.1", request={"by": "ward"}, **REPLACE)
     for call in (ledger.head, lambda: charge(ledger), lambda: ledger.budget("patients")):
         edit(ledger.path, b"ward", b"wart")
-        with pytest.raises(exceptions.CorruptLedgerError, match="hashes breaks at event 2"):
+        with pytest.raises(errors.CorruptLedgerError, match="hashes breaks at event 2"):
             call()
         edit(ledger.path, b"wart", b"ward")
         ledger.head()  # remembers what it has checked
@@ -113,7 +113,7 @@ def test_a_file_that_takes_the_place_of_another_is_the_one_that_is_read(
     newest = Path(shutil.copy2(ledger.path, tmp_path / "newest"))
     old.replace(ledger.path)
     for call in (ledger.show, lambda: charge(ledger)):
-        with pytest.raises(exceptions.RolledBackError):
+        with pytest.raises(errors.RolledBackError):
             call()
     newest.replace(ledger.path)
     charge(ledger)
@@ -129,10 +129,10 @@ def test_an_open_ledger_holds_nobody_up_not_even_after_a_refusal(ledger: Ledger)
 
     charge(ledger)
     assert is_free()
-    with pytest.raises(exceptions.BudgetRefused) as refused:
+    with pytest.raises(errors.BudgetRefused) as refused:
         charge(ledger, "5")
     assert is_free(), refused.value
-    with pytest.raises(exceptions.UnknownEntryError) as refused:
+    with pytest.raises(errors.UnknownEntryError) as refused:
         ledger.released(9)
     assert is_free(), refused.value
     charge(ledger)

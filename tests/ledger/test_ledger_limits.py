@@ -11,7 +11,7 @@ from support.databases import role_of
 from support.releasing import sample
 from support.stores import copy_of, future, put_back
 
-from dproo import exceptions
+from dproo import errors
 from dproo.cli.commands import run
 from dproo.ledger import (
     Database,
@@ -35,7 +35,7 @@ def declared(ledger: Ledger, **limits: Any) -> Ledger:
 
 def refused(ledger: Ledger, epsilon: str = "0.25", **request: Any) -> str:
     before = copy_of(ledger)
-    with pytest.raises(exceptions.RuleRefused) as found:
+    with pytest.raises(errors.RuleRefused) as found:
         ledger.reserve("visits", epsilon=epsilon, request=request, **REPLACE)
     assert copy_of(ledger) == before
     ledger.verify()
@@ -110,9 +110,9 @@ def test_a_release_names_its_columns_to_the_rule(ledger: Ledger, tmp_path: Path)
     data.write_text("sex,ward\nF,A\nM,B\nF,A\n")
     given: dict[str, Any] = {"alphabet": ["F", "M"], "epsilon": 1, "ledger": ledger}
     sample(data, column="sex", dataset="visits", **given)
-    with pytest.raises(exceptions.RuleRefused, match="only sex may be released"):
+    with pytest.raises(errors.RuleRefused, match="only sex may be released"):
         sample(data, column="ward", dataset="visits", **given)
-    with pytest.raises(exceptions.RuleRefused, match="only sex may be released"):
+    with pytest.raises(errors.RuleRefused, match="only sex may be released"):
         sample(data, column="sex", by={"ward": ["A", "B"]}, dataset="visits", **given)
 
 
@@ -132,9 +132,9 @@ def test_people_and_records_never_share_a_budget(ledger: Ledger) -> None:
     sample(visits, dataset="records", **given)
     sample(visits, dataset="people", person="who", **given)
     before = copy_of(ledger)
-    with pytest.raises(exceptions.OtherRelationError, match="person must be left out: the budget"):
+    with pytest.raises(errors.OtherRelationError, match="person must be left out: the budget"):
         sample(visits, dataset="records", person="who", **given)
-    with pytest.raises(exceptions.OtherRelationError, match="person must be given: the budget of"):
+    with pytest.raises(errors.OtherRelationError, match="person must be given: the budget of"):
         sample(visits, dataset="people", **given)
     assert copy_of(ledger) == before
     sample(visits, dataset="people", person="who", **given)
@@ -197,7 +197,7 @@ def test_the_releases_of_one_spender_are_at_most_so_large(
     lines = ledger.verify().accounts[1].lines
     assert [line.spender for line in lines] == ["bob", "bob", "eve", "bob"]
     file = copy(ledger, tmp_path / "copied.sqlite3")
-    with pytest.raises(exceptions.RuleRefused, match="a file does not know who spends"):
+    with pytest.raises(errors.RuleRefused, match="a file does not know who spends"):
         file.reserve("visits", epsilon="0.1", **REPLACE)
     copy_back(ledger)
     copy(file, ledger_database)
@@ -237,7 +237,7 @@ def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -
         ledger.reserve("visits", epsilon=1, **REPLACE)
     (line,) = ledger.show()[1].lines
     assert "the rule 'per_release' of 'visits'" in str(line.problem)
-    with pytest.raises(exceptions.CorruptLedgerError, match="event 3 breaks the rules"):
+    with pytest.raises(errors.CorruptLedgerError, match="event 3 breaks the rules"):
         ledger.verify()
 
 
@@ -279,7 +279,7 @@ def two(ledger: Ledger, ledger_database: str) -> tuple[Ledger, Ledger]:
 
 
 def asked(ledger: Ledger, epsilon: str = "1", **request: Any) -> int:
-    with pytest.raises(exceptions.ApprovalNeeded) as needed:
+    with pytest.raises(errors.ApprovalNeeded) as needed:
         ledger.reserve("visits", epsilon=epsilon, request=request, **REPLACE)
     return needed.value.number
 
@@ -299,10 +299,10 @@ def test_a_larger_release_needs_a_second_person_once(two: tuple[Ledger, Ledger])
     bob.record(entry, {"values": ["flu"]})
     assert ann.requests()[0].state == "used"
     assert asked(bob, k=9) != number  # one word is good for one release
-    with pytest.raises(exceptions.UnknownEntryError):
+    with pytest.raises(errors.UnknownEntryError):
         bob.released(number)
     for call in (ann.approve, ann.deny):
-        with pytest.raises(exceptions.UnknownEntryError) as found:
+        with pytest.raises(errors.UnknownEntryError) as found:
             call(number)
         assert str(found.value) == f"request must be the number of an open one, got {number}."
     assert ann.verify().accounts[1].spent == 15 * 10**8
@@ -325,7 +325,7 @@ def test_nobody_approves_what_they_have_asked_for(
     number = asked(ledger)  # of somebody who is an owner as well
     before = copy_of(ledger)
     for one in (ledger, bob):
-        with pytest.raises(exceptions.RoleError):
+        with pytest.raises(errors.RoleError):
             one.approve(number)
     assert copy_of(ledger) == before
 

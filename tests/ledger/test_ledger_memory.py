@@ -18,7 +18,7 @@ import pytest
 from support.commands import dproo
 from support.stores import copy_of, put_back, url_of
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
 from dproo.ledger.stores import sqlite
 
@@ -57,7 +57,7 @@ def test_an_old_copy_put_back_is_refused_by_every_call(ledger: Ledger) -> None:
         lambda: ledger.declare("visits", budget=1, **REPLACE),
     ]
     for call in calls:
-        with pytest.raises(exceptions.RolledBackError) as refused:
+        with pytest.raises(errors.RolledBackError) as refused:
             call()
         assert str(refused.value) == (
             f"the ledger {ledger.path} lacks 1 of its events, the last one of 'patients': it is an "
@@ -109,7 +109,7 @@ def test_a_journal_rolled_back_over_later_charges_is_found(ledger: Ledger, tmp_p
     ledger.path.write_bytes(before)  # its pages never reached this disk
     charge(ledger, "0.5")
     (tmp_path / "elsewhere").rename(journal)
-    with pytest.raises(exceptions.RolledBackError, match="lacks 1 of its events"):
+    with pytest.raises(errors.RolledBackError, match="lacks 1 of its events"):
         ledger.verify()
     assert not journal.exists()
     assert copy_of(ledger) == before, "SQLite has rolled the charge back"
@@ -120,7 +120,7 @@ def test_of_two_copies_only_one_can_be_charged(ledger: Ledger, tmp_path: Path) -
     twin = Ledger(Path(shutil.copy2(ledger.path, tmp_path / "twin.sqlite3")))
     charge(ledger)
     for call in (twin.show, lambda: charge(twin)):
-        with pytest.raises(exceptions.RolledBackError):
+        with pytest.raises(errors.RolledBackError):
             call()
     charge(ledger)
 
@@ -136,7 +136,7 @@ def test_a_ledger_goes_to_another_machine_and_comes_back(
     charge(ledger)
     newest = copy_of(ledger)
     put_back(ledger, old)
-    with pytest.raises(exceptions.RolledBackError):
+    with pytest.raises(errors.RolledBackError):
         ledger.show()
     put_back(ledger, newest)
     monkeypatch.setenv("XDG_STATE_HOME", here)
@@ -166,7 +166,7 @@ def test_a_note_that_a_crash_cut_off_is_written_again(ledger: Ledger, state: Pat
     old = copy_of(ledger)
     charge(ledger)
     put_back(ledger, old)
-    with pytest.raises(exceptions.RolledBackError, match="lacks 1 of"):
+    with pytest.raises(errors.RolledBackError, match="lacks 1 of"):
         ledger.show()
 
 
@@ -186,7 +186,7 @@ def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:
     assert ledger.show()[1].delta_left == 9 * 10**11
     with pytest.raises(ValueError, match="lacks nothing; there is no restore to accept"):
         accept_restore(ledger.path)
-    with pytest.raises(exceptions.UnknownEntryError):
+    with pytest.raises(errors.UnknownEntryError):
         ledger.released(ledger.show()[0].lines[0].entry)
     charge(ledger, "0.125")
     put_back(ledger, old)  # once more: the charges of both branches are known
@@ -205,7 +205,7 @@ def test_a_restore_that_a_crash_cut_off_is_charged_once(
     with monkeypatch.context() as patch:
         patch.setattr("dproo.ledger.restore.tell", lambda *_, **__: None)
         accept_restore(ledger.path)
-    with pytest.raises(exceptions.RolledBackError):
+    with pytest.raises(errors.RolledBackError):
         ledger.show()
     accept_restore(ledger.path)
     assert left(ledger) == "0.75"
@@ -224,7 +224,7 @@ def test_two_copies_charged_beyond_the_budget_leave_nothing(
     accept_restore(ledger.path)
     (account,) = ledger.verify().accounts
     assert (account.spent, account.left) == (1_500_000_000, 0)
-    with pytest.raises(exceptions.BudgetRefused, match="at most the 0 left"):
+    with pytest.raises(errors.BudgetRefused, match="at most the 0 left"):
         charge(ledger)
 
 
@@ -257,7 +257,7 @@ def test_a_witness_on_another_disk_finds_what_the_home_has_forgotten(
             charge(ledger)
     shutil.rmtree(state)
     put_back(ledgers[0], old)
-    with pytest.raises(exceptions.RolledBackError, match="lacks 3 of its events"):
+    with pytest.raises(errors.RolledBackError, match="lacks 3 of its events"):
         ledgers[0].show()
     assert left(ledgers[1]) == "0.7"
     assert len(kept.read_text().splitlines()) == 8
@@ -268,12 +268,12 @@ def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
     ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = copy_of(ledger)
-    with pytest.raises(exceptions.UnusableWitnessError, match="could not be read: No such file"):
+    with pytest.raises(errors.UnusableWitnessError, match="could not be read: No such file"):
         Ledger(ledger.path, witness=tmp_path / "not mounted" / "kept.jsonl")
-    with pytest.raises(exceptions.UnusableWitnessError, match="written: it is not a plain file"):
+    with pytest.raises(errors.UnusableWitnessError, match="written: it is not a plain file"):
         charge(Ledger(ledger.path, witness=Path("/dev/full")))
     monkeypatch.setenv("XDG_STATE_HOME", str(ledger.path))  # a file where a folder must be
-    with pytest.raises(exceptions.UnusableWitnessError, match="XDG_STATE_HOME to a folder"):
+    with pytest.raises(errors.UnusableWitnessError, match="XDG_STATE_HOME to a folder"):
         charge(ledger)
     monkeypatch.delenv("XDG_STATE_HOME")
 
@@ -282,7 +282,7 @@ def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
 
     monkeypatch.setattr(Path, "home", homeless)
     assert left(ledger) == "1"
-    with pytest.raises(exceptions.UnusableWitnessError, match="there is no home folder"):
+    with pytest.raises(errors.UnusableWitnessError, match="there is no home folder"):
         charge(ledger)
     assert copy_of(ledger) == before
     kept = tmp_path / "kept.jsonl"
@@ -294,7 +294,7 @@ def test_a_disk_that_is_full_is_refused_before_the_charge(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(witness, "_ROOM", 1 << 80)
-    with pytest.raises(exceptions.UnusableWitnessError, match="hardly any space is left"):
+    with pytest.raises(errors.UnusableWitnessError, match="hardly any space is left"):
         charge(ledger)
     assert left(ledger) == "1"
 
@@ -305,7 +305,7 @@ def test_a_link_in_place_of_the_memory_is_refused_before_the_charge(
     (notes,) = state.iterdir()
     notes.rename(tmp_path / "elsewhere")
     notes.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(exceptions.UnusableWitnessError, match="it is not a plain file"):
+    with pytest.raises(errors.UnusableWitnessError, match="it is not a plain file"):
         charge(ledger)
     assert left(ledger) == "1"
 
@@ -320,7 +320,7 @@ def test_a_forged_identity_leads_nowhere(ledger: Ledger, tmp_path: Path) -> None
         for trigger in sqlite.SCHEMA[4:]:
             connection.execute(trigger)
         connection.execute("COMMIT")
-    with pytest.raises(exceptions.CorruptLedgerError, match="hashes breaks at event 1"):
+    with pytest.raises(errors.CorruptLedgerError, match="hashes breaks at event 1"):
         charge(ledger)
     assert not list(tmp_path.rglob("outside*"))
 
@@ -333,7 +333,7 @@ def test_a_witness_that_fails_after_the_commit_says_that_the_charge_stays(
 
     with monkeypatch.context() as patch:
         patch.setattr(witness.os, "fsync", full)
-        with pytest.raises(exceptions.ChargedError, match=r"No space left.* charge in it stays\.$"):
+        with pytest.raises(errors.ChargedError, match=r"No space left.* charge in it stays\.$"):
             charge(ledger)
     assert left(ledger) == "0.9"
     charge(ledger)

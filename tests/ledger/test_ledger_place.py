@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger, location
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away.")
@@ -24,7 +24,7 @@ def where(tmp_path: Path) -> Path:
 
 
 def refused(path: Path) -> str:
-    with pytest.raises(exceptions.UnsafePlaceError) as found:
+    with pytest.raises(errors.UnsafePlaceError) as found:
         Ledger(path)
     return str(found.value)
 
@@ -48,7 +48,7 @@ def test_a_folder_that_others_may_write_is_refused_sticky_or_not(ledger: Ledger,
         f"the folder {ledger.path.parent} can be changed by others, who could replace the ledger. "
         "Remove their write access (chmod go-w, chown), or keep the ledger elsewhere."
     )
-    with pytest.raises(exceptions.UnsafePlaceError):
+    with pytest.raises(errors.UnsafePlaceError):
         Ledger.create(ledger.path.with_name("new.sqlite3"))
     assert not ledger.path.with_name("new.sqlite3").exists()
     ledger.path.parent.chmod(0o755)

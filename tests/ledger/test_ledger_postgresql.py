@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from support.stores import copy_of, emptied, future, put_back, unguarded
 
-from dproo import exceptions
+from dproo import errors
 from dproo.cli.commands import run
 from dproo.ledger import Database, Ledger, Limits, copy, default_path, install
 from dproo.ledger.stores.postgresql import PostgresqlStore
@@ -69,7 +69,7 @@ def test_an_installation_that_fails_is_one_sentence(
         url = ledger_database.replace("/ledgers?", "/ascii?")
     name = change.partition("=")[0]
     url = re.sub(rf"{name}=[^&]*", change, url)
-    with pytest.raises(getattr(exceptions, error)) as refused:
+    with pytest.raises(getattr(errors, error)) as refused:
         install(Database(url))
     assert sentence in str(refused.value)
 
@@ -115,13 +115,13 @@ def test_a_ledger_moves_to_a_file_and_back(
     file = copy(book, tmp_path / "moved.sqlite3")
     assert file.export() == book.export()
     assert file.verify() == book.verify()
-    with pytest.raises(exceptions.NotEmptyLedgerError, match="must be empty to be copied into"):
+    with pytest.raises(errors.NotEmptyLedgerError, match="must be empty to be copied into"):
         copy(book, file.path)
     file.reserve("patients", epsilon="0.01", **REPLACE)
-    with pytest.raises(exceptions.RolledBackError):  # one of the two is an old copy now
+    with pytest.raises(errors.RolledBackError):  # one of the two is an old copy now
         book.show()
     emptied(where)
-    with pytest.raises(exceptions.RoleError):  # a spender cannot bring a history along
+    with pytest.raises(errors.RoleError):  # a spender cannot bring a history along
         copy(file, where)
     back = copy(file, ledger_database)
     assert back.verify() == file.verify()
@@ -162,7 +162,7 @@ def test_an_edit_by_the_database_administrator_is_found(
     book.verify()
     with unguarded(ledger_database) as connection:
         connection.execute(edit)
-    with pytest.raises(exceptions.CorruptLedgerError):
+    with pytest.raises(errors.CorruptLedgerError):
         book.verify()
 
 
@@ -194,7 +194,7 @@ def test_a_function_that_writes_another_event_is_found_before_the_commit(
         assert "append.entry, append.nano," in text
         connection.execute(text.replace("append.entry, append.nano,", "append.entry, 1,"))
     try:
-        with pytest.raises(exceptions.CorruptLedgerError, match="other events than were asked"):
+        with pytest.raises(errors.CorruptLedgerError, match="other events than were asked"):
             book.reserve("patients", epsilon="0.1", **REPLACE)
     finally:
         with unguarded(ledger_database) as connection:
@@ -212,7 +212,7 @@ def test_a_head_kept_elsewhere_finds_a_shortened_ledger(
     put_back(book, old)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
     book.verify()
-    with pytest.raises(exceptions.CorruptLedgerError, match="lacks the event of the expected head"):
+    with pytest.raises(errors.CorruptLedgerError, match="lacks the event of the expected head"):
         book.verify(expect_head=head)
 
 
@@ -229,7 +229,7 @@ def test_a_database_that_holds_no_ledger_is_one_sentence(
 ) -> None:
     other = {"/ledgers?": "/postgres?", "user=team": "user=nobody", "host=": "host=/nowhere"}
     url = where.replace(change, other[change]) + f"&password={SECRET}"
-    with pytest.raises(getattr(exceptions, error)) as refused:
+    with pytest.raises(getattr(errors, error)) as refused:
         Ledger(url)
     assert sentence in str(refused.value)
     assert SECRET not in str(refused.value)
@@ -241,7 +241,7 @@ def test_a_refusal_holds_no_connection(where: str, database: str) -> None:
     gc.disable()
     try:
         store = PostgresqlStore(Database(where.replace("/ledgers?", database)), timeout=1)
-        with pytest.raises(exceptions.LedgerError), store.reading(str):
+        with pytest.raises(errors.LedgerError), store.reading(str):
             raise psycopg.OperationalError("the disk is full")  # where there is a ledger
         held = weakref.ref(store)
         del store
@@ -268,7 +268,7 @@ def test_a_newer_format_is_refused_by_name(ledger: Ledger, ledger_database: str)
     with unguarded(ledger_database) as connection:
         connection.execute("UPDATE head SET format = 6")
     try:
-        with pytest.raises(exceptions.NewerFormatError, match=r"must have format 5, got 6\."):
+        with pytest.raises(errors.NewerFormatError, match=r"must have format 5, got 6\."):
             ledger.show()
     finally:
         with unguarded(ledger_database) as connection:
@@ -301,7 +301,7 @@ def test_a_ledger_of_an_earlier_version_is_refused_with_the_remedy(
     with psycopg.connect(url) as connection:
         connection.execute(schema)
     for call in (lambda: Ledger(url), lambda: install(Database(url))):
-        with pytest.raises(exceptions.UnusableLedgerError) as refused:
+        with pytest.raises(errors.UnusableLedgerError) as refused:
             call()
         assert str(refused.value) == (
             f"the ledger {Database(url)} must have format 5, got 1. A development version of dproo "
@@ -310,7 +310,7 @@ def test_a_ledger_of_an_earlier_version_is_refused_with_the_remedy(
         )
     with psycopg.connect(url) as connection:
         connection.execute("DROP SCHEMA dproo CASCADE; CREATE SCHEMA dproo")
-    with pytest.raises(exceptions.UnusableLedgerError, match="there, with something else in it"):
+    with pytest.raises(errors.UnusableLedgerError, match="there, with something else in it"):
         install(Database(url))
 
 
@@ -318,7 +318,7 @@ def test_a_ledger_that_others_hold_says_so_in_time(ledger: Ledger, ledger_databa
     impatient = Ledger(ledger.path, timeout=0.01)
     with unguarded(ledger_database) as connection:
         connection.execute("SELECT dproo.lock()")
-        with pytest.raises(exceptions.BusyLedgerError, match="held by other processes for too"):
+        with pytest.raises(errors.BusyLedgerError, match="held by other processes for too"):
             impatient.reserve("patients", epsilon=1, **REPLACE)
     assert impatient.show()[0].left == 10**9
 
@@ -348,7 +348,7 @@ def test_a_failing_server_is_one_sentence(
         spoilt = f"BEGIN RAISE EXCEPTION '{SECRET}' USING ERRCODE = '{code}'; "
         connection.execute(text.replace("BEGIN", spoilt, 1))
     try:
-        with pytest.raises(getattr(exceptions, error)) as refused:
+        with pytest.raises(getattr(errors, error)) as refused:
             ledger.reserve("patients", epsilon="0.1", **REPLACE)
     finally:
         with unguarded(ledger_database) as connection:

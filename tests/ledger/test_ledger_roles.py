@@ -10,7 +10,7 @@ import pytest
 from support.databases import role_of
 from support.stores import copy_of, emptied
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
@@ -258,7 +258,7 @@ def test_an_id_that_was_used_charges_nothing(book: Ledger, people: Any) -> None:
 def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_database: str) -> None:
     ann, bob, kim = (Ledger(role_of(ledger_database, name)) for name in ("ann", "bob", "kim"))
     ann.declare("visits", budget=1, **REPLACE)
-    with pytest.raises(exceptions.RoleError) as refused:
+    with pytest.raises(errors.RoleError) as refused:
         ann.reserve("visits", epsilon="0.1", **REPLACE)
     assert str(refused.value) == (
         f"the ledger {ann.path} may not be used so by this role: dproo_owner declares, "
@@ -266,14 +266,14 @@ def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_databas
     )
     entry = bob.reserve("visits", epsilon="0.1", **REPLACE)
     bob.record(entry, {"values": ["flu"]})
-    with pytest.raises(exceptions.RoleError):
+    with pytest.raises(errors.RoleError):
         bob.declare("more", budget=1, **REPLACE)
     for call in (
         lambda: kim.declare("more", budget=1, **REPLACE),
         lambda: kim.reserve("visits", epsilon="0.1", **REPLACE),
         lambda: kim.record(entry, {"values": ["flu"]}),
     ):
-        with pytest.raises(exceptions.LedgerError):
+        with pytest.raises(errors.LedgerError):
             call()
     assert kim.verify() == book.verify()
     assert kim.released(entry.number)["values"] == ["flu"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import Ledger
 from dproo.ledger.ledger import ROOM
 from dproo.ledger.stores import sqlite
@@ -31,12 +31,12 @@ def outcomes(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, receipt: dict[str,
         monkeypatch.setattr(sqlite, "_PRAGMAS", (*pragmas, f"max_page_count = {pages}"))
         try:
             entry = ledger.reserve("patients", epsilon="0.1", **REPLACE)
-        except exceptions.FullDiskError:
+        except errors.FullDiskError:
             found.append("refused")
             continue
         try:
             ledger.record(entry, receipt)
-        except exceptions.FullDiskError:
+        except errors.FullDiskError:
             found.append("charged")
         else:
             found.append("recorded")
@@ -62,7 +62,7 @@ def test_a_disk_with_hardly_any_space_is_refused_before_the_charge(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "_FREE", 1 << 80)
-    with pytest.raises(exceptions.FullDiskError, match="hardly any space is left on the disk"):
+    with pytest.raises(errors.FullDiskError, match="hardly any space is left on the disk"):
         ledger.reserve("patients", epsilon="0.1", **REPLACE)
     assert ledger.budget("patients").spent == 0
 

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from support.soak import SOAK
 from support.stores import emptied
 
-from dproo import exceptions
+from dproo import errors
 from dproo.ledger import BudgetRefused, Entry, Ledger
 
 NAMES = st.sampled_from(["patients", "visits", "éléments"])
@@ -45,7 +45,7 @@ class Accounting(RuleBasedStateMachine):
     @rule(name=NAMES, budget=AMOUNTS.filter(lambda budget: budget * 10**9 >= 1))
     def declare(self, name: str, budget: Fraction) -> None:
         if name in self.budgets:
-            with pytest.raises(exceptions.DatasetTakenError):
+            with pytest.raises(errors.DatasetTakenError):
                 self.ledger.declare(name, budget=budget, neighbours=RELATIONS[name])
             return
         self.ledger.declare(name, budget=budget, neighbours=RELATIONS[name])
@@ -55,7 +55,7 @@ class Accounting(RuleBasedStateMachine):
     @rule(target=entries, name=NAMES, epsilon=AMOUNTS)
     def reserve(self, name: str, epsilon: Fraction) -> Entry | None:
         if name not in self.budgets:
-            with pytest.raises(exceptions.UnknownDatasetError):
+            with pytest.raises(errors.UnknownDatasetError):
                 self.ledger.reserve(name, epsilon=epsilon, neighbours=RELATIONS[name])
             return None
         sum_before = sum(self.granted[name])
@@ -73,7 +73,7 @@ class Accounting(RuleBasedStateMachine):
         if entry is None:
             return
         if entry.number in self.recorded:
-            with pytest.raises(exceptions.AlreadyRecordedError):
+            with pytest.raises(errors.AlreadyRecordedError):
                 self.ledger.record(entry, {"values": [value]})
             return
         self.ledger.record(entry, {"values": [value]})

@@ -13,7 +13,7 @@ import pytest
 from support.databases import role_of
 from support.stores import emptied, url_of
 
-from dproo import exceptions
+from dproo import errors
 from dproo.cli.commands import run
 from dproo.ledger import Ledger, Limits
 from dproo.ledger.account import Replay
@@ -216,7 +216,7 @@ def test_a_bad_event_is_marked_and_the_others_are_shown(
     assert "something is wrong with entry 3; they are marked" in captured.err
     assert run(["ledger", "report", "--out", str(tmp_path / "out.csv")]) == 0
     assert "marked: its text cannot be read" in (tmp_path / "out.csv").read_text()
-    with pytest.raises(exceptions.CorruptLedgerError, match="event 3 breaks the rules: its text"):
+    with pytest.raises(errors.CorruptLedgerError, match="event 3 breaks the rules: its text"):
         ledger.verify()
 
 
@@ -224,14 +224,14 @@ def test_no_more_than_some_requests_wait_at_a_time(ledger: Ledger, ledger_databa
     ledger.declare("visits", budget=10, limits=Limits(approval_above="0.5"), **REPLACE)
     bob, eve, ann = (Ledger(role_of(ledger_database, name)) for name in ("bob", "eve", "ann"))
     for i in range(TERMS["open_max"]):
-        with pytest.raises(exceptions.ApprovalNeeded):
+        with pytest.raises(errors.ApprovalNeeded):
             bob.reserve("visits", epsilon=1, request={"k": i}, **REPLACE)
-    with pytest.raises(exceptions.RuleRefused, match="20 requests of yours wait for a decision"):
+    with pytest.raises(errors.RuleRefused, match="20 requests of yours wait for a decision"):
         bob.reserve("visits", epsilon=1, request={"k": "more"}, **REPLACE)
-    with pytest.raises(exceptions.ApprovalNeeded):
+    with pytest.raises(errors.ApprovalNeeded):
         eve.reserve("visits", epsilon=1, **REPLACE)
     ann.deny(ann.requests()[0].number)
-    with pytest.raises(exceptions.ApprovalNeeded):
+    with pytest.raises(errors.ApprovalNeeded):
         bob.reserve("visits", epsilon=1, request={"k": "more"}, **REPLACE)
     ledger.verify()
 
@@ -242,7 +242,7 @@ def test_whoever_approves_sees_the_delta_and_who_asked(
     limits = Limits(approval_above="0.5")
     ledger.declare("visits", budget=10, delta="1e-6", limits=limits, **REPLACE)
     bob = Ledger(role_of(ledger_database, "bob"))
-    with pytest.raises(exceptions.ApprovalNeeded):
+    with pytest.raises(errors.ApprovalNeeded):
         bob.reserve("visits", epsilon=1, delta="1e-7", **REPLACE)
     (asked,) = ledger.requests()
     assert (asked.by, asked.charge, asked.delta) == ("bob", 10**9, 10**11)

@@ -27,7 +27,7 @@ from dproo.mechanisms.roo_joint import (
     worst_allocations,
 )
 from dproo.releases.protection import Protection
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.value import SampleRequest
 
 TWO = {"draws": 2, "records_per_person": 2}
 CHANCE = random.Random(secrets.randbits(64))  # noqa: S311 - not a secret

@@ -261,13 +261,13 @@ TABLE_PERSON = (
 
 MUTANTS = {
     "table: records are counted before the charge": (
-        "releases/execute.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
+        "releases/run.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
     ),
     "table: a family is missing from the cost": (
         "synthesis/request.py", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
     ),
     "table: a person is charged as one record": (
-        "releases/model_request.py", "records_per_person=self.protection.records,", "records_per_person=1,", TABLE_PERSON,
+        "releases/table.py", "records_per_person=self.protection.records,", "records_per_person=1,", TABLE_PERSON,
     ),
     "table: a ratio is rounded down": (
         "mechanisms/noise.py", "return cls(ceil_div(lower.denominator << bits, lower.numerator), bits)", "return cls((lower.denominator << bits) // lower.numerator, bits)", NOISE_RATIO,
@@ -654,28 +654,28 @@ MUTANTS = {
         "analysis/certificate.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "releases/execute.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
+        "releases/run.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "releases/execute.py", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
+        "releases/run.py", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
-        "releases/execute.py", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
+        "releases/run.py", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
     ),
     "auto looks at a number of records that is private": (
-        "releases/sample_request.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
+        "releases/value.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
     ),
     "auto takes the worst of all samplers": (
         "mechanisms/registry.py", "best = min(alphas", "best = max(alphas", BEST,
     ),
     "the accuracy of private records is that of their true number": (
-        "releases/sample_request.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
+        "releases/value.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
     ),
     "the operator stands in the receipt": (
         "releases/charge.py", 'return {"purpose": self.purpose}', 'return {"purpose": self.purpose, "by": self.operator}', NOBODY,
     ),
     "a receipt names the folders of a file": (
-        "releases/budget_name.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+        "releases/charge.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
     ),
     "the first places of a letter are opened": (
         "core/partition.py", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
@@ -693,13 +693,13 @@ MUTANTS = {
         "mechanisms/base.py", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
     ),
     "a record that moves between two groups costs once": (
-        "releases/pure_request.py", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
+        "releases/request.py", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
     ),
     "a person's records cost as one": (
         "mechanisms/registry.py", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
     ),
     "a person's records in two groups cost as in one": (
-        "releases/sample_request.py", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
+        "releases/value.py", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
         "releases/protection.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
@@ -723,7 +723,7 @@ MUTANTS = {
         "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "a cell of any length is read": (
-        "alphabet/any_axis.py", "and len(cell) > self.room", "and len(cell) < 0", TOO_LONG,
+        "schema/axis.py", "and len(cell) > self.room", "and len(cell) < 0", TOO_LONG,
     ),
     "an engine reads a cell of any length": (
         "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
@@ -750,7 +750,7 @@ MUTANTS = {
         "engines/cleaning.py", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
     ),
     "a draft is taken for a code book": (
-        "alphabet/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
+        "schema/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
     ),
     "a draft lists what occurs in the data": (
         "engines/frames.py", "dtype.base_type() == pl.Enum", "dtype.base_type() in {pl.Enum, pl.Categorical}", ENUMERATIONS,
@@ -849,13 +849,13 @@ MUTANTS = {
         "ledger/location.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "releases/execute.py", "                delta=request.delta,\n", "", DELTA_FIRST,
+        "releases/run.py", "                delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/synthesis_request.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
+        "releases/many_values.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
     ),
     "a person's records change a row's law once": (
-        "releases/synthesis_request.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+        "releases/many_values.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
     ),
     "a row may cost more than all may": (
         "analysis/composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
@@ -969,16 +969,16 @@ MUTANTS = {
         "mechanisms/rows.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
     ),
     "a learned network costs nothing": (
-        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,
+        "releases/row.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,
     ),
     "several rows cost as one": (
-        "releases/row_request.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
+        "releases/row.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
     ),
     "the number of records of a private row is told": (
-        "releases/row_request.py", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
+        "releases/row.py", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
     ),
     "the letters of the parents are read backwards": (
-        "releases/row_tables.py", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
+        "releases/row.py", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
     ),
     "a network is chosen at twice its rate": (
         "mechanisms/network.py", "/ (2 * SENSITIVITY[neighbours])", "/ SENSITIVITY[neighbours]", EDGE,
@@ -1035,7 +1035,7 @@ MUTANTS = {
         "web/gate.py", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,
     ),
     "a password is in the name of a budget": (
-        "releases/budget_name.py", "return postgresql_url.public_name(data)", "return data", UNNAMED,
+        "releases/charge.py", "return postgresql_url.public_name(data)", "return data", UNNAMED,
     ),
     "a refusal quotes a connection string": (
         "core/checks.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
@@ -1053,7 +1053,7 @@ MUTANTS = {
         "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
     ),
     "a release forgets the people": (
-        "releases/execute.py", "person=protection.person,", "person=None,", PEOPLE_SAID,
+        "releases/run.py", "person=protection.person,", "person=None,", PEOPLE_SAID,
     ),
     "long identifiers are cut": (
         "engines/people.py", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
@@ -1074,10 +1074,10 @@ MUTANTS = {
         "mechanisms/open.py", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
     ),
     "a person with several records is several people": (
-        "releases/open_request.py", "return (self.minimum_people - 1) * self.protection.records + 1", "return self.minimum_people", OPEN_RELEASE,
+        "releases/open_value.py", "return (self.minimum_people - 1) * self.protection.records + 1", "return self.minimum_people", OPEN_RELEASE,
     ),
     "each of a person's records has all of delta": (
-        "releases/open_request.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
+        "releases/open_value.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
     ),
     "a rare letter leaves the engine": (
         "engines/open_letters.py", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",

@@ -13,7 +13,7 @@ from dproo import CodeBook
 from dproo.core.counts import Counts
 from dproo.mechanisms import LetterSpecificRevealOrObscure
 from dproo.mechanisms.rows import RowSampler
-from dproo.releases.row_tables import RowTables
+from dproo.releases.row import RowTables
 
 ROOT = Path(__file__).parents[2]
 

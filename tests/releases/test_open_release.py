@@ -15,7 +15,7 @@ from dproo import Ledger
 from dproo.core.numbers import exp_upper
 from dproo.ledger import LedgerError
 from dproo.mechanisms import ADD_REMOVE
-from dproo.releases.open_request import OpenRequest
+from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
 
 CITIES = ["LAX"] * 600 + ["JFK"] * 399 + ["canary"]

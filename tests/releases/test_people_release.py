@@ -21,12 +21,11 @@ from dproo import Counts, Ledger
 from dproo.core.numbers import is_at_most_exp
 from dproo.engines import people
 from dproo.engines.asked import Asked
-from dproo.exceptions import OtherRelationError
+from dproo.errors import OtherRelationError
 from dproo.ledger import Limits
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS
-from dproo.releases.groups import Groups
-from dproo.releases.protection import Protection
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.protection import Groups, Protection
+from dproo.releases.value import SampleRequest
 
 LETTERS = ("x", "y", "z")
 PRIVATE = Protection(person="who", neighbours=ADD_REMOVE)

@@ -23,8 +23,8 @@ from support.soak import SOAK, some
 import dproo
 from dproo import engines
 from dproo.engines import loading
-from dproo.exceptions import UnpreparedError
-from dproo.releases.sample_request import SampleRequest
+from dproo.errors import UnpreparedError
+from dproo.releases.value import SampleRequest
 
 WATCHER = Path(__file__).parent.parent / "support" / "after_charge.py"
 ROWS = [(str(i % 7), "ab"[i % 2]) for i in range(60)]

@@ -15,14 +15,13 @@ import dproo
 from dproo import engines
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
-from dproo.exceptions import ReleaseError
+from dproo.errors import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
-from dproo.releases import execute
+from dproo.releases import run as execute
 from dproo.releases.charge import Charge
-from dproo.releases.groups import Groups
-from dproo.releases.protection import Protection
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.protection import Groups, Protection
+from dproo.releases.value import SampleRequest
 
 CANARY = "canary-7f3a"
 LETTERS = ["a", "b", "c"]

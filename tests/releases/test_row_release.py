@@ -22,10 +22,8 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms.network import SENSITIVITY, Family, Network, dependence
-from dproo.releases.groups import Groups
-from dproo.releases.protection import Protection
-from dproo.releases.row_request import RowRequest
-from dproo.releases.row_tables import RowTables
+from dproo.releases.protection import Groups, Protection
+from dproo.releases.row import RowRequest, RowTables
 
 ALPHA = 1e-6
 

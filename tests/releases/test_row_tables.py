@@ -7,11 +7,10 @@ from math import prod
 
 import pytest
 
-from dproo.alphabet.codebook import CodeBook
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.releases.row_request import RowRequest
-from dproo.releases.row_tables import folded
+from dproo.releases.row import RowRequest, folded
+from dproo.schema.codebook import CodeBook
 
 FLAG = {"name": "flag", "type": "boolean"}
 CODE = {"name": "code", "type": "string", "categories": ["a", "b", "c"]}

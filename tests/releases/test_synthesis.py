@@ -15,12 +15,12 @@ from support.releasing import synthesize
 
 import dproo
 from dproo.core.numbers import is_at_most_exp
-from dproo.exceptions import DeltaRefused, PureBudgetError, ReleaseError
+from dproo.errors import DeltaRefused, PureBudgetError, ReleaseError
 from dproo.ledger import Ledger
-from dproo.releases import execute
+from dproo.releases import run as execute
+from dproo.releases.many_values import SynthesisRequest
 from dproo.releases.protection import Protection
-from dproo.releases.sample_request import SampleRequest
-from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.value import SampleRequest
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 300 + [None] * 100
@@ -226,7 +226,7 @@ def test_rows_that_cannot_be_written_fail_in_one_sentence_and_stay_charged(
             raise OSError("canary-7f3a")
 
     out = tmp_path / "rows.csv"
-    monkeypatch.setattr("dproo.releases.tables.write_csv", full)
+    monkeypatch.setattr("dproo.releases.output.write_csv", full)
     with pytest.raises(ReleaseError) as failed:
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients", out=out)
     assert str(failed.value) == (
@@ -245,7 +245,7 @@ def test_rows_stopped_in_the_writing_leave_no_file_and_say_where_they_are(
         if values:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("dproo.releases.tables.write_csv", stop)
+    monkeypatch.setattr("dproo.releases.output.write_csv", stop)
     with pytest.raises(KeyboardInterrupt, match=r"stopped\. The charge stays, .* ledger print 2"):
         synthesize(DATA, **BUDGET, ledger=book, dataset="patients", out=tmp_path / "rows.csv")
     assert not (tmp_path / "rows.csv").exists()

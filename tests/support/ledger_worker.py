@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.numbers import charge_of
-from dproo.exceptions import (
+from dproo.errors import (
     BusyLedgerError,
     ChargedError,
     DatasetTakenError,

@@ -9,11 +9,10 @@ from typing import Any
 import dproo
 from dproo.core.numbers import parse_delta, parse_epsilon
 from dproo.releases.charge import Charge
-from dproo.releases.groups import Groups
-from dproo.releases.protection import Protection
-from dproo.releases.sample_request import SampleRequest
-from dproo.releases.synthesis_request import SynthesisRequest
-from dproo.releases.tables import release_to
+from dproo.releases.many_values import SynthesisRequest
+from dproo.releases.output import release_to
+from dproo.releases.protection import Groups, Protection
+from dproo.releases.value import SampleRequest
 
 _OPENED = {"table", "engine", "delimiter", "encoding", "format", "has_header", "layout"}
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyreadstat
 
-from dproo.alphabet.cell import text_of
+from dproo.schema.cell import text_of
 
 EXACT = 2**53
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from dproo.alphabet.cell import text_of
+from dproo.schema.cell import text_of
 
 Source = tuple[Any, dict[str, Any]]
 SOURCES: dict[str, Callable[[pa.Table, Path], Source]] = {}

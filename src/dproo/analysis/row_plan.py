@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dproo.alphabet.codebook import CodeBook
 from dproo.core.checks import whole
 from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import REPLACE, Relation
 from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
 from dproo.mechanisms.rows import RowSampler
+from dproo.schema.codebook import CodeBook
 
 HOPELESS = Fraction(1, 2)
 """From this distance on, a row reflects the noise more than the data."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from dproo.cli.options import LAYOUT_OPTIONS, with_options
 from dproo.cli.output import echo, json_option, json_text, print_json
-from dproo.cli.reading import LAYOUT_OPTIONS, with_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview

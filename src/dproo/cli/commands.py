@@ -21,29 +21,29 @@ _CONFIG_MAX = 1 << 20
 # The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
     "audit": (
-        "auditing",
+        "audit",
         "Test a claimed epsilon by drawing from any sampler.",
     ),
-    "check": ("checking", "Check DATA against its possible values before a release."),
+    "check": ("check", "Check DATA against its possible values before a release."),
     "codebook": ("codebook", "Draft, import and show code books."),
-    "certify": ("analysis", "Certify a sampler's epsilon from its integer weights."),
-    "compare": ("analysis", "Compare the error of all samplers on one distribution."),
+    "certify": ("plan", "Certify a sampler's epsilon from its integer weights."),
+    "compare": ("plan", "Compare the error of all samplers on one distribution."),
     "demo": (
-        "demonstration",
+        "demo",
         "See a plan, a release and a refusal, on invented data.",
     ),
-    "figures": ("analysis", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
-    "ledger": ("budget", "Declare, show and verify privacy budgets."),
-    "mcp": ("agents", "Serve private rows to an AI agent."),
+    "figures": ("plan", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
+    "ledger": ("ledger", "Declare, show and verify privacy budgets."),
+    "mcp": ("mcp", "Serve private rows to an AI agent."),
     "plan": (
-        "analysis",
+        "plan",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",
     ),
-    "rows": ("drawing", "Draw more rows from the model of a private table, for free."),
-    "sample": ("releasing", "Release a representative value or row of DATA."),
-    "serve": ("serving", "Plan and release in a browser, on this machine only."),
+    "rows": ("synthesize", "Draw more rows from the model of a private table, for free."),
+    "sample": ("sample", "Release a representative value or row of DATA."),
+    "serve": ("serve", "Plan and release in a browser, on this machine only."),
     "synthesize": (
-        "synthesizing",
+        "synthesize",
         "Release a private table of DATA, or many records of a column, for one epsilon.",
     ),
 }

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dproo.alphabet.cell import INTEGER_TEXT
 from dproo.core.checks import refusal
+from dproo.schema.cell import INTEGER_TEXT
 
 _COLUMN = {"column", "variable", "field", "variable name", "field name"}
 _WIDEST = 3

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from dproo.alphabet.codebook import CodeBook, read_descriptor
-from dproo.alphabet.field import Field
+from dproo.schema.codebook import CodeBook, Field, read_descriptor
 
 _SHOWN = 5
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dproo.alphabet.cell import FINE
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cells import count_records
 from dproo.engines.fit import Column, check_fit
 from dproo.engines.frames import pandas_kind
 from dproo.engines.scan import Scan
+from dproo.schema.cell import FINE
 
 _CHUNK = 1 << 16
 _LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day

@@ -14,7 +14,6 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any
 
-from dproo.alphabet.axis import Axis, Bins
 from dproo.core.counts import Counts
 from dproo.engines import people
 from dproo.engines import query as sql
@@ -25,6 +24,7 @@ from dproo.engines.file_scan import counted_people, in_order, write_letters
 from dproo.engines.loading import load
 from dproo.engines.open_letters import named_counts
 from dproo.engines.tally import Tally
+from dproo.schema.axis import Axis, Bins
 
 Batches = Callable[[], Iterator[Sequence[Any]]]
 

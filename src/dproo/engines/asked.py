@@ -9,12 +9,11 @@ from functools import cached_property
 from math import prod
 from typing import TypeVar
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Axis
-from dproo.alphabet.open_text import OpenText
 from dproo.core.checks import refusal
 from dproo.engines import sets
 from dproo.engines.layout import PLAIN, Layout
+from dproo.schema import Alphabet
+from dproo.schema.axis import Axis, OpenText
 
 SETS_MAX = 64
 """Sets of columns that an engine groups by at once; each takes up to two MB in DuckDB."""

@@ -8,13 +8,13 @@ from collections.abc import Set as AbstractSet
 from itertools import islice, repeat
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.counts import Counts
 from dproo.engines import people
 from dproo.engines.asked import Asked
 from dproo.engines.open_letters import named_counts, texts_of
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+from dproo.schema import Alphabet
 
 _CHUNK = 1 << 16
 # Libraries whose iterators bring parts of a table, each of which would count as one record.

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
-from dproo.alphabet.axis import Axis
 from dproo.core.checks import refusal
+from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 STDIN = "-"

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
 from dproo.engines.loading import load
 from dproo.engines.read_query import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 
 if TYPE_CHECKING:
     import duckdb

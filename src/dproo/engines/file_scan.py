@@ -15,8 +15,6 @@ from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.axis import Bins, Letters
-from dproo.alphabet.reading import DATE, DAYS, EXACT, MONTH
 from dproo.core.counts import Counts
 from dproo.engines import open_letters, people
 from dproo.engines import query as sql
@@ -33,6 +31,8 @@ from dproo.engines.scan import Scan
 from dproo.engines.schemas import FILES
 from dproo.engines.tally import Tally
 from dproo.engines.text_files import TextFile, unmarked
+from dproo.schema.axis import Bins, Letters
+from dproo.schema.reading import DATE, DAYS, EXACT, MONTH
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,12 +10,11 @@ import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dproo.alphabet.axis import Axis, IntegerRange, Letters
-from dproo.alphabet.cell import INTEGER_TEXT
-from dproo.alphabet.open_text import OpenText
-from dproo.alphabet.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
 from dproo.core.checks import refusal
 from dproo.engines import query as sql
+from dproo.schema.axis import Axis, IntegerRange, Letters, OpenText
+from dproo.schema.cell import INTEGER_TEXT
+from dproo.schema.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}
 _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamps"}

@@ -14,7 +14,7 @@ from mmap import mmap
 from types import ModuleType
 
 from dproo.engines.boundary import apart
-from dproo.exceptions import UnpreparedError
+from dproo.errors import UnpreparedError
 
 MEBIBYTE = 1 << 20
 LIBRARY = 384

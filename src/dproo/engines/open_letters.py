@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dproo.alphabet.cell import text_of
-from dproo.alphabet.open_text import LONGEST_OPEN, OpenText, is_open_letter
 from dproo.core.counts import NamedCounts
+from dproo.schema.axis import LONGEST_OPEN, OpenText, is_open_letter
+from dproo.schema.cell import text_of
 
 
 def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:

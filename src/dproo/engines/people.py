@@ -30,11 +30,10 @@ from heapq import heappush, heappushpop
 from typing import Any
 from uuid import UUID
 
-from dproo.alphabet.axis import Axis, Bins
-from dproo.alphabet.cell import FINE, plain, text_of
-from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked, Batch
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
+from dproo.schema.cell import FINE, plain, text_of
 
 NOBODY = ""
 """The key of all records that name nobody."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dproo.alphabet.axis import Letters
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import (
@@ -24,6 +23,7 @@ from dproo.engines.postgresql_groups import Groups
 from dproo.engines.postgresql_session import Session
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+from dproo.schema.axis import Letters
 
 Found = TypeVar("Found")
 

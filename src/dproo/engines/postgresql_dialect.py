@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
 from dproo.engines.read_query import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 
 KINDS = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dproo.alphabet.axis import Axis, Bins
 from dproo.engines import postgresql_url
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.postgresql_dialect import CELLS, KINDS
+from dproo.schema.axis import Axis, Bins
 
 BYTES_MAX = 2 << 30
 """Bytes of a table that is grouped first: what the server writes to its disk is not more."""

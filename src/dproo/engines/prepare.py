@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.engines import (
@@ -28,6 +27,7 @@ from dproo.engines.asked import Asked
 from dproo.engines.fit import MissingColumnError
 from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.scan import Scan
+from dproo.schema import Alphabet
 
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     spark.open_scan,

@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from dproo.alphabet import reading
-from dproo.alphabet.axis import Axis, Bins, IntegerRange
-from dproo.alphabet.cell import EXACT_FLOAT
-from dproo.alphabet.open_text import LONGEST_OPEN, OpenText
 from dproo.core.checks import refusal
 from dproo.engines import sets
 from dproo.engines.asked import Asked
 from dproo.engines.read_query import Reader
+from dproo.schema import reading
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, OpenText
+from dproo.schema.cell import EXACT_FLOAT
 
 TEXT, INTEGER, DECIMAL, FLOAT, BOOLEAN, DATE = (
     *("text", "integer", "decimal", "float", "boolean", "date"),

@@ -1,12 +1,12 @@
-"""How a cell is read, in SQL: what :class:`dproo.alphabet.reading.Reading` does cell by cell."""
+"""How a cell is read, in SQL: what :class:`dproo.schema.reading.Reading` does cell by cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dproo.alphabet.axis import Axis, Letters
-from dproo.alphabet.reading import (
+from dproo.schema.axis import Axis, Letters
+from dproo.schema.reading import (
     DAY_TEXT,
     DAYS,
     EXACT,

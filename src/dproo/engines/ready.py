@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import whole
 from dproo.core.counts import Counts
 from dproo.engines.asked import Asked
 from dproo.engines.cells import cells_of
 from dproo.engines.scan import Scan
 from dproo.engines.tally import Tally
+from dproo.schema import Alphabet
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:

@@ -12,7 +12,7 @@ from dproo.engines.boundary import attempt
 from dproo.engines.fit import Column
 from dproo.engines.open_letters import named_counts
 from dproo.engines.tally import Tally
-from dproo.exceptions import ReleaseError
+from dproo.errors import ReleaseError
 
 COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
 

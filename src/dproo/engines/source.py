@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import refusal
 from dproo.engines.describe import describe
 from dproo.engines.fit import Column
 from dproo.engines.layout import PLAIN, Layout
 from dproo.engines.prepare import prepare, prepare_several
 from dproo.engines.scan import Scan
+from dproo.schema import Alphabet
 
 SPARK = "spark"
 

@@ -19,7 +19,6 @@ from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
 
-from dproo.alphabet.axis import Axis, Bins, Letters
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.engines import people
@@ -32,6 +31,7 @@ from dproo.engines.open_letters import named_counts
 from dproo.engines.scan import Scan
 from dproo.engines.spark_dialect import SPARK, cell_of, kind_of
 from dproo.engines.tally import Tally
+from dproo.schema.axis import Axis, Bins, Letters
 
 LOCAL = "local[*]"
 

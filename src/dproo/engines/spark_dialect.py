@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from dproo.alphabet.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.engines import query as sql
 from dproo.engines.read_query import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 
 _KINDS = {
     r"(string|char|varchar)\b.*": sql.TEXT,

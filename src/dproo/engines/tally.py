@@ -10,11 +10,11 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, cast
 
-from dproo.alphabet import OTHER, Alphabet
-from dproo.alphabet.axis import Axis
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.engines.asked import Asked
+from dproo.schema import OTHER, Alphabet
+from dproo.schema.axis import Axis
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64

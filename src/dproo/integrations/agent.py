@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.field import Field
 from dproo.analysis.planner import plan
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import read_public
 from dproo.engines import postgresql_url
-from dproo.exceptions import (
+from dproo.errors import (
     BudgetRefused,
     ChargedError,
     ReleaseError,
@@ -30,9 +28,10 @@ from dproo.exceptions import (
     UnknownDatasetError,
 )
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
-from dproo.releases.budget_name import dataset_name, remedy
+from dproo.releases.charge import dataset_name, remedy
 from dproo.releases.dataset import open as open_dataset
 from dproo.releases.protection import Protection
+from dproo.schema.codebook import CodeBook, Field
 
 if TYPE_CHECKING:
     from dproo.synthesis.model import Model

@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any
 
 from dproo import engines
-from dproo.alphabet import Alphabet, Record
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import Number, float_upper, parse_epsilon
-from dproo.exceptions import ReleaseError
+from dproo.errors import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, PLAIN, REPLACE, SAMPLERS, Mechanism
+from dproo.schema import Alphabet, Record
 
 _RELATIONS = {
     "ChangeOneDistance": REPLACE,

@@ -1,7 +1,7 @@
 """The privacy budget: durable, append-only, in a SQLite file or in PostgreSQL."""
 
 from dproo.core.numbers import in_delta, in_epsilon
-from dproo.exceptions import BudgetRefused, CorruptLedgerError, LedgerError
+from dproo.errors import BudgetRefused, CorruptLedgerError, LedgerError
 from dproo.ledger.account import Account, Asked, Budget, Line, Verification
 from dproo.ledger.ledger import Entry, Ledger
 from dproo.ledger.location import Address, Database, address_of, default_path

@@ -26,7 +26,7 @@ from dproo.core.numbers import (
     in_delta,
     in_epsilon,
 )
-from dproo.exceptions import (
+from dproo.errors import (
     AlreadyRecordedError,
     BudgetRefused,
     CorruptLedgerError,

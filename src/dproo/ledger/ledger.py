@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from dproo.core.checks import refusal, whole
 from dproo.core.numbers import Number, budget_of, delta_budget_of, rational
-from dproo.exceptions import (
+from dproo.errors import (
     ApprovalNeeded,
     CorruptLedgerError,
     NotRecordedError,

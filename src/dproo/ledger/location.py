@@ -19,7 +19,7 @@ from pathlib import Path
 from dproo.core.checks import WITHHELD, may_hold_secret
 from dproo.core.paths import named_file, user_folder
 from dproo.engines import postgresql_url
-from dproo.exceptions import (
+from dproo.errors import (
     MissingLedgerError,
     NotALedgerError,
     UnsafePlaceError,

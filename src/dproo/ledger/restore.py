@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dproo.exceptions import NotEmptyLedgerError
+from dproo.errors import NotEmptyLedgerError
 from dproo.ledger.account import Replay
 from dproo.ledger.events import RESTORED, Draft
 from dproo.ledger.ledger import Ledger

@@ -31,7 +31,7 @@ from dproo.core.numbers import (
     parse_epsilon,
     rational,
 )
-from dproo.exceptions import RuleRefused
+from dproo.errors import RuleRefused
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
 FORMAT = 5

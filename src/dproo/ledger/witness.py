@@ -27,7 +27,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Protocol
 
-from dproo.exceptions import (
+from dproo.errors import (
     ChargedError,
     CorruptLedgerError,
     RolledBackError,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dproo.alphabet import UNIFORM, Alphabet
 from dproo.engines.fit import Column
 from dproo.engines.source import Source
+from dproo.schema import UNIFORM, Alphabet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.open_text import OPEN
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.engines.fit import Column
@@ -22,17 +19,18 @@ from dproo.engines.source import Source
 from dproo.ledger import Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
-from dproo.releases.budget_name import dataset_name, reprint
-from dproo.releases.charge import Charge
+from dproo.releases.charge import Charge, dataset_name, reprint
 from dproo.releases.check import Check, check
-from dproo.releases.execute import Release, execute, guarded
-from dproo.releases.groups import Groups
-from dproo.releases.open_request import OpenRequest
-from dproo.releases.protection import Protection
+from dproo.releases.many_values import SynthesisRequest
+from dproo.releases.open_value import OpenRequest
+from dproo.releases.protection import Groups, Protection
 from dproo.releases.request import Request
-from dproo.releases.row_request import RowRequest
-from dproo.releases.sample_request import SampleRequest
-from dproo.releases.synthesis_request import SynthesisRequest
+from dproo.releases.row import RowRequest
+from dproo.releases.run import Release, execute, guarded
+from dproo.releases.value import SampleRequest
+from dproo.schema import Alphabet
+from dproo.schema.axis import OPEN
+from dproo.schema.codebook import CodeBook
 
 if TYPE_CHECKING:
     from dproo.synthesis.model import Model
@@ -346,7 +344,7 @@ class Dataset:
         >>> len(model.rows(5)), model.receipt["certificate"]["holds"]
         (5, True)
         """
-        from dproo.releases.model_request import ModelRequest  # noqa: PLC0415 - loads NumPy
+        from dproo.releases.table import ModelRequest  # noqa: PLC0415 - loads NumPy
         from dproo.synthesis.model import Model  # noqa: PLC0415
 
         book = CodeBook.of(codebook)

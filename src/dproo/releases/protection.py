@@ -1,12 +1,15 @@
-"""Whom a release protects, and against which change of the data."""
+"""Whom a release protects, and the public groups that one of each is released of."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from dproo.core.checks import one_of, whole
+from dproo.core.checks import one_of, refusal, whole
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.schema import UNIFORM, Alphabet
+from dproo.schema.axis import Axis
 
 Unit = Literal["record", "person"]
 RECORD: Unit = "record"
@@ -77,3 +80,47 @@ class Protection:
     def whom(self) -> str:
         """Whose influence is bounded, in two words."""
         return "one record" if self.person is None and self.records == 1 else "one person"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """One record is released for each public group.
+
+    Attributes:
+        by: the column that tells a record's group.
+        groups: the public list of groups, in any form that :meth:`dproo.Alphabet.of` takes.
+        are_public: whether everybody may know which record is in which group. If not, a release
+            under replace costs epsilon twice, since a record can leave one group and enter
+            another.
+
+    >>> Groups("ward", ["A", "B"]).axis.size
+    2
+    """
+
+    by: str
+    groups: Any
+    are_public: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, str) or not self.by:
+            raise ValueError(refusal("by", "be the name of a column", self.by))
+        alphabet = Alphabet.of(self.groups, policy=UNIFORM)
+        if alphabet.columns:
+            raise ValueError("groups must be those of one column.")
+        object.__setattr__(self, "groups", alphabet)
+
+    @property
+    def axis(self) -> Axis:
+        """The groups as the letters of their column."""
+        axis: Axis = self.groups.axes[0]
+        return axis
+
+    def require_apart(self, columns: Iterable[str]) -> None:
+        """Raise if the groups are told by a column that is released itself."""
+        if self.by in columns:
+            raise ValueError(refusal("by", "be a column that is not released", self.by))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a receipt says of the groups."""
+        return {"by": self.by, "number": self.axis.size, "are_public": self.are_public}

@@ -10,9 +10,9 @@ from typing import Any
 from starlette.routing import Route
 
 from dproo.engines.files import SUFFIXES
-from dproo.exceptions import MissingLedgerError
+from dproo.errors import MissingLedgerError
 from dproo.ledger import Address, Ledger
-from dproo.releases.budget_name import published
+from dproo.releases.charge import published
 from dproo.report import accounts_object
 from dproo.web import questions
 from dproo.web.answering import change, get, post

@@ -7,7 +7,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.numbers import budget_of
-from dproo.exceptions import DatasetTakenError, MissingLedgerError
+from dproo.errors import DatasetTakenError, MissingLedgerError
 from dproo.ledger import Address, Ledger, in_epsilon
 from dproo.ledger.rules import Basis, require_name
 from dproo.web.folder import Folder

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dproo.alphabet.axis import PeriodRange
-from dproo.alphabet.codebook import CodeBook
 from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
@@ -17,6 +15,8 @@ from dproo.mechanisms.network import Network
 from dproo.releases.assurance import POOR, epsilon_warnings
 from dproo.releases.dataset import Dataset
 from dproo.report import row_plan_object
+from dproo.schema.axis import PeriodRange
+from dproo.schema.codebook import CodeBook
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of
 

@@ -9,20 +9,19 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from dproo.alphabet import Alphabet
 from dproo.core.checks import refusal
 from dproo.core.numbers import charge_of, parse_epsilon
 from dproo.engines.files import SUFFIXES
-from dproo.exceptions import MissingLedgerError, UnknownDatasetError
+from dproo.errors import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.releases.assurance import epsilon_warnings
-from dproo.releases.budget_name import refuse_data_as_letters, remedy
-from dproo.releases.charge import Charge
-from dproo.releases.execute import Release, execute
+from dproo.releases.charge import Charge, refuse_data_as_letters, remedy
 from dproo.releases.protection import Protection
-from dproo.releases.row_request import RowRequest
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.row import RowRequest
+from dproo.releases.run import Release, execute
+from dproo.releases.value import SampleRequest
+from dproo.schema import Alphabet
 from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import Folder
 from dproo.web.source import FIELDS, Source, texts_of

@@ -12,7 +12,7 @@ from dproo.engines import postgresql_url
 from dproo.engines.layout import Layout
 from dproo.engines.query import table_parts
 from dproo.engines.source import Source as Records
-from dproo.releases.budget_name import dataset_name
+from dproo.releases.charge import dataset_name
 from dproo.web.folder import Folder
 
 FILE, DATABASE = "file", "database"

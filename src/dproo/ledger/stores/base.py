@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, TypeVar
 
 from dproo.core.checks import refusal
-from dproo.exceptions import UnknownDatasetError
+from dproo.errors import UnknownDatasetError
 from dproo.ledger.account import Tally
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
 from dproo.ledger.location import Address

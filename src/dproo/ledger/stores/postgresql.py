@@ -22,7 +22,7 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.engines import postgresql_url
 from dproo.engines.postgresql_session import connect
-from dproo.exceptions import (
+from dproo.errors import (
     BudgetRefused,
     BusyLedgerError,
     ChargedError,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import quote
 
-from dproo.exceptions import (
+from dproo.errors import (
     BusyLedgerError,
     ChargedError,
     CorruptLedgerError,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dproo.alphabet.codebook import CodeBook
+from dproo.schema.codebook import CodeBook
 
 
 def book_of(*fields, **rest):

@@ -13,9 +13,9 @@ import pytest
 
 import dproo
 from dproo import Alphabet, Counts, engines
-from dproo.alphabet.cell import number_of, text_of
 from dproo.core.draw import RandomSource
 from dproo.engines.tally import Tally, spread
+from dproo.schema.cell import number_of, text_of
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_file_of_letters_has_its_limits(tmp_path: Path, monkeypatch: pytest.Mo
         file.truncate((64 << 20) + 1)  # a hole: it takes no space
     with pytest.raises(ValueError, match=r"have at most 67,108,864 bytes"):
         Alphabet.read(path)
-    monkeypatch.setattr("dproo.alphabet.alphabet.LINES_MAX", 3)
+    monkeypatch.setattr("dproo.schema.alphabet.LINES_MAX", 3)
     path.write_text("a\nb\nc\nd\ne")
     with pytest.raises(
         ValueError, match="alphabet must be a file that lists every possible value once"

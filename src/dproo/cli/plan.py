@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.planner import plan
+from dproo.analysis.composition import BASIC, JOINT, Way, compose, ways_within
+from dproo.analysis.planner import OpenPlan, plan, plan_open
+from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
+from dproo.core.checks import one_of
 from dproo.core.counts import Counts
-from dproo.core.numbers import parse_epsilon
-from dproo.mechanisms import AUTO, REPLACE, choose, mechanism
+from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon
+from dproo.mechanisms import AUTO, PLAIN, REPLACE, SAMPLERS, Mechanism, choose, mechanism
 from dproo.report import (
     VIOLATION,
     advised_object,
     certificate_object,
     limit_sentence,
     number,
+    row_plan_object,
 )
 from dproo.study.distributions import SHAPES, shape
 
@@ -65,20 +70,14 @@ def plan_command(
       dproo plan --alphabet open --n 100000 --epsilon 1 --delta 1e-9
     """
     if alphabet is not None:
-        from dproo.cli.open_plan import print_open_plan  # noqa: PLC0415 - loaded when asked for
-
         print_open_plan(
             alphabet, as_json=as_json, delta=delta, minimum_people=minimum_people, **known
         )
         return
     if codebook is not None:
-        from dproo.cli.row_plan import print_row_plan  # noqa: PLC0415 - loaded when asked for
-
         print_row_plan(codebook, as_json=as_json, **known)
         return
     if releases is not None:
-        from dproo.cli.repeating import print_releases  # noqa: PLC0415 - loaded when asked for
-
         print_releases(releases, delta, as_json=as_json, **known)
         return
     if delta != "0":
@@ -238,3 +237,137 @@ def figures_command(out: str, trials: int) -> None:
         ) from None
     for path in write_all(out, trials=trials):
         echo(path)
+
+
+def print_open_plan(
+    alphabet: str, *, as_json: bool, k: object, alpha: object, epsilon: str | None, **known: Any
+) -> None:
+    """Print the plan of an open alphabet in three sentences, or as JSON."""
+    one_of("alphabet", alphabet, ["open"])
+    if epsilon is None or k is not None or alpha is not None:
+        raise ValueError("--alphabet open requires --epsilon and --delta, and no --k or --alpha.")
+    answer = plan_open(epsilon=epsilon, **known)
+    if as_json:
+        print_json(_object(answer))
+        return
+    echo(f"A value that fewer than {answer.first:,} records have never appears.")
+    echo(f"From {answer.likely:,} records on it has at least half of its share,")
+    echo(f"from {answer.proportional:,} on all of it.")
+    if answer.obscured is not None:
+        echo(f"The probability of 'other' is at least {float(answer.obscured):.2g}.")
+
+
+def _object(answer: OpenPlan) -> dict[str, Any]:
+    return {
+        "n": answer.n,
+        "epsilon": number(answer.epsilon),
+        "delta": decimal_text(answer.delta),
+        "first": answer.first,
+        "likely": answer.likely,
+        "proportional": answer.proportional,
+        "obscured": number(answer.obscured),
+    }
+
+
+def print_row_plan(codebook: str, *, as_json: bool, **known: Any) -> None:
+    """Print the plan of a row as a table, or as JSON."""
+    answer = plan(codebook=codebook, **known)
+    if as_json:
+        print_json(row_plan_object(answer))
+        return
+    width = max(len("column"), *(len(step.column) for step in answer.columns))
+    echo(f"{'column':<{width}} {'letters':>8} {'cells':>12} {'epsilon':>9} {'alpha':>7}  parents")
+    for step in answer.columns:
+        echo(
+            f"{step.column:<{width}} {step.k:>8,} {step.cells:>12,} {float(step.epsilon):>9.4f}"
+            f" {float(step.alpha):>7.4f}  {', '.join(step.parents)}"
+        )
+    echo("")
+    for line in _sentences(answer):
+        echo(line)
+
+
+def _sentences(answer: RowPlan) -> list[str]:
+    if answer.network_epsilon:
+        first = (
+            f"The network is learned privately for epsilon {float(answer.network_epsilon):g};"
+            " the parents shown are the largest there could be."
+        )
+    else:
+        first = "The network is the one that the code book declares."
+    if answer.alpha is None:
+        second = (
+            "No bound on the whole row is known: the parents of a column are not all in one"
+            " earlier family."
+        )
+    else:
+        share = f"{float(answer.alpha):.1%}"
+        second = (
+            f"At most {share} of rows differ from those of the network on {answer.n:,} records."
+        )
+    if answer.is_hopeless:
+        second += " That is hopeless: use more records, more epsilon, or fewer letters and parents."
+    if answer.parents is None:
+        third = "Not even independent columns stay within 10 %."
+    else:
+        number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
+        third = f"Within 10 %, each column can have {number_of}."
+    return [first, second, third]
+
+
+EACH, TOGETHER = "each", "together"
+
+
+def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) -> None:
+    """Print what releases cost at epsilon each, and what one epsilon buys for all of them."""
+    if None in (known["n"], known["k"], known["epsilon"]) or known["alpha"] is not None:
+        raise ValueError("--releases requires --n, --k and --epsilon, and no --alpha.")
+    sizes = {"n": known["n"], "k": known["k"]}
+    epsilon = parse_epsilon(known["epsilon"])
+    costs = [
+        compose(sampler(epsilon=epsilon, **sizes), releases=releases, delta=delta)
+        for sampler in SAMPLERS.values()
+    ]
+
+    def sampler(share: Fraction) -> Mechanism:
+        return SAMPLERS[PLAIN](epsilon=share, **sizes)
+
+    within = ways_within(
+        sampler,
+        costs[0].joint.sampler,
+        lambda made: made.dominating_pair,
+        releases=releases,
+        epsilon=epsilon,
+        delta=parse_delta(delta),
+    )
+    if BASIC not in {way.name for way in within}:
+        share = sampler(epsilon / releases)
+        within.append(Way(name=BASIC, sampler=share, epsilon=epsilon, delta=Fraction(0)))
+    tables = {
+        EACH: [_shown(way) for cost in costs for way in (cost.basic, cost.composed)],
+        TOGETHER: [_shown(way) for way in within],
+    }
+    if as_json:
+        print_json({"releases": releases, "delta": delta, **sizes, **tables})
+        return
+    if parse_delta(delta) * known["n"] >= 1:
+        echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
+    for name, rows in tables.items():
+        echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
+        echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
+        for row in rows:
+            echo(
+                f"  {row['sampler']:<9}{row['way']:<9}{row['epsilon']:>14.9g}"
+                f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
+            )
+
+
+def _shown(way: Way) -> dict[str, Any]:
+    return {
+        "sampler": way.sampler.name,
+        "way": way.name,
+        "epsilon": float_upper(way.epsilon),
+        "delta": float_upper(way.delta),
+        "alpha": float(way.alpha),
+        "epsilon_each": None if way.name == JOINT else float_upper(way.sampler.epsilon),
+    }

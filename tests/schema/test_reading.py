@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dproo import Alphabet, CodeBook, Reading
-from dproo.alphabet.periods import periods
-from dproo.alphabet.reading import READINGS, lowered, upper_forms
+from dproo.schema.reading import READINGS, lowered, periods, upper_forms
 
 KINDS = [Reading(kind=kind) for kind in READINGS] + [
     Reading(kind="integer", decimal=",", thousands="."),

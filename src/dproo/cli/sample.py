@@ -8,11 +8,18 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER, UNIFORM, Alphabet, Record
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.open_text import OPEN
 from dproo.cli import completing
-from dproo.cli.charging import book_of, opened, print_release, protection_of, texts
+from dproo.cli.charging import (
+    book_of,
+    facts,
+    opened,
+    print_release,
+    protection_of,
+    texts,
+    told_before,
+    warn,
+)
+from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.output import (
     is_terminal,
     json_object,
@@ -25,12 +32,13 @@ from dproo.cli.output import (
     shown,
     waiting,
 )
-from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
-from dproo.cli.telling import facts, told_before, warn
 from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
-from dproo.releases.execute import Release
-from dproo.releases.groups import Groups
+from dproo.releases.protection import Groups
+from dproo.releases.run import Release
+from dproo.schema import OTHER, UNIFORM, Alphabet, Record
+from dproo.schema.axis import OPEN
+from dproo.schema.codebook import CodeBook
 
 _SOURCE_OPTIONS = (
     click.argument("data", shell_complete=completing.files),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dproo.alphabet import OTHER, Alphabet, Record
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts
@@ -24,8 +23,8 @@ from dproo.mechanisms import (
 )
 from dproo.mechanisms.registry import certified, enough, takes
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import FEW, Drawn
+from dproo.releases.request import FEW, Drawn, PureRequest
+from dproo.schema import OTHER, Alphabet, Record
 
 _FOR_GROUPS = "One table serves every group."
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import OTHER
-from dproo.alphabet.codebook import CodeBook
 from dproo.cli.charging import source_of
+from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.output import echo, json_option, print_json
-from dproo.cli.reading import READING_OPTIONS, letters, reading_of, with_options
 from dproo.releases.check import Check
 from dproo.releases.dataset import Dataset
 from dproo.releases.protection import Protection
+from dproo.schema import OTHER
+from dproo.schema.codebook import CodeBook
 
 
 @click.command("check")

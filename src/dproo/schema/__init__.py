@@ -1,5 +1,5 @@
 """The public alphabet: the possible values of one column, or of several."""
 
-from dproo.alphabet.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
+from dproo.schema.alphabet import OTHER, UNIFORM, Alphabet, Policy, Record
 
 __all__ = ["OTHER", "UNIFORM", "Alphabet", "Policy", "Record"]

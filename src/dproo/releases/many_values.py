@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from dproo.alphabet import Alphabet, Record
 from dproo.analysis.composition import JOINT, RELEASES_MAX, Way, ways_within
 from dproo.core.checks import whole
 from dproo.core.counts import Counts
@@ -26,7 +25,8 @@ from dproo.mechanisms.registry import enough
 from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Protection
 from dproo.releases.request import FEW, Drawn
-from dproo.releases.sample_request import SampleRequest
+from dproo.releases.value import SampleRequest
+from dproo.schema import Alphabet, Record
 
 
 @dataclass(frozen=True, kw_only=True)

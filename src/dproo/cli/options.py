@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from dproo.alphabet import UNIFORM, Alphabet, Policy
-from dproo.alphabet.axis import Bins
-from dproo.alphabet.reading import EXACT, INTEGER, NUMBER, READINGS
+from dproo.schema import UNIFORM, Alphabet, Policy
+from dproo.schema.axis import Bins
+from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS
 
 LAYOUT_OPTIONS = (
     click.option(

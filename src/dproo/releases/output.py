@@ -9,16 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from dproo.alphabet import Record
 from dproo.core.checks import refusal
 from dproo.engines.duckdb_dialect import ROOM
 from dproo.engines.loading import load
 from dproo.engines.query import quoted
-from dproo.exceptions import ReleaseError
-from dproo.releases.budget_name import reprint
+from dproo.errors import ReleaseError
+from dproo.releases.charge import reprint
 from dproo.releases.dataset import Dataset
-from dproo.releases.execute import Release, guarded
 from dproo.releases.request import Request
+from dproo.releases.run import Release, guarded
+from dproo.schema import Record
 
 CSV, PARQUET = ".csv", ".parquet"
 

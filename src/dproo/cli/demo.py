@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import click
 
-from dproo.alphabet import Alphabet
+from dproo.cli.charging import facts
 from dproo.cli.output import echo, print_facts
-from dproo.cli.telling import facts
 from dproo.core.numbers import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset
+from dproo.schema import Alphabet
 
 _ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
 _BUDGET, _EPSILON = "1.5", "1"

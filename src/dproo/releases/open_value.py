@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from dproo.alphabet import OTHER, Alphabet
-from dproo.alphabet.open_text import LONGEST_OPEN, OPEN, OpenText
 from dproo.core.checks import whole
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
@@ -17,8 +15,9 @@ from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, 
 from dproo.mechanisms import Relation
 from dproo.mechanisms.open import OpenAlphabet
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
+from dproo.releases.request import Drawn, PureRequest
+from dproo.schema import OTHER, Alphabet
+from dproo.schema.axis import LONGEST_OPEN, OPEN, OpenText
 
 OPEN_SAMPLER = "open-roo"
 

@@ -15,10 +15,6 @@ from itertools import pairwise
 from math import ceil
 from typing import Any
 
-from dproo.alphabet import Alphabet
-from dproo.alphabet.axis import Bins
-from dproo.alphabet.codebook import CodeBook
-from dproo.alphabet.field import Field
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -27,9 +23,11 @@ from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring
 from dproo.releases.assurance import Assurance
-from dproo.releases.pure_request import PureRequest
-from dproo.releases.request import Drawn
-from dproo.releases.row_tables import folded
+from dproo.releases.request import Drawn, PureRequest
+from dproo.releases.row import folded
+from dproo.schema import Alphabet
+from dproo.schema.axis import Bins
+from dproo.schema.codebook import CodeBook, Field
 from dproo.synthesis.families import CLIQUE_MAX, Family, cells
 from dproo.synthesis.model import Column, Model, half_width
 from dproo.synthesis.request import GAUSSIAN, GEOMETRIC, Released, TableRequest

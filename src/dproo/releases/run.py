@@ -17,20 +17,19 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dproo import __version__, engines
-from dproo.alphabet import Record
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.numbers import decimal_text
 from dproo.engines.boundary import apart, interrupt_in
 from dproo.engines.source import Source
-from dproo.exceptions import ChargedError, ReleaseError, UnpreparedError
+from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
-from dproo.releases.budget_name import published, refuse_data_as_letters
-from dproo.releases.charge import Charge
+from dproo.releases.charge import Charge, published, refuse_data_as_letters
 from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, Stopped
+from dproo.schema import Record
 
 SCHEMA_VERSION = 1
 RELEASE_FAILED = (

@@ -1,0 +1,391 @@
+"""The code book: the public description of every column, in the Data Package standard.
+
+It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
+``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
+booleans, or the ``bins`` between public edges. ``bins`` is an addition to the standard, and so
+are ``parents``, the columns that a column depends on; ``other``, the name of the letter that
+stands for every cell outside; ``outside``, a value of the column that every cell outside
+counts as instead, which spares the extra letter; and ``as``, how text is read (``text`` or
+``lower``). Unknown keys are kept and ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, nextafter
+from pathlib import Path
+from typing import Any
+
+from dproo.core.checks import one_of, refusal
+from dproo.core.draw import RandomSource
+from dproo.schema.alphabet import UNIFORM, Alphabet
+from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
+from dproo.schema.reading import DATE, INTEGER, LOWER, MONTH, NUMBER, TEXT, YEAR, Reading, periods
+
+_STEPS = 1 << 53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One column of the code book.
+
+    Attributes:
+        name: the column's name in the data.
+        axis: its letters; every cell outside is one more, the last one.
+        parents: the columns it depends on, or None where the code book does not say.
+        other: what the letter for every cell outside is called.
+        kind: its type in the code book, as in ``"integer"``.
+        outside: the place of the letter that every cell outside counts as, or None where such
+            cells are a letter of their own.
+    """
+
+    name: str
+    axis: Axis
+    parents: tuple[str, ...] | None = None
+    other: str = OTHER
+    kind: str = "string"
+    outside: int | None = None
+
+    @property
+    def size(self) -> int:
+        """How many letters a row's column has."""
+        return self.axis.size if self.outside is None else self.axis.listed
+
+    def __getitem__(self, place: int) -> Letter:
+        return self.other if place == self.axis.listed else self.axis.letter(place)
+
+    def within(self, place: int, source: RandomSource) -> Letter | float:
+        """Return a uniform number of the bin at this place; any other letter as it is.
+
+        The edges are public, so the number tells no more than the bin.
+        """
+        if not isinstance(self.axis, Bins) or place == self.axis.listed:
+            return self[place]
+        low, high = self.axis.edges[place : place + 2]
+        if self.kind == "integer":
+            first, past = ceil(low), ceil(high)
+            return first + source.below(past - first) if first < past else self[place]
+        share = source.below(_STEPS) / _STEPS
+        return min(low + share * (high - low), nextafter(high, low))
+
+
+_PERIODS = {"date": DATE, "yearmonth": MONTH, "year": YEAR}
+_TYPES = ("string", "integer", "number", "boolean", *_PERIODS)
+_DOMAINS = "categories, constraints.enum, a minimum and maximum, or bins"
+_WANTED = {
+    **dict.fromkeys(("string", "date", "yearmonth"), str),
+    **dict.fromkeys(("integer", "year"), int),
+    "boolean": bool,
+}
+_FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD"}
+
+
+def wrong(place: str, condition: str, value: object) -> ValueError:
+    """Return the refusal of a part of a code book, with its place."""
+    return ValueError(refusal(place, condition, value))
+
+
+def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
+    """Return a field by its descriptor.
+
+    Args:
+        field: the descriptor.
+        place: where it stands in the code book, for refusals.
+        missing: the texts that stand for a missing cell, unless the field has its own.
+    """
+    if not isinstance(field, Mapping):
+        raise wrong(place, "be an object", field)
+    name = field.get("name")
+    if not isinstance(name, str) or not name:
+        raise wrong(f"{place}.name", "be a text", name)
+    kind = field.get("type")
+    if kind not in _TYPES:
+        raise wrong(f"{place}.type", f"be one of {', '.join(_TYPES)}", kind)
+    if "missingValues" in field:
+        missing = missing_of(field, place)
+    axis = _read_as(_axis(field, kind, place), field, kind, place, missing)
+    other = field.get("other", OTHER)
+    if not isinstance(other, str) or not other or axis.place(other) is not None:
+        raise ValueError(
+            refusal(f"{place}.other", "be a text that is not a letter of the column", other)
+            + " It names the letter for all other cells."
+        )
+    parents = field.get("parents")
+    if parents is not None:
+        is_list = isinstance(parents, Sequence) and not isinstance(parents, str)
+        if not is_list or not all(isinstance(parent, str) for parent in parents):
+            raise wrong(f"{place}.parents", "be a list of columns", parents)
+        parents = tuple(parents)
+    outside = _outside(field, axis, place) if "outside" in field else None
+    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind, outside=outside)
+
+
+def _read_as(
+    axis: Axis, field: Mapping[str, Any], kind: str, place: str, missing: frozenset[str]
+) -> Axis:
+    """Return the letters, and how cells of the type are read; missing cells are in no bin."""
+    read = _declared(place, lambda: axis.read_as(_reading(field, kind, place, axis)))
+    if isinstance(read, Bins):
+        numbers = {read.reading.number(text) for text in missing} - {None}
+        return replace(read, missing=tuple(sorted(float(number or 0) for number in numbers)))
+    both = sorted(text for text in missing if read.place(text) is not None)
+    if both:
+        raise wrong(f"{place}.categories", "not also be missing values", both[0])
+    return read
+
+
+def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Reading:
+    if "as" in field:
+        one_of(f"{place}.as", field["as"], (TEXT, LOWER))
+        if kind != "string":
+            raise wrong(f"{place}.as", "be left out for other types than string", field["as"])
+        return Reading(kind=field["as"])
+    for key in ("trueValues", "falseValues"):
+        if key in field:
+            raise wrong(f"{place}.{key}", "be left out: list the values as categories", field[key])
+    if kind in {"integer", "number"}:
+        return Reading(
+            kind=NUMBER if isinstance(axis, Bins) else INTEGER,
+            decimal=field.get("decimalChar", "."),
+            thousands=field.get("groupChar", ""),
+        )
+    if kind in _PERIODS:
+        form = field.get("format", "default")
+        shown = "YYYY-MM-DD" if form == "default" else form
+        if not isinstance(shown, str):
+            raise wrong(f"{place}.format", "be a text", form)
+        shown = re.sub("%[Ymd]", lambda part: _FORMATS[part[0]], shown)
+        return Reading(kind=_PERIODS[kind], format=shown)
+    return Reading(kind=LOWER) if kind == "boolean" else Reading()
+
+
+def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
+    """Return the place of the letter that every cell outside counts as."""
+    found = axis.place(field["outside"])
+    if found is None:
+        raise ValueError(
+            refusal(f"{place}.outside", "be a value of the column", field["outside"])
+            + " Every cell outside counts as it."
+        )
+    if axis.listed < 2:
+        raise wrong(place, "have two letters or more beside 'outside'", axis.listed)
+    return found
+
+
+def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
+    """Return the letters that a field declares, in one way only."""
+    constraints = field.get("constraints", {})
+    if not isinstance(constraints, Mapping):
+        raise wrong(f"{place}.constraints", "be an object", constraints)
+    bounds = {"minimum", "maximum"} & set(constraints)
+    ways = [way for way in ("categories", "bins") if way in field]
+    ways += ["enum"] if "enum" in constraints else []
+    if not ways and kind == "boolean":
+        return Letters((False, True), is_open=True)
+    if not ways and kind in {"integer", *_PERIODS} and len(bounds) == 2:
+        low, high = constraints["minimum"], constraints["maximum"]
+        if kind in {"date", "yearmonth"}:
+            listed = lambda: PeriodRange(periods(low, high, kind), is_open=True)  # noqa: E731
+            return _declared(f"{place}.constraints", listed)
+        return _declared(f"{place}.constraints", lambda: _open_range(low, high))
+    if len(ways) != 1:
+        raise ValueError(
+            f"{place} must declare its letters in one way, got {' and '.join(ways) or 'none'}."
+            f" Ways are {_DOMAINS}; a column is never described by its data."
+        )
+    (way,) = ways
+    if way == "bins":
+        if kind not in {"integer", "number", "year"}:
+            raise wrong(f"{place}.bins", "have type integer or number", kind)
+        edges = field["bins"]
+        return _declared(f"{place}.bins", lambda: Bins(Bins.of(edges).edges, is_open=True))
+    values = field["categories"] if way == "categories" else constraints["enum"]
+    where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise wrong(where, "be a list", values)
+    letters = [_value(value, kind, where) for value in values]
+    return _declared(where, lambda: Letters(Letters.of(letters).letters, is_open=True))
+
+
+def _open_range(low: Any, high: Any) -> IntegerRange:
+    if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
+        raise ValueError("minimum and maximum must be integers.")
+    spread = IntegerRange.of(low, high + 1)
+    return IntegerRange(spread.start, spread.stop, is_open=True)
+
+
+def _value(value: Any, kind: str, place: str) -> Letter:
+    """Return the letter of a category, which may carry a label."""
+    letter: Any = value.get("value") if isinstance(value, Mapping) else value
+    wanted: Any = _WANTED.get(kind)
+    if wanted is None:
+        raise wrong(place, "not have type number: give bins", kind)
+    if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
+        raise wrong(place, f"have values of type {kind}", letter)
+    found: Letter = letter
+    return found
+
+
+def _declared(place: str, make: Any) -> Axis:
+    """Return what ``make`` makes; what it refuses is told with its place."""
+    try:
+        axis: Axis = make()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{place}: {error}") from None
+    return axis
+
+
+def missing_of(schema: Mapping[str, Any], place: str) -> frozenset[str]:
+    """Return the texts that stand for a missing cell."""
+    values = schema.get("missingValues", [""])
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise wrong(f"{place}.missingValues", "be a list", values)
+    texts: list[Any] = [
+        value.get("value") if isinstance(value, Mapping) else value for value in values
+    ]
+    for text in texts:
+        if not isinstance(text, str):
+            raise wrong(f"{place}.missingValues", "be texts", text)
+    return frozenset(texts)
+
+
+_BYTES_MAX = 16 << 20
+
+
+@dataclass(frozen=True)
+class CodeBook:
+    """The public columns of a table and their letters; never learned from the data.
+
+    Attributes:
+        fields: the columns.
+        descriptor: the whole descriptor as it was given.
+
+    >>> book = CodeBook.of({"schema": {"fields": [
+    ...     {"name": "sex", "type": "string", "categories": ["F", "M"]},
+    ...     {"name": "age", "type": "integer", "bins": [0, 18, 65], "parents": ["sex"]},
+    ... ]}})
+    >>> book.columns, [field.axis.size for field in book.fields], book.row((0, 2))
+    (('sex', 'age'), [3, 3], {'sex': 'F', 'age': 'other'})
+    """
+
+    fields: tuple[Field, ...]
+    descriptor: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, book: Any) -> CodeBook:
+        """Return the code book of a descriptor, of the path of its JSON file, or as it is.
+
+        Raises:
+            TypeError: it is neither.
+            ValueError: the file cannot be read, or a part of the descriptor is wrong; the
+                message names the place.
+        """
+        if isinstance(book, CodeBook):
+            return book
+        book = read_descriptor(book)
+        if book.get("draft"):
+            raise ValueError(
+                "codebook must be confirmed: read it, complete it and remove the key 'draft'."
+                " See what is left to do: dproo codebook show FILE."
+            )
+        schema = _part(book, "schema", Mapping, "an object")
+        missing = missing_of(schema, "schema")
+        listed = _part(schema, "fields", Sequence, "a list", "schema.")
+        fields = tuple(
+            field_of(field, f"schema.fields[{i}]", missing) for i, field in enumerate(listed)
+        )
+        if not fields:
+            raise ValueError("schema.fields must list at least one column, got none.")
+        names = [field.name for field in fields]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise wrong("schema.fields", "name every column once", min(repeated))
+        return cls(fields, dict(book))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many letters each column has."""
+        return tuple(field.size for field in self.fields)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """All combinations of the letters of all columns."""
+        return self.table(range(len(self.fields)))
+
+    def table(self, columns: Iterable[int]) -> Alphabet:
+        """Return the combinations of the letters of some columns, by their places."""
+        fields = [self.fields[column] for column in columns]
+        return Alphabet(
+            axes=tuple(field.axis for field in fields),
+            columns=tuple(field.name for field in fields),
+            policy=UNIFORM,  # every axis is open: no cell is outside
+        )
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]] | None:
+        """The parents of every column, or nothing where the code book names none at all."""
+        if all(field.parents is None for field in self.fields):
+            return None
+        return {field.name: field.parents or () for field in self.fields}
+
+    def row(self, places: Sequence[int]) -> dict[str, Letter]:
+        """Return the row whose letters stand at these places."""
+        return {field.name: field[at] for field, at in zip(self.fields, places, strict=True)}
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all that a release depends on."""
+        content = [
+            [field.name, field.axis.read_content, field.parents, field.other, field.outside]
+            for field in self.fields
+        ]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_descriptor(book: Any) -> Mapping[str, Any]:
+    """Return a descriptor, or that of a JSON file, draft or not.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: the file cannot be read.
+    """
+    if isinstance(book, str | os.PathLike):
+        book = _read(Path(book))
+    if not isinstance(book, Mapping):
+        raise TypeError(refusal("codebook", "be a path or a descriptor", type(book)))
+    return book
+
+
+def _read(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_BYTES_MAX + 1)
+        if len(content) > _BYTES_MAX:
+            raise wrong("codebook", "have at most 16 MiB", str(path))
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise wrong("codebook", "be a readable JSON file", str(path)) from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("codebook must not give a key twice in one object.")
+    return found
+
+
+def _part(whole: Mapping[str, Any], key: str, kind: Any, name: str, place: str = "") -> Any:
+    value = whole.get(key)
+    if not isinstance(value, kind) or isinstance(value, str):
+        raise wrong(f"{place}{key}", f"be {name}", value)
+    return value
