@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-LIBRARIES = ("dproo", "duckdb", "numpy", "narwhals", "polars", "pyspark", "opendp", "psycopg")
+LIBRARIES = ("dproo", "duckdb", "numpy", "polars", "pyspark", "opendp", "psycopg")
 
 
 def seconds(run: Callable[[], object]) -> float:

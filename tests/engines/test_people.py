@@ -50,7 +50,16 @@ PEOPLE: dict[str, tuple[list[Any], pa.DataType, str]] = {
         "text",
     ),
     "integers": ([7, -7, 2**53 + 1, 2**53 + 2], pa.int64(), "bigint"),
-    "floats": ([7.0, 7.5, 8.5, math.nan, 1e300], pa.float64(), "double precision"),
+    "floats": (
+        [
+            *(7.0, 7.5, -0.0, math.nan, 2.0**53 + 2, 2.0**60, -(2.0**70)),
+            *(1e20, 2e23, 9.9e37, 1e38, 1e300, 1.7976931348623157e308, 5e-324, 0.1, 0.1 + 0.2),
+            *(1 / 3, 1e-4, 9e-5, -1e-7, 123456.789, 12345678.5, -(2.0**51) - 0.5, 2.0**-25),
+        ],
+        pa.float64(),
+        "double precision",
+    ),
+    "infinities": ([math.inf, -math.inf, 7.5], pa.float64(), "double precision"),
     "decimals": ([Decimal("7.00"), Decimal("7.50")], pa.decimal128(20, 2), "numeric(20, 2)"),
     "dates": ([date(2020, 1, 1), date(2021, 1, 1)], pa.date32(), "date"),
 }
@@ -97,9 +106,11 @@ def expected(rows: pa.Table, kept: int, salt: str) -> list[Counter[Any]]:
 def _person(who: Any) -> str:
     if who is None or who == "" or who != who:  # noqa: PLR0124 - NaN
         return ""
-    if isinstance(who, float | Decimal) and who != int(who):
+    if isinstance(who, float | Decimal) and (math.isinf(who) or who != int(who)):
         return repr(float(who))
-    text = repr(who) if isinstance(who, float) and who > 1e38 else str(text_of(who))
+    if isinstance(who, float):
+        return repr(who) if abs(who) >= 1e38 else str(int(who))
+    text = str(text_of(who))
     is_long = len(text.encode()) > 64 or text[0] == "#"
     return "#" + hashlib.sha256(text.encode()).hexdigest() if is_long else text
 
@@ -140,7 +151,9 @@ def test_every_engine_keeps_the_same_records(name: str, tmp_path: Path) -> None:
         rows = rows_of(kind)
         if (name, kind) == ("pandas_default", "integers"):
             continue  # pandas itself rounds them
-        if name.startswith(("csv", "tsv")) and kind in {"floats", "decimals"}:
+        if (name, kind) == ("json_lines", "infinities"):
+            continue  # which JSON has not
+        if name.startswith(("csv", "tsv")) and kind in {"floats", "infinities", "decimals"}:
             continue  # written out, each is a text of its own
         if (name, kind) == ("sqlite_file", "decimals"):
             continue  # which SQLite has not: they are text there
@@ -162,9 +175,9 @@ def test_postgresql_keeps_the_same_records(server: Any, postgresql: str) -> None
 
 
 def test_spark_keeps_the_same_records(spark: Any) -> None:
-    kind = secrets.choice(list(PEOPLE))
-    rows = rows_of(kind)
-    assert_same_choice(spark.createDataFrame(rows), rows, kept=2)
+    for i, kind in enumerate(PEOPLE):
+        rows = rows_of(kind)
+        assert_same_choice(spark.createDataFrame(rows), rows, kept=1 + i % 2)
 
 
 def test_a_person_is_one_however_many_files_hold_the_records(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from test_engines_faults import CANARY, assert_silent
 from test_engines_names import NAMES, rows_of
 from test_parity import assert_parity, batches, plain
 
-from dproo import engines
+from dproo import Alphabet, engines
+from dproo.core.counts import NamedCounts
+from dproo.schema.axis import Axis, Bins, OpenText
+from dproo.schema.reading import Reading
 
 
 def test_spark_counts_the_same_under_any_name_and_fails_without_data(
@@ -67,6 +71,80 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         with pytest.raises(ValueError, match=re.escape(message)):
             engines.prepare(data, **known)
     assert spark.range(3).count() == 3, "the session of the user was stopped"
+
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "true",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "true",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.session.timeZone": "Pacific/Kiritimati",
+}
+READ: list[tuple[str, list[str], Axis]] = [
+    (
+        "string",
+        ["'7'", "'it''s'", "concat('7', char(10))", "'7.0'", "NULL", "cast(X'FF37' as string)"],
+        Alphabet.of(["7", "it's", "\ufffd7"]).axes[0],
+    ),
+    (
+        "string",
+        ["'7'", "'1''234'", "concat('7', char(10))", "'7.'", "' 7 '", "'1''2'"],
+        Alphabet.of([7, 1234]).axes[0].read_as(Reading(kind="integer", thousands="'")),
+    ),
+    ("string", ["'É'", "'é'", "'e'"], Alphabet.of(["é"]).axes[0].read_as(Reading(kind="lower"))),
+    (
+        "double",
+        ["-0.0D", "0.0D", "1D", "double('NaN')", "double('-Infinity')", "1e300D", "NULL"],
+        replace(Bins.of([-1, 0.5, 2]), missing=(-0.0, *map(float, range(20, 40)))),
+    ),
+    ("double", ["-0.0D", "7D", "7.5D", "1e300D", "NULL"], Alphabet.of([0, 7]).axes[0]),
+    ("decimal(38,38)", ["0", "0.0000001", "0.5", "NULL"], Bins.of([0, 1e-8, 1e-6, 1])),
+    ("decimal(20,9)", ["0", "7", "0.0000001", "NULL"], Alphabet.of([0, 7]).axes[0]),
+    (
+        "timestamp",
+        [
+            *("timestamp'2024-03-01 00:00:00Z'", "timestamp'2024-03-01 23:59:59.999999Z'"),
+            *("timestamp_micros(-1)", "timestamp_micros(-9223372036854775808)", "NULL"),
+        ],
+        Alphabet.of(["2024-03-01", "1969-12-31"]).axes[0].read_as(Reading(kind="date")),
+    ),
+]
+FOUND = [[1, 1, 1, 3], [3, 1, 2], [2, 1], [0, 1, 6], [1, 1, 3], [1, 1, 1, 1], [1, 1, 2], [2, 1, 2]]
+
+
+def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
+    frames = [
+        spark.sql(" UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS a" for cell in cells))
+        for kind, cells, _ in READ
+    ]
+    before = {name: spark.conf.get(name) for name in SETTINGS}
+    for settings in (before, SETTINGS):
+        try:
+            for name, value in settings.items():
+                spark.conf.set(name, value)
+            for (kind, cells, axis), frame, found in zip(READ, frames, FOUND, strict=True):
+                scan = engines.prepare(frame, alphabet=Alphabet(axes=(axis,)), column="a")
+                assert list(scan.count()) == found, (kind, cells, settings is before)
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, value)
+
+
+def test_bytes_that_are_not_text_are_one_open_letter_and_name_nobody(spark: Any) -> None:
+    """Different ones come back as the same text, so they must be counted as the same."""
+    bad = ["FF", "FE", "FE", "C0"]
+    frame = spark.sql(
+        " UNION ALL ".join(f"SELECT CAST(X'{byte}' AS STRING) AS a, 'x' AS b" for byte in bad)
+    )
+    counts = engines.count(frame, alphabet=Alphabet(axes=(OpenText(minimum=3),)), column="a")
+    assert isinstance(counts, NamedCounts)
+    assert (counts.letters, list(counts)) == (("\ufffd",), [4, 0])
+    assert list(engines.count(frame, alphabet=["x"], column="b", person="a")) == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -1083,7 +1083,7 @@ MUTANTS = {
         "engines/open_letters.py", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
     ),
     "a letter is rare if it is rare in one file": (
-        "engines/file_scan.py", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
+        "engines/query.py", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "the page listens to the network": (
         "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 LIBRARIES = [
-    *("pytest", "hypothesis.strategies", "numpy", "scipy.stats", "duckdb", "click", "narwhals"),
+    *("pytest", "hypothesis.strategies", "numpy", "scipy.stats", "duckdb", "click"),
     *("pandas", "polars", "pyarrow.parquet", "psycopg", "starlette.applications", "uvicorn"),
 ]
 PATIENCE = 900

@@ -20,7 +20,7 @@ from dproo.engines import query as sql
 from dproo.engines.asked import Asked
 from dproo.engines.cleaning import repaired
 from dproo.engines.duckdb_dialect import DIALECT, ROOM, engine_for
-from dproo.engines.file_scan import counted_people, counting_query, write_letters
+from dproo.engines.file_scan import counted_people, in_order, write_letters
 from dproo.engines.loading import load
 from dproo.engines.open_letters import named_counts
 from dproo.engines.tally import Tally
@@ -311,8 +311,10 @@ def _counted(
         if asked.person is not None:
             named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
             return counted_people(engine, people.ranked(named, asked), asked)
-        query = counting_query(relation, kinds, asked, is_grouped=is_grouped)
-        rows = engine.execute(query).fetchall()
+        query = sql.counting_query(
+            relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
+        )
+        rows = engine.execute(in_order(query)).fetchall()
     if asked.open_axis is not None:
         return named_counts(rows, asked.open_axis)
     return Tally.of_sets(rows, asked=asked)

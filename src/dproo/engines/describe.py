@@ -12,7 +12,7 @@ from dproo.engines import (
     postgresql,
     postgresql_url,
     row_files,
-    spark_frames,
+    spark,
     sqlalchemy,
 )
 from dproo.engines.descriptors import find_files
@@ -52,9 +52,8 @@ def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> 
             held.close()
         return found.columns
     data = data if table is None else duckdb_table.relation_of(data, table)
-    spark = spark_frames.to_frame(data)
-    if spark is not None:
-        return tuple(spark_frames.check_frame(spark, None))
+    if spark.is_frame(data):
+        return tuple(spark.columns_of(data, None))
     frame = frames.frame_of(data)
     if frame is None:
         raise TypeError(

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
-from dproo.engines import open_letters, people, sets
+from dproo.engines import open_letters, people
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked, Batch
 from dproo.engines.boundary import apart
@@ -264,8 +264,15 @@ def _counted(
         return _count_people(engine, relation, files, asked, feed)
     # In one file of several a letter may be rarer than in all.
     is_part = pipe is not None and len(files.opened) > 1
-    query = counting_query(relation, files.kinds, asked, is_grouped=is_grouped, is_part=is_part)
-    rows = _read(engine, query, feed)
+    query = sql.counting_query(
+        relation,
+        kinds=files.kinds,
+        asked=asked,
+        dialect=DIALECT,
+        is_grouped=is_grouped,
+        is_part=is_part,
+    )
+    rows = _read(engine, in_order(query), feed)
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
@@ -327,7 +334,7 @@ def counted_people(
         kept = "kept"
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        rows = engine.execute(people.statement(kept, asked, batch)).fetchall()
+        rows = engine.execute(people.statement(kept, asked, batch, DIALECT)).fetchall()
         if asked.open_axis is not None:
             return open_letters.named_counts(rows, asked.open_axis)
         return Tally.of_sets(rows, asked=batch.asked)
@@ -335,52 +342,11 @@ def counted_people(
     return asked.in_batches(count)
 
 
-def counting_query(
-    relation: str,
-    kinds: Sequence[str],
-    asked: Asked,
-    *,
-    is_grouped: bool,
-    is_part: bool = False,
-) -> str:
-    """Return the query of a relation of cells ``c0, c1, ...`` and ``records``.
+def in_order(query: str) -> str:
+    """Return the query with its rows in the order of their keys.
 
-    Args:
-        relation: the table expression.
-        kinds: the kind of each column.
-        asked: the alphabets.
-        is_grouped: whether equal cells are grouped before they are mapped to letters.
-        is_part: whether there are other parts of the data, so that rare letters matter.
+    What is looked up together in Python then stands together in memory.
     """
-    if asked.open_axis is not None:
-        minimum = 1 if is_part else asked.open_axis.minimum
-        return open_letters.statement(
-            relation, kind=kinds[0], axis=asked.open_axis, dialect=DIALECT, minimum=minimum
-        )
-    columns = [f"c{i}" for i in range(len(asked.axes))]
-    keys = ", ".join(columns)
-    if len(asked.alphabets) == 1:
-        if is_grouped:
-            relation = f"(SELECT {keys}, count(*) AS records FROM {relation} GROUP BY {keys})"  # noqa: S608
-        query = sql.statement(relation, kinds=kinds, axes=asked.axes, dialect=DIALECT)
-    else:
-        marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
-        if is_grouped:
-            marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
-            groups = sets.clause(columns, asked.sets)
-            relation = (
-                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
-                f" FROM {relation} GROUP BY {groups})"
-            )
-        query = sql.statement_of_sets(
-            relation,
-            grouped_by=asked.sets,
-            marks=list(marks),
-            kinds=kinds,
-            axes=asked.axes,
-            dialect=DIALECT,
-        )
-    # In order, so that what is looked up together here stands together in memory.
     return f"{query} ORDER BY 1"
 
 

@@ -136,10 +136,11 @@ def frame_of(data: Any) -> Frame | None:
         ValueError: its schema cannot be read, or two columns have the same name.
     """
     is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    opened: Callable[[], Frame] | None = None
     if isinstance(data, str | os.PathLike):
         opened = _opening_parquet(data)
-    else:
-        opened = None if is_plain else _opening(data)
+    elif not is_plain:
+        opened = _opening(data)
     if opened is None:
         return None
     frame = attempt(opened)

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dproo.core.counts import NamedCounts
-from dproo.engines import query as sql
-from dproo.schema.axis import LONGEST_OPEN, Axis, OpenText, is_open_letter
+from dproo.schema.axis import LONGEST_OPEN, OpenText, is_open_letter
 from dproo.schema.cell import text_of
 
 
@@ -40,27 +39,3 @@ def _text(cell: object) -> str | None:
     except Exception:  # noqa: BLE001 - a cell is no letter, whatever its methods do
         return None
     return text if text is not None and len(text) <= LONGEST_OPEN else None
-
-
-def statement(relation: str, *, kind: str, axis: Axis, dialect: sql.Dialect, minimum: int) -> str:
-    """Return the query; its rows are a text, or null, and a number of records.
-
-    Args:
-        relation: a table expression with the cell ``c0`` and ``records``.
-        kind: the kind of the column.
-        axis: the open alphabet.
-        dialect: the engine's.
-        minimum: the fewest records of a text that comes back by itself.
-    """
-    keyed = sql.keyed(relation, ["records"], kinds=[kind], axes=[axis], dialect=dialect)
-    return counted(keyed, minimum=minimum)
-
-
-def counted(relation: str, *, minimum: int) -> str:
-    """Return the query of a relation of the key ``k0``, a short text or null, and ``records``."""
-    groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
-    letter = f"CASE WHEN number >= {minimum} THEN k0 END"
-    return (
-        f"SELECT {letter}, CAST(sum(number) AS BIGINT) FROM ({groups}) AS grouped"  # noqa: S608
-        f" GROUP BY {letter}"
-    )

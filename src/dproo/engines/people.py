@@ -30,7 +30,6 @@ from heapq import heappush, heappushpop
 from typing import Any
 from uuid import UUID
 
-from dproo.engines import open_letters
 from dproo.engines import query as sql
 from dproo.engines.asked import Asked, Batch
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
@@ -119,7 +118,7 @@ def person_of(cell: object) -> str | None:
 
 
 _PLAIN = 16  # characters
-_EXACT = 10**38  # beyond it engines have no integers
+_EXACT = int(1e38)  # beyond it engines have no integers
 _DIGITS = 1000
 _DEEPEST = 20
 
@@ -266,7 +265,7 @@ def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dia
     who = len(asked.axes)
     cell = f"c{who}"
     keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=asked.axes, dialect=dialect)
-    keys = ", ".join(f"{_key_sql(i, axis)} AS k{i}" for i, axis in enumerate(asked.axes))
+    keys = ", ".join(f"{_key_sql(i, axis, dialect)} AS k{i}" for i, axis in enumerate(asked.axes))
     person = person_sql(cell, kinds[-1], asked, dialect)
     people = f"(SELECT {person} AS p, {keys}, records FROM {keyed}) AS people"  # noqa: S608
     hidden = ", ".join(f"CASE WHEN p = '' THEN '' ELSE {k} END AS {k}" for k in key_names(asked))
@@ -307,44 +306,33 @@ def key_names(asked: Asked) -> list[str]:
     return [f"k{i}" for i in range(len(asked.axes))]
 
 
-def _key_sql(column: int, axis: Axis) -> str:
+def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
     """Return a key as it is hashed: text, that of a bin its place."""
     key = f"k{column}"
     if isinstance(axis, Bins):
-        places = enumerate(map(sql.double, axis.keys))
+        places = enumerate(map(dialect.number, axis.keys))
         whens = " ".join(f"WHEN {number} THEN '{place}'" for place, number in places)
         key = f"CASE {key} {whens} END"
     return f"coalesce({key}, '')"
 
 
-def letters_sql(
-    asked: Asked, columns: Iterable[int] | None = None, *, name: str = "k"
-) -> list[str]:
-    """Return the keys as :func:`dproo.engines.query.keyed` has them, from what is hashed.
-
-    Args:
-        asked: the letters.
-        columns: the places of the columns to return, by default all.
-        name: what the keys are called.
-    """
-    places = range(len(asked.axes)) if columns is None else columns
-    return [f"{_letter_sql(at, asked.axes[at])} AS {name}{i}" for i, at in enumerate(places)]
-
-
-def _letter_sql(column: int, axis: Axis) -> str:
+def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
+    """Return the key as :func:`dproo.engines.query.keyed` has it, from what is hashed."""
     if not isinstance(axis, Bins):
         return f"nullif(k{column}, '')"
-    places = enumerate(map(sql.double, axis.keys))
+    places = enumerate(map(dialect.number, axis.keys))
     whens = " ".join(f"WHEN '{place}' THEN {number}" for place, number in places)
     return f"CASE k{column} {whens} END"
 
 
-def statement(relation: str, asked: Asked, batch: Batch) -> str:
+def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -> str:
     """Return the query that counts the records of a relation that are kept, by one batch."""
-    letters = ", ".join(letters_sql(asked, batch.columns))
+    letters = ", ".join(
+        f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
+    )
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
     if asked.open_axis is not None:
-        return open_letters.counted(kept, minimum=asked.open_axis.minimum)
+        return sql.counted_open(kept, minimum=asked.open_axis.minimum)
     if len(batch.asked.alphabets) == 1:
         return sql.counted(kept, axes=batch.asked.axes)
     return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
@@ -353,10 +341,14 @@ def statement(relation: str, asked: Asked, batch: Batch) -> str:
 def kept_by_window(relation: str, asked: Asked) -> str:
     """Return the records that are kept of a relation of :func:`ranked`, by their place."""
     names = ", ".join(key_names(asked))
+    person, is_kept = "p", f"place <= {asked.kept}"
+    if asked.is_each_missing:
+        # Records without a person are apart from each other, so that no task has all of them.
+        person, is_kept = "p, CASE WHEN p IS NULL THEN h END", f"(p IS NULL OR {is_kept})"
+    place = f"row_number() OVER (PARTITION BY {person} ORDER BY h) AS place"
     return (
-        f"(SELECT {names}, records FROM"  # noqa: S608
-        f" (SELECT p, {names}, records, row_number() OVER (PARTITION BY p ORDER BY h) AS place"
-        f" FROM {relation} AS ranked) AS placed WHERE p IS NULL OR place <= {asked.kept})"
+        f"(SELECT {names}, records FROM (SELECT p, {names}, records, {place}"  # noqa: S608
+        f" FROM {relation} AS ranked) AS placed WHERE {is_kept})"
     )
 
 

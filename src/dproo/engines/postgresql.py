@@ -298,10 +298,11 @@ def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: 
     if asked.person is not None:
         named = people.named(_SOURCE, kinds=kinds, asked=asked, dialect=POSTGRESQL)
         kept = people.kept_by_window(people.ranked(named, asked), asked)
-        query = people.statement(kept, asked, batch)
+        query = people.statement(kept, asked, batch, POSTGRESQL)
     else:
         types = [types[place] for place in batch.columns]
-        query = _plain_query([kinds[place] for place in batch.columns], batch.asked)
+        kinds = [kinds[place] for place in batch.columns]
+        query = sql.counting_query(_SOURCE, kinds=kinds, asked=batch.asked, dialect=POSTGRESQL)
     if asked.open_axis is not None:
         # As the bytes that are stored: some cannot be sent as text.
         stored = "convert_to(letter, getdatabaseencoding())"
@@ -312,22 +313,6 @@ def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: 
 def _read_from(query: str, relation: str) -> str:
     # The names may hold the sign of a parameter; no other part of the query does.
     return query.replace(_SOURCE, relation.replace("%", "%%"))
-
-
-def _plain_query(kinds: Sequence[str], asked: Asked) -> str:
-    if asked.open_axis is not None:
-        return open_letters.statement(
-            _SOURCE,
-            kind=kinds[0],
-            axis=asked.open_axis,
-            dialect=POSTGRESQL,
-            minimum=asked.open_axis.minimum,
-        )
-    if len(asked.alphabets) == 1:
-        return sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
-    return sql.statement_of_sets(
-        _SOURCE, grouped_by=asked.sets, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL
-    )
 
 
 def _letters(asked: Asked) -> dict[str, list[str]]:

@@ -31,6 +31,12 @@ _IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
 # The bytes of a text, not converted: some databases hold text that no other encoding has.
 _STORED = "convert_to({}, getdatabaseencoding())"
 _WHOLE = sql.whole_float(_AS_DOUBLE)
+_WIDE = sql.wide_float(
+    f"(CASE WHEN abs({_AS_DOUBLE}) < 1e38 THEN {_AS_DOUBLE} END)",
+    bigint="CAST(trunc({}) AS BIGINT)",
+    decimal="NUMERIC",
+    number="DOUBLE PRECISION",
+)
 _DAY = (
     "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
     " THEN to_char({}, 'YYYY-MM-DD') END"
@@ -40,7 +46,7 @@ POSTGRESQL = sql.Dialect(
         sql.TEXT: _AS_TEXT,
         sql.INTEGER: _AS_TEXT,
         sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
-        sql.FLOAT: sql.whole_float(_AS_DOUBLE),
+        sql.FLOAT: _WHOLE,
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: (
             "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
@@ -88,7 +94,14 @@ POSTGRESQL = sql.Dialect(
         sql.DATE: "CAST({} AS TEXT)",
         sql.DECIMAL: f"CASE WHEN strpos({_AS_TEXT}, '.') > 0"
         f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
-        sql.FLOAT: f"coalesce({_WHOLE}, CAST({_AS_DOUBLE} AS TEXT))",
+        sql.FLOAT: (
+            f"CASE WHEN abs({_AS_DOUBLE}) < 1e38 AND floor({_AS_DOUBLE}) = {_AS_DOUBLE}"
+            f" THEN coalesce({_WHOLE}, CAST({_WIDE} AS TEXT))"
+            # Without an exponent, as in Python.
+            f" WHEN abs({_AS_DOUBLE}) BETWEEN 1e15 AND 1e16"
+            f" THEN CAST(CAST(CAST({_AS_DOUBLE} AS TEXT) AS NUMERIC) AS TEXT)"
+            f" ELSE replace(CAST({_AS_DOUBLE} AS TEXT), 'Infinity', 'inf') END"
+        ),
     },
     # By comparisons of bytes: to ask for a first character is an error where it is not whole.
     is_short=(

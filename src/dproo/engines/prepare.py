@@ -21,7 +21,6 @@ from dproo.engines import (
     ready,
     row_files,
     spark,
-    spark_frames,
     sqlalchemy,
 )
 from dproo.engines.asked import Asked
@@ -39,7 +38,6 @@ ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     file_scan.open_scan,
     duckdb_table.open_scan,
     arrays.open_scan,
-    spark_frames.open_scan,
     frames.open_scan,
     cells.open_scan,
 )

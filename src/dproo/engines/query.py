@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from dproo.core.checks import refusal
 from dproo.engines import sets
+from dproo.engines.asked import Asked
 from dproo.engines.read_query import Reader
 from dproo.schema import reading
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, OpenText
@@ -49,6 +50,7 @@ class Dialect:
         is_short: whether an identifier is its own key: of few bytes, and not marked as a hash.
         digest: the hash of a text, in hexadecimal.
         is_replaced: whether a text holds the character that stands for unreadable bytes.
+        double: the name of the type of doubles.
     """
 
     texts: dict[str, str]
@@ -63,6 +65,11 @@ class Dialect:
     is_short: str
     digest: str
     is_replaced: str
+    double: str = "DOUBLE PRECISION"
+
+    def number(self, number: float) -> str:
+        """Return a number as SQL."""
+        return f"CAST('{number + 0.0!r}' AS {self.double})"  # -0.0 is zero
 
 
 def quoted(name: str) -> str:
@@ -131,12 +138,89 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     )
 
 
-def whole_float(double: str, *, cast: str = "CAST") -> str:
-    """Return the digits of an integral double of at most 2^53, else null."""
+def whole_float(
+    double: str, *, cast: str = "CAST", floor: str = "floor", text: str = "VARCHAR"
+) -> str:
+    """Return the digits of an integral double of at most 2^53, else null.
+
+    Args:
+        double: the double.
+        cast: how the engine casts it to an integer.
+        floor: the engine's function that leaves integral doubles, and no others, as they are.
+        text: the name of the type of text.
+    """
     return (
         f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
-        f" floor({double}) = {double} THEN CAST({cast}({double} AS BIGINT) AS VARCHAR) END"
+        f" {floor}({double}) = {double} THEN CAST({cast}({double} AS BIGINT) AS {text}) END"
     )
+
+
+def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
+    """Return an integral double below 10^38 as an exact number, which no cast of it is.
+
+    Args:
+        double: the double, null where it is not below.
+        bigint: how the engine truncates the double ``{}`` to an integer.
+        decimal: the name of the type of exact numbers.
+        number: the name of the type of doubles.
+    """
+    exponents = 74, 37  # the quotients, and all products, are exact doubles
+    rest, parts = double, []
+    for exponent in exponents:
+        unit = f"CAST('{2.0**exponent!r}' AS {number})"
+        part = bigint.replace("{}", f"{rest} / {unit}")
+        parts.append(f"CAST({part} AS {decimal}) * CAST('{2**exponent}' AS {decimal})")
+        rest = f"({rest} - {part} * {unit})"
+    return " + ".join([*parts, f"CAST({bigint.replace('{}', rest)} AS {decimal})"])
+
+
+def counting_query(
+    relation: str,
+    *,
+    kinds: Sequence[str],
+    asked: Asked,
+    dialect: Dialect,
+    is_grouped: bool = False,
+    is_part: bool = False,
+) -> str:
+    """Return the query that counts a relation by all alphabets.
+
+    Args:
+        relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
+            records have them.
+        kinds: the kind of each column.
+        asked: the alphabets.
+        dialect: the engine's.
+        is_grouped: whether equal cells are grouped before they are mapped to letters; each row
+            of the relation is then one record.
+        is_part: whether there are other parts of the data, so that rare letters matter.
+    """
+    columns = [f"c{i}" for i in range(len(asked.axes))]
+    keys = ", ".join(columns)
+    if len(asked.alphabets) > 1:
+        marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
+        if is_grouped:
+            marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
+            groups = sets.clause(columns, asked.sets)
+            relation = (
+                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
+                f" FROM {relation} AS cells GROUP BY {groups})"
+            )
+        return statement_of_sets(
+            relation,
+            grouped_by=asked.sets,
+            marks=list(marks),
+            kinds=kinds,
+            axes=asked.axes,
+            dialect=dialect,
+        )
+    if asked.open_axis is not None:
+        minimum = 1 if is_part else asked.open_axis.minimum
+        found = keyed(relation, ["records"], kinds=kinds, axes=asked.axes, dialect=dialect)
+        return counted_open(found, minimum=minimum)
+    if is_grouped:
+        relation = f"(SELECT {keys}, count(*) AS records FROM {relation} AS cells GROUP BY {keys})"  # noqa: S608
+    return statement(relation, kinds=kinds, axes=asked.axes, dialect=dialect)
 
 
 def statement(
@@ -169,6 +253,21 @@ def counted(relation: str, *, axes: Sequence[Axis]) -> str:
     return (
         f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
         f" (SELECT {groups}, records FROM {relation}) AS grouped GROUP BY {names}"
+    )
+
+
+def counted_open(relation: str, *, minimum: int) -> str:
+    """Return the query of a relation of open letters ``k0``; its rows are a letter and a number.
+
+    Args:
+        relation: a table expression with the key ``k0``, a short text or null, and ``records``.
+        minimum: the fewest records of a text that comes back by itself; all others are one row.
+    """
+    groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
+    letter = f"CASE WHEN number >= {minimum} THEN k0 END"
+    return (
+        f"SELECT {letter}, CAST(sum(number) AS BIGINT) FROM ({groups}) AS grouped"  # noqa: S608
+        f" GROUP BY {letter}"
     )
 
 
@@ -257,29 +356,23 @@ def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
     text = f"t{column}"
     if isinstance(axis, Bins):
         value = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
-        return _without(value, axis.missing)
+        return _without(value, [dialect.number(missing) for missing in axis.missing])
     is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
     return dialect.reader.text(text, axis) if axis.is_read and is_written else text
 
 
-def _without(number: str, missing: Sequence[float]) -> str:
+def _without(number: str, missing: Sequence[str]) -> str:
     """Return a number, or nothing if it stands for a missing one."""
     if not missing:
         return number
-    numbers = ", ".join(map(double, missing))
-    return f"CASE WHEN {number} NOT IN ({numbers}) THEN {number} END"
-
-
-def double(number: float) -> str:
-    """Return a number as SQL."""
-    return f"CAST('{number!r}' AS DOUBLE PRECISION)"
+    return f"CASE WHEN {number} NOT IN ({', '.join(missing)}) THEN {number} END"
 
 
 def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
-        edges = list(map(double, axis.edges))
-        bins = zip(edges[1:], map(double, axis.keys), strict=True)
+        edges = list(map(dialect.number, axis.edges))
+        bins = zip(edges[1:], map(dialect.number, axis.keys), strict=True)
         whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
         return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
     if isinstance(axis, IntegerRange):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dproo.schema.axis import Axis, Letters
@@ -23,6 +24,10 @@ from dproo.schema.reading import (
 )
 
 
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reader:
     """How one engine says what all of them do to text; ``{}`` is the operand.
@@ -33,6 +38,8 @@ class Reader:
         replaced: the text, its match of ``{pattern}`` left out.
         double: the text as a double, where it is one.
         bigint: the text as an integer, where it is one.
+        string: the name of the type of text.
+        literal: writes a text as SQL.
     """
 
     trimmed: str
@@ -40,6 +47,8 @@ class Reader:
     replaced: str
     double: str
     bigint: str
+    string: str = "VARCHAR"
+    literal: Callable[[str], str] = _quoted
 
     def text(self, cell: str, axis: Axis) -> str:
         """Return the text that a cell, a name here, is compared by."""
@@ -50,7 +59,7 @@ class Reader:
             trimmed = self.trimmed.replace("{}", cell)
             if reading.kind == LOWER and isinstance(axis, Letters):
                 upper, lower = upper_forms(axis.places)
-                read = f"translate({trimmed}, {_literal(upper)}, {_literal(lower)})"
+                read = f"translate({trimmed}, {self.literal(upper)}, {self.literal(lower)})"
             elif reading.kind == INTEGER:
                 read = self._integer(trimmed, reading)
             elif reading.kind in DAYS:
@@ -72,15 +81,15 @@ class Reader:
         return _if_short(cell, axis, read)
 
     def _is_like(self, text: str, pattern: str) -> str:
-        return self.is_like.replace("{}", text).replace("{pattern}", _literal(pattern))
+        return self.is_like.replace("{}", text).replace("{pattern}", self.literal(pattern))
 
     def _replaced(self, text: str, pattern: str) -> str:
-        return self.replaced.replace("{}", text).replace("{pattern}", _literal(pattern))
+        return self.replaced.replace("{}", text).replace("{pattern}", self.literal(pattern))
 
     def _bare(self, number: str, reading: Reading) -> str:
         if reading.thousands:
-            number = f"replace({number}, {_literal(reading.thousands)}, '')"
-        return f"replace({number}, {_literal(reading.decimal)}, '.')"
+            number = f"replace({number}, {self.literal(reading.thousands)}, '')"
+        return f"replace({number}, {self.literal(reading.decimal)}, '.')"
 
     def _loose_integer(self, cell: str) -> str:
         text = self._replaced(self.trimmed.replace("{}", cell), POINT_ZERO)
@@ -92,7 +101,7 @@ class Reader:
 
     def _integer(self, text: str, reading: Reading) -> str:
         digits = self._replaced(self._bare(text, reading), "[.]0*$")
-        integer = f"CAST({self.bigint.replace('{}', digits)} AS VARCHAR)"
+        integer = f"CAST({self.bigint.replace('{}', digits)} AS {self.string})"
         return f"CASE WHEN {self._is_like(text, reading.number_shape)} THEN {integer} END"
 
     def _period(self, text: str, reading: Reading) -> str:
@@ -122,7 +131,3 @@ class Reader:
 def _if_short(cell: str, axis: Axis, read: str) -> str:
     """Return what is read of a cell, null for one that is longer than every letter."""
     return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

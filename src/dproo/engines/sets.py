@@ -15,9 +15,15 @@ def marks(names: Sequence[str]) -> list[str]:
     """Return the expressions that tell by which of these columns a row is grouped.
 
     >>> marks(["c0", "c1"])
-    ['GROUPING(c0, c1)']
+    ['CAST(GROUPING(c0) AS BIGINT) * 2 + CAST(GROUPING(c1) AS BIGINT) * 1']
     """
-    return [f"GROUPING({', '.join(part)})" for part in parts(names)]
+    return [
+        " + ".join(
+            f"CAST(GROUPING({name}) AS BIGINT) * {1 << place}"
+            for name, place in zip(part, reversed(range(len(part))), strict=True)
+        )
+        for part in parts(names)
+    ]
 
 
 def marked(places: Iterable[int], columns: int) -> tuple[int, ...]:
