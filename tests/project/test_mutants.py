@@ -1,11 +1,15 @@
 """Mutants of the privacy code: each is a plausible mistake, and the test named beside it kills it.
 
-A mutant is the package with one piece of text replaced; the killer runs against it in a
+A mutant is the package with one piece of text replaced, in the function, class or constant that it
+names (or, where that is no Python, in a file); which file has it does not matter. The killer runs against it in a
 process of its own and must fail. A sixth of them is made at each run, and all by ``make soak``.
 """
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from support.nursery import outcome
@@ -261,840 +265,889 @@ TABLE_PERSON = (
 
 MUTANTS = {
     "table: records are counted before the charge": (
-        "releases/run.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
+        "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count_several()\n    entry = apart(reserve, stop=_nothing)\n", TABLE_ORDER,
     ),
     "table: a family is missing from the cost": (
-        "synthesis/request.py", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
+        "request.certified", "math.prod((s.largest_ratio for s in steps)", "math.prod((s.largest_ratio for s in steps[1:])", TABLE_PATH,
     ),
     "table: a person is charged as one record": (
-        "releases/table.py", "records_per_person=self.protection.records,", "records_per_person=1,", TABLE_PERSON,
+        "ModelRequest.mechanism", "records_per_person=self.protection.records,", "records_per_person=1,", TABLE_PERSON,
     ),
     "table: a ratio is rounded down": (
-        "mechanisms/noise.py", "return cls(ceil_div(lower.denominator << bits, lower.numerator), bits)", "return cls((lower.denominator << bits) // lower.numerator, bits)", NOISE_RATIO,
+        "Ratio.of", "return cls(ceil_div(lower.denominator << bits, lower.numerator), bits)", "return cls((lower.denominator << bits) // lower.numerator, bits)", NOISE_RATIO,
     ),
     "table: a tie of the first byte is a success": (
-        "mechanisms/noise.py", "bytes(_TIE if byte == first else byte < first", "bytes(1 if byte == first else byte < first", NOISE_COMPARED,
+        "_COMPARED", "bytes(_TIE if byte == first else byte < first", "bytes(1 if byte == first else byte < first", NOISE_COMPARED,
     ),
     "table: a digit has the chance of a power": (
-        "mechanisms/noise.py", "(part if is_digit else 0)", "0", NOISE_COMPARED,
+        "Ratio._threshold", "(part if is_digit else 0)", "0", NOISE_COMPARED,
     ),
     "table: the second byte is compared with the first": (
-        "mechanisms/noise.py", "for places in count(2 * BYTE, BYTE):", "for places in count(BYTE, BYTE):", NOISE_COMPARED,
+        "Ratio._is_below", "for places in count(2 * BYTE, BYTE):", "for places in count(BYTE, BYTE):", NOISE_COMPARED,
     ),
     "table: a draw that lives on is not counted": (
-        "mechanisms/noise.py", "                values[place] += 1\n", "                values[place] += place\n", NOISE_GEOMETRIC,
+        "Ratio.geometric", "                values[place] += 1\n", "                values[place] += place\n", NOISE_GEOMETRIC,
     ),
     "table: digits of a draw overlap": (
-        "mechanisms/noise.py", "value << length | low", "value << BYTE | low", NOISE_DIGITS,
+        "Ratio.geometric", "value << length | low", "value << BYTE | low", NOISE_DIGITS,
     ),
     "table: noise has one sign": (
-        "mechanisms/noise.py", "drawn[place] - drawn[size + place]", "drawn[place] + drawn[size + place]", NOISE_TWO_SIDED,
+        "Ratio.noise", "drawn[place] - drawn[size + place]", "drawn[place] + drawn[size + place]", NOISE_TWO_SIDED,
     ),
     "table: a flip is one step too easy": (
-        "mechanisms/noise.py", "        if reaches[place] >= best - scores[place]:", "        if reaches[place] + 1 >= best - scores[place]:", NOISE_FLIP,
+        "permute_and_flip", "        if reaches[place] >= best - scores[place]:", "        if reaches[place] + 1 >= best - scores[place]:", NOISE_FLIP,
     ),
     "table: flips in a fixed order": (
-        "mechanisms/noise.py", "place = waiting.pop(source.below(len(waiting)))", "place = waiting.pop(0)", NOISE_FLIP,
+        "permute_and_flip", "place = waiting.pop(source.below(len(waiting)))", "place = waiting.pop(0)", NOISE_FLIP,
     ),
     "table: Gaussian noise forgets its variance": (
-        "mechanisms/noise.py", "gap = size - variance / scale", "gap = Fraction(size)", NOISE_GAUSSIAN,
+        "_gaussian", "gap = size - variance / scale", "gap = Fraction(size)", NOISE_GAUSSIAN,
     ),
     "table: rho is larger than delta allows": (
-        "mechanisms/noise.py", "gain = own + order * log_lower(order / less)", "gain = own + order * order * log_lower(order / less)", NOISE_DELTA,
+        "concentrated.rate", "gain = own + order * log_lower(order / less)", "gain = own + order * order * log_lower(order / less)", NOISE_DELTA,
     ),
     "table: a replaced record changes one cell": (
-        "synthesis/request.py", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person", TABLE,
+        "TableRequest.changed", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person", TABLE,
     ),
     "table: a person has one record": (
-        "synthesis/request.py", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return 2 if self.neighbours == REPLACE else 1", TABLE,
+        "TableRequest.changed", "return self.records_per_person * (2 if self.neighbours == REPLACE else 1)", "return 2 if self.neighbours == REPLACE else 1", TABLE,
     ),
     "table: the certificate leaves a family out": (
-        "synthesis/request.py", "(s.largest_ratio for s in steps)", "(s.largest_ratio for s in steps[1:])", TABLE_FAMILIES,
+        "request.certified", "(s.largest_ratio for s in steps)", "(s.largest_ratio for s in steps[1:])", TABLE_FAMILIES,
     ),
     "table: a family costs half of its share": (
-        "synthesis/request.py", "ratio = Ratio.of(cost * RESERVE / self.changed)", "ratio = Ratio.of(2 * cost * RESERVE / self.changed)", TABLE,
+        "TableRequest.measured", "ratio = Ratio.of(cost * RESERVE / self.changed)", "ratio = Ratio.of(2 * cost * RESERVE / self.changed)", TABLE,
     ),
     "table: a choice pays for one change of its scores": (
-        "synthesis/request.py", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
+        "TableRequest.chosen", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
     ),
     "table: a choice costs half of its share": (
-        "synthesis/request.py", "loss = root_below(8 * cost) if self.is_gaussian else cost", "loss = root_below(8 * cost) if self.is_gaussian else 2 * cost", TABLE_CHOICE,
+        "TableRequest.chosen", "loss = root_below(8 * cost) if self.is_gaussian else cost", "loss = root_below(8 * cost) if self.is_gaussian else 2 * cost", TABLE_CHOICE,
     ),
     "table: a score counts records twice": (
-        "synthesis/request.py", "sum(abs(UNIT * n - c)", "sum(abs(2 * UNIT * n - c)", TABLE_SCORE,
+        "_Run.score", "sum(abs(UNIT * n - c)", "sum(abs(2 * UNIT * n - c)", TABLE_SCORE,
     ),
     "table: the choices are not paid for": (
-        "synthesis/request.py", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
+        "_Run.choose", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
     ),
     "table: a measure may cost more than is left": (
-        "synthesis/request.py", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
+        "_Run.measure", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
     ),
     "table: shares are rounded up": (
-        "synthesis/families.py", "whole = sum(weights.values())", "whole = sum(weights.values()) - 1", TABLE_SHARES,
+        "families.shares", "whole = sum(weights.values())", "whole = sum(weights.values()) - 1", TABLE_SHARES,
     ),
     "table: Gaussian noise pays for one cell of a replaced record": (
-        "synthesis/request.py", "return self.records_per_person**2 * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person**2", TABLE_SQUARES,
+        "TableRequest.changed_squared", "return self.records_per_person**2 * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person**2", TABLE_SQUARES,
     ),
     "table: Gaussian noise is a factor of two too small": (
-        "synthesis/request.py", "Fraction(self.changed_squared) / (2 * cost)", "Fraction(self.changed_squared) / (4 * cost)", TABLE_RHO,
+        "TableRequest.measured", "Fraction(self.changed_squared) / (2 * cost)", "Fraction(self.changed_squared) / (4 * cost)", TABLE_RHO,
     ),
     "table: a changed model is taken": (
-        "synthesis/model.py", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
+        "Model._checked", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
     ),
     "table: an interval forgets that cells were added up": (
-        "synthesis/model.py", "** summed\n", "\n", MODEL_INTERVAL,
+        "_quantile", "** summed\n", "\n", MODEL_INTERVAL,
     ),
     "a condition that fails is ignored": (
-        "mechanisms/base.py", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
+        "Mechanism.__post_init__", "if self.is_for_release and not holds:", "if self.is_for_release and holds is None:", FAILED_CONDITION,
     ),
     "a limit that fails a condition is ignored": (
-        "analysis/limit.py", "            if not holds:", "            if holds is None:", FAILED_LIMIT,
+        "Limit.__post_init__", "            if not holds:", "            if holds is None:", FAILED_LIMIT,
     ),
     "the lightest letter may weigh nothing": (
-        "mechanisms/hypotheses.py", "return lightest > 0", "return lightest >= 0", CONDITION,
+        "lightest_positive", "return lightest > 0", "return lightest >= 0", CONDITION,
     ),
     "a letter may be lighter than the lightest": (
-        "mechanisms/hypotheses.py", "lightest <= min(bases)", "lightest <= max(bases)", CONDITION,
+        "base_at_least", "lightest <= min(bases)", "lightest <= max(bases)", CONDITION,
     ),
     "a record may weigh more than the lightest letter": (
-        "mechanisms/hypotheses.py", "return unit <= lightest", "return unit <= 2 * lightest", CONDITION,
+        "unit_at_most_lightest", "return unit <= lightest", "return unit <= 2 * lightest", CONDITION,
     ),
     "the lightest letter is drawn once less": (
-        "mechanisms/hypotheses.py", "unit for i in range(few))\n    under", "unit for i in range(few - 1))\n    under", CONDITION,
+        "lightest_covers_all", "unit for i in range(few))\n    under", "unit for i in range(few - 1))\n    under", CONDITION,
     ),
     "a unit of zero is positive": (
-        "mechanisms/hypotheses.py", "return unit > 0", "return unit >= 0", CONDITION,
+        "unit_positive", "return unit > 0", "return unit >= 0", CONDITION,
     ),
     "an entry may be negative": (
-        "mechanisms/hypotheses.py", "min(entries) >= 0", "min(entries) >= -1", CONDITION,
+        "entries_nonnegative", "min(entries) >= 0", "min(entries) >= -1", CONDITION,
     ),
     "an entry may be above the unit": (
-        "mechanisms/hypotheses.py", "max(entries) <= unit", "max(entries) <= 2 * unit", CONDITION,
+        "entries_at_most_unit", "max(entries) <= unit", "max(entries) <= 2 * unit", CONDITION,
     ),
     "entries may rise": (
-        "mechanisms/hypotheses.py", "low >= high for", "low + 1 >= high for", CONDITION,
+        "entries_falling", "low >= high for", "low + 1 >= high for", CONDITION,
     ),
     "a rarest letter gains nothing": (
-        "mechanisms/hypotheses.py", "weight(m, m + 1) * growth", "weight(m, m) * growth", ENTRIES,
+        "rarest_may_gain", "weight(m, m + 1) * growth", "weight(m, m) * growth", ENTRIES,
     ),
     "the minimum falls and the letter stays": (
-        "mechanisms/hypotheses.py", "weight(m, m + 2) * growth", "weight(m, m + 1) * growth", ENTRIES,
+        "minimum_may_fall", "weight(m, m + 2) * growth", "weight(m, m + 1) * growth", ENTRIES,
     ),
     "the minimum rises and the table stays": (
-        "mechanisms/hypotheses.py", "weight(m + 1, c) * growth", "weight(m, c) * growth", ENTRIES,
+        "largest_may_rise", "weight(m + 1, c) * growth", "weight(m, c) * growth", ENTRIES,
     ),
     "a record may lower the rarer of two letters": (
-        "mechanisms/hypotheses.py", "weight(m, m) <= weight(min(m + 1, n - m - 1), m + 1)", "weight(m, m) <= unit * n + weight(m, m + 1)", PAIRS,
+        "pair_rises", "weight(m, m) <= weight(min(m + 1, n - m - 1), m + 1)", "weight(m, m) <= unit * n + weight(m, m + 1)", PAIRS,
     ),
     "the rarer of two letters gains nothing": (
-        "mechanisms/hypotheses.py", "weight(min(m + 1, n - m - 1), m + 1) * under", "weight(min(m + 1, n - m - 1), m) * under", PAIRS,
+        "pair_grows_at_most", "weight(min(m + 1, n - m - 1), m + 1) * under", "weight(min(m + 1, n - m - 1), m) * under", PAIRS,
     ),
     "no letter is left for the rest": (
-        "mechanisms/hypotheses.py", "0 < letters < k", "0 < letters <= k", CONDITION,
+        "letters_leave_one", "0 < letters < k", "0 < letters <= k", CONDITION,
     ),
     "one letter is several": (
-        "mechanisms/hypotheses.py", "1 < letters <= k", "0 < letters <= k", CONDITION,
+        "letters_are_several", "1 < letters <= k", "0 < letters <= k", CONDITION,
     ),
     "a share may be negative": (
-        "mechanisms/hypotheses.py", "return share >= 0", "return share >= -1", CONDITION,
+        "share_nonnegative", "return share >= 0", "return share >= -1", CONDITION,
     ),
     "the shares may be more than all": (
-        "mechanisms/hypotheses.py", "letters * share <= 1", "letters * share <= 2", CONDITION,
+        "share_fits", "letters * share <= 1", "letters * share <= 2", CONDITION,
     ),
     "a rest is left of an even share": (
-        "mechanisms/hypotheses.py", "letters * share == 1", "letters * share <= 1", CONDITION,
+        "share_even", "letters * share == 1", "letters * share <= 1", CONDITION,
     ),
     "an alphabet may be empty": (
-        "mechanisms/hypotheses.py", "return k > 0", "return k >= 0", CONDITION,
+        "some_letter", "return k > 0", "return k >= 0", CONDITION,
     ),
     "a hypothesis is dropped": (
-        "mechanisms/ls_roo/sampler.py", '"table_convex": hypotheses.table_convex(table),', "", ASSUMED,
+        "LetterSpecificRevealOrObscure.conditions", '"table_convex": hypotheses.table_convex(table),', "", ASSUMED,
     ),
     "the last step may be larger than the slope": (
-        "mechanisms/hypotheses.py", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
+        "table_convex", "pairwise([*steps, table.slope])", "pairwise(steps)", CONDITION,
     ),
     "a table of zeros is positive": (
-        "mechanisms/hypotheses.py", "min(table.values) > 0", "min(table.values) >= 0", CONDITION,
+        "table_positive", "min(table.values) > 0", "min(table.values) >= 0", CONDITION,
     ),
     "the search takes the largest total where the total falls": (
-        "mechanisms/hypotheses.py", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
+        "_range_fits.others", "spread = table.least if gap > 0 else table.most", "spread = table.most", SEARCHED,
     ),
     "the total is not taken to fall where ranges are left out": (
-        "mechanisms/ls_roo/table.py", "fallen = total - self.slope + gained - weight", "fallen = total", SEARCHED,
+        "LetterTable.gains_at_most", "fallen = total - self.slope + gained - weight", "fallen = total", SEARCHED,
     ),
     "the total of twice the records is taken for the least": (
-        "mechanisms/hypotheses.py", "table.least(n, k)", "table.least(2 * n, k)", SEARCHED,
+        "search_found_nothing", "table.least(n, k)", "table.least(2 * n, k)", SEARCHED,
     ),
     "the search leaves out a half": (
-        "mechanisms/hypotheses.py", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
+        "search_found_nothing", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
     ),
     "a group is drawn from the units of the one before it": (
-        "core/draw.py", "        start = end\n    return", "        start = 0\n    return", EACH,
+        "pick_each", "        start = end\n    return", "        start = 0\n    return", EACH,
     ),
     "text is cut at the longest letter": (
-        "engines/arrow.py", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
+        "_longest", "return _CHARACTER * (axis.room + 1)", "return axis.longest", CUT,
     ),
     "a letter's own gift moves its level": (
-        "mechanisms/bal_roo/table.py", "rise, base = self._others(own, segment)", "rise, base = segment.rise, segment.base", STEPS,
+        "Levels.__call__", "rise, base = self._others(own, segment)", "rise, base = segment.rise, segment.base", STEPS,
     ),
     "the surplus does not fade": (
-        "mechanisms/bal_roo/table.py", "rise=lifted + self.under * table.fading", "rise=lifted", HIGHEST,
+        "Levels._segment", "rise=lifted + self.under * table.fading", "rise=lifted", HIGHEST,
     ),
     "a loss is forgotten at once": (
-        "mechanisms/bal_roo/table.py", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
+        "BalancedTable.gift", "rising = over * (count * self.unit - self.plateau)", "rising = 9 * under * (count * self.unit - self.plateau)", HIGHEST,
     ),
     "letters on the slope are not counted": (
-        "mechanisms/bal_roo/table.py", "losing = self.letters[high] - self.letters[low]", "losing = self.letters[flat] - self.letters[low]", LARGE_STEPS,
+        "Levels._segment", "losing = self.letters[high] - self.letters[low]", "losing = self.letters[flat] - self.letters[low]", LARGE_STEPS,
     ),
     "the level is one too high": (
-        "mechanisms/bal_roo/table.py", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
+        "Levels.__call__", "low = high = root\n", "low = high = root + 1\n", HIGHEST,
     ),
     "bal-roo is kept where ls-roo is far better": (
-        "mechanisms/bal_roo/sampler.py", "return None if self._is_worse(found[0].table) else found", "return found", CLEARLY,
+        "BalancedRevealOrObscure._certified", "return None if self._is_worse(found[0].table) else found", "return found", CLEARLY,
     ),
     "the law of bal-roo depends on a private number of records": (
-        "mechanisms/bal_roo/sampler.py", "n = enough(self.epsilon, self.k)", "n = self.n", SAME_LAW,
+        "BalancedRevealOrObscure._is_worse", "n = enough(self.epsilon, self.k)", "n = self.n", SAME_LAW,
     ),
     "the surplus is halved": (
-        "mechanisms/bal_roo/sampler.py", "plateau, given, fading", "plateau, given // 2, fading", STEPS,
+        "BalancedRevealOrObscure._table_of", "plateau, given, fading", "plateau, given // 2, fading", STEPS,
     ),
     "the slope is four times as steep as what was proven": (
-        "mechanisms/bal_roo/table.py", "self.over, self.under = table.slope.as_integer_ratio()", "self.over, self.under = (4 * table.slope).as_integer_ratio()", LARGE_STEPS,
+        "Levels.__init__", "self.over, self.under = table.slope.as_integer_ratio()", "self.over, self.under = (4 * table.slope).as_integer_ratio()", LARGE_STEPS,
     ),
     "hidden letters may be counted nowhere": (
-        "mechanisms/bal_roo/bounds.py", "table.plateau == least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
+        "BalancedBounds.conditions", "table.plateau == least_plateau(table)", "table.plateau >= 0", UNCOUNTED,
     ),
     "any surplus will do": (
-        "mechanisms/bal_roo/bounds.py", "table.surplus >= flat", "table.surplus > 0", HALF_SURPLUS,
+        "BalancedBounds.conditions", "table.surplus >= flat", "table.surplus > 0", HALF_SURPLUS,
     ),
     "levels never drift": (
-        "mechanisms/bal_roo/bounds.py", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
+        "BalancedBounds.drift", "return up(slope / (self.surplus + (1 + slope) * self.knee))", "return Fraction(0)", STEPS,
     ),
     "the total falls by nothing": (
-        "mechanisms/bal_roo/bounds.py", "return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)", "return Fraction(0)", STEPS,
+        "BalancedBounds.fall", "return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)", "return Fraction(0)", STEPS,
     ),
     "the total lacks no more than a letter loses": (
-        "mechanisms/bal_roo/bounds.py", "table.starved(end)[1] - table.left(end) for", "table.starved(end)[1] for", LEAST,
+        "BalancedBounds.least_total", "table.starved(end)[1] - table.left(end) for", "table.starved(end)[1] for", LEAST,
     ),
     "hidden letters need no longer plateau": (
-        "mechanisms/bal_roo/bounds.py", "if needed <= over * plateau:", "if needed > 0:", NOT_PROVEN,
+        "least_plateau", "if needed <= over * plateau:", "if needed > 0:", NOT_PROVEN,
     ),
     "all levels are alike": (
-        "mechanisms/bal_roo/bounds.py", "return max(table.low, level * table.surplus // differ)", "return level", STEPS,
+        "lowest_beside", "return max(table.low, level * table.surplus // differ)", "return level", STEPS,
     ),
     "a letter that loses a record loses one at most": (
-        "mechanisms/bal_roo/bounds.py", "return max(Fraction(1), table.revealed * (1 - 1 / table.growth))", "return Fraction(1)", OWN_FALL,
+        "BalancedBounds.own_fall", "return max(Fraction(1), table.revealed * (1 - 1 / table.growth))", "return Fraction(1)", OWN_FALL,
     ),
     "the level has no cap": (
-        "mechanisms/bal_roo/bounds.py", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
+        "BalancedBounds.conditions", "powers[table.knee] * table.high < table.knee * unit", "table.high > 0", NOT_PROVEN,
     ),
     "a table is used whether proven or not": (
-        "mechanisms/bal_roo/sampler.py", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
+        "BalancedRevealOrObscure._certified", "if found and all(found[0].conditions.values()):", "if found:", NOT_PROVEN,
     ),
     "half of what is taken counts on average": (
-        "study/average.py", "taken = self.above.times(-gift)", "taken = self.above.times(-gift) // 2", SHARP,
+        "_Range.added", "taken = self.above.times(-gift)", "taken = self.above.times(-gift) // 2", SHARP,
     ),
     "no letter is starved for itself on average": (
-        "study/average.py", "lost + self.below_cost)", "0)", DOMINATED,
+        "_Range.added", "lost + self.below_cost)", "0)", DOMINATED,
     ),
     "a large letter is counted for nothing on average": (
-        "study/average.py", "max(taken, taken + gap, lost, given)", "0", DOMINATED,
+        "_Range.added", "max(taken, taken + gap, lost, given)", "0", DOMINATED,
     ),
     "the most probable letter gets the toll back twice": (
-        "study/average.py", "+ probable - toll", "+ probable - 2 * toll", TOLL,
+        "Letters._with", "+ probable - toll", "+ probable - 2 * toll", TOLL,
     ),
     "nobody pays the toll": (
-        "study/average.py", "means.largest(toll=toll) for", "means.largest() for", TOLL,
+        "Letters._with", "means.largest(toll=toll) for", "means.largest() for", TOLL,
     ),
     "one record too few is counted on average": (
-        "study/average.py", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
+        "average.mean", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
     ),
     "a group of unknown size has all records": (
-        "mechanisms/ls_roo/table.py", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
+        "worst_replacement", "fewest = n - x - low if is_n_public else 0", "fewest = n - x - low", CHANGES,
     ),
     "both relations get the table of one": (
-        "mechanisms/ls_roo/sampler.py", "if self.neighbours == ADD_REMOVE:\n            table = tables", "if self.neighbours != REPLACE:\n            table = tables", CHANGES,
+        "LetterSpecificRevealOrObscure._found", "if self.neighbours == ADD_REMOVE:\n            table = tables", "if self.neighbours != REPLACE:\n            table = tables", CHANGES,
     ),
     "the lower bound on exp is the upper one": (
-        "core/numbers.py", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
+        "exp_lower", "return _exp_bounds(x, bits)[0]", "return _exp_bounds(x, bits)[1]", EXP,
     ),
     "the tail of the series is forgotten": (
-        "core/numbers.py", "total, total + 2 * terms + 4", "total, total", EXP,
+        "_exp_fixed", "total, total + 2 * terms + 4", "total, total", EXP,
     ),
     "a ratio within the bounds' width passes": (
-        "core/numbers.py", "if y <= lower:", "if y <= upper:", CLOSE,
+        "is_at_most_exp", "if y <= lower:", "if y <= upper:", CLOSE,
     ),
     "the bound itself can be drawn": (
-        "core/draw.py", ">= bound:", "> bound:", BYTES,
+        "RandomSource.below", ">= bound:", "> bound:", BYTES,
     ),
     "a rejected draw is not rejected but folded back": (
-        "core/draw.py",
+        "RandomSource.below",
         "while (value := self.bits(width)) >= bound:\n            pass",
         "value = self.bits(width) % bound",
         BYTES,
     ),
     "a letter's first unit goes to its neighbour": (
-        "core/counts.py", "unit_ends[i] - 1 - unit", "unit_ends[i] - unit", LAW,
+        "Runs.letter_at", "unit_ends[i] - 1 - unit", "unit_ends[i] - unit", LAW,
     ),
     "many draws keep what must be rejected": (
-        "core/draw.py",
+        "pick_many",
         "weights.letter_at(unit) if unit < weights.total else pick(weights, source)",
         "weights.letter_at(min(unit, weights.total - 1))",
         MANY,
     ),
     "a cell of two letters is given to one": (
-        "core/draw.py", "-(-start // cell), end // cell", "start // cell, end // cell", MANY,
+        "_letters_of_cells", "-(-start // cell), end // cell", "start // cell, end // cell", MANY,
     ),
     "the pseudo-count is a tenth too small": (
-        "mechanisms/roo_joint.py", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
+        "least_pseudo", "return many / (growth - 1)", "return many / (growth - 1) * 9 / 10", ROO,
     ),
     "the pseudo-count is cut to a float": (
-        "mechanisms/roo_joint.py", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
+        "least_pseudo", "return many / (growth - 1)", "return Fraction(many / float(growth - 1))", PSEUDO,
     ),
     "several draws cost as one": (
-        "mechanisms/roo.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, gains, 1)", SEVERAL,
+        "RevealOrObscure._pseudo", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, gains, 1)", SEVERAL,
     ),
     "a person owns one record only": (
-        "mechanisms/roo.py", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, 1, self.draws)", SEVERAL,
+        "RevealOrObscure._pseudo", "least_pseudo(self.epsilon, self.growth, shares, gains, self.draws)", "least_pseudo(self.epsilon, self.growth, shares, 1, self.draws)", SEVERAL,
     ),
     "a person puts all records on one letter": (
-        "mechanisms/roo_joint.py", "    if pseudo >= 1 or len(shares) == 1:\n", "    if pseudo:\n", SPREAD,
+        "least_pseudo", "    if pseudo >= 1 or len(shares) == 1:\n", "    if pseudo:\n", SPREAD,
     ),
     "a person who spreads the records is not certified": (
-        "mechanisms/roo_joint.py", "if few == 1 or is_one_free or lightest >= self.record:", "if few == 1 or is_one_free or lightest:", LEAKED,
+        "Urn.certified", "if few == 1 or is_one_free or lightest >= self.record:", "if few == 1 or is_one_free or lightest:", LEAKED,
     ),
     "the search stops at one letter": (
-        "mechanisms/roo_joint.py", "fewer, (over, under) = best[gains - g][draws - s], one[g][s]", "fewer, (over, under) = Allocation(1, 1), one[g][s]", LEAKED,
+        "_extended", "fewer, (over, under) = best[gains - g][draws - s], one[g][s]", "fewer, (over, under) = Allocation(1, 1), one[g][s]", LEAKED,
     ),
     "the total of a larger dataset is forgotten": (
-        "mechanisms/roo_joint.py", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
+        "Urn._ratio", "        if not self.is_n_public:\n            total", "        if not self.draws:\n            total", AT_RANDOM,
     ),
     "the bound on many factors takes the last one": (
-        "mechanisms/roo_joint.py", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
+        "bound_on_one", "power_upper(ends, few // 2, bits=4 * BITS) * middle", "power_upper(ends, few // 2 - 1, bits=4 * BITS) * middle", BOUNDS,
     ),
     "the bound on the spread forgets later records": (
-        "mechanisms/roo_joint.py", "(1 / pseudo + _harmonic(few - 1)), few, bits", "(1 / pseudo), few, bits", BOUNDS,
+        "bound_on_spread", "(1 / pseudo + _harmonic(few - 1)), few, bits", "(1 / pseudo), few, bits", BOUNDS,
     ),
     "the joint way forgets the person": (
-        "analysis/composition.py", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
+        "compose", "        records_per_person=mechanism.records_per_person,\n", "", JOINT_WAY,
     ),
     "a table of any shape is searched": (
-        "mechanisms/ls_roo/table.py", "any(map(gt, steps, steps[1:]))", "not steps", REFUSED_TABLE,
+        "LetterTable.__post_init__", "any(map(gt, steps, steps[1:]))", "not steps", REFUSED_TABLE,
     ),
     "a long ratio is written out": (
-        "core/numbers.py", "_LONGEST_TEXT = 2048", "_LONGEST_TEXT = 2**30", WRITTEN,
+        "_LONGEST_TEXT", "_LONGEST_TEXT = 2048", "_LONGEST_TEXT = 2**30", WRITTEN,
     ),
     "the urn forgets what was drawn": (
-        "mechanisms/roo.py", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
+        "RevealOrObscure._draw", "(self._record, self.draws - 1)", "(0, self.draws - 1)", JOINT,
     ),
     "the urn holds what was not yet drawn": (
-        "mechanisms/roo.py", "elif earlier < len(letters):", "elif letters:", JOINT,
+        "RevealOrObscure._draw", "elif earlier < len(letters):", "elif letters:", JOINT,
     ),
     "the certificate of several draws forgets one": (
-        "mechanisms/roo_joint.py", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", SEVERAL,
+        "risen", "prod(base + (many + j) * record", "prod(base + (many - 1 + j) * record", SEVERAL,
     ),
     "bits drawn together are shared": (
-        "core/draw.py", "range(0, length * size, length)", "[0] * size", TOGETHER,
+        "RandomSource.bits_of_each", "range(0, length * size, length)", "[0] * size", TOGETHER,
     ),
     "the prior is scaled to its largest share": (
-        "mechanisms/roo.py", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
+        "RevealOrObscure._record", "return unit * min(self._shares.sizes)", "return unit * max(self._shares.sizes)", PRIOR,
     ),
     "the certificate watches a letter that somebody has": (
-        "mechanisms/roo_joint.py",
+        "Urn._moved",
         "return self._transition(before, after, tuple(drawn))",
         "return self._transition(after, before, tuple(drawn))",
         ROO,
     ),
     "several answers cost as one": (
-        "mechanisms/subrr.py", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
+        "SubsampledRandomizedResponse.q", "self.n * self.epsilon / self.draws", "self.n * self.epsilon", ANSWERS,
     ),
     "records are drawn with replacement": (
-        "core/partition.py", "row.letter_at(units.get(j, j))", "row.letter_at(j)", JOINT,
+        "without_replacement", "row.letter_at(units.get(j, j))", "row.letter_at(j)", JOINT,
     ),
     "the same-minimum bound is dropped": (
-        "mechanisms/ds_roo.py", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
+        "DataSpecificRevealOrObscure._lower_bounds", "        yield self._same_minimum_bound(m)\n", "", COUNTEREXAMPLES,
     ),
     "a big letter is taken to be smaller than it can be": (
-        "mechanisms/ds_roo.py", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
+        "DataSpecificRevealOrObscure._lower_bounds", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
-        "mechanisms/ds_roo.py", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
+        "ds_roo._same_minimum_bound", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
-        "mechanisms/ds_roo.py", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
+        "DataSpecificRevealOrObscure._extreme_pairs", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
     ),
     "the minimum is read one too high": (
-        "mechanisms/ds_roo.py", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,
+        "DataSpecificRevealOrObscure.weights", "self._entry(counts.smallest)", "self._entry(counts.smallest + 1)", DS,
     ),
     "two letters in the middle are never obscured": (
-        "mechanisms/ds_roo.py", "entries = [max(0, self._same_minimum_bound(last))]", "entries = [0]", DS,
+        "DataSpecificRevealOrObscure._table_of_two_letters", "entries = [max(0, self._same_minimum_bound(last))]", "entries = [0]", DS,
     ),
     "the printed table passes for the private one": (
-        "mechanisms/ds_roo.py", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
+        "DataSpecificRevealOrObscure._lower_bounds", "        if self.as_printed:\n            return\n        yield", "        return\n        yield", DS,
     ),
     "the total is taken for constant": (
-        "mechanisms/ls_roo/sampler.py", "if self.neighbours == ADD_REMOVE:\n            table = tables", "if self.neighbours:\n            table = tables", LS,
+        "LetterSpecificRevealOrObscure._found", "if self.neighbours == ADD_REMOVE:\n            table = tables", "if self.neighbours:\n            table = tables", LS,
     ),
     "the worst total is the largest": (
-        "mechanisms/ls_roo/table.py", "            if gap > 0:\n", "            if gap < 0:\n", LS,
+        "worst_replacement", "            if gap > 0:\n", "            if gap < 0:\n", LS,
     ),
     "the losing letter's last step is left out": (
-        "mechanisms/ls_roo/table.py", "high = min(reach, table.last + 1)", "high = min(reach, table.last)", LS,
+        "_losing_counts", "high = min(reach, table.last + 1)", "high = min(reach, table.last)", LS,
     ),
     "a removal is not looked at": (
-        "mechanisms/ls_roo/table.py", "if (total + step) * under > over * total:", "if step < 0:", ADDED,
+        "worst_addition", "if (total + step) * under > over * total:", "if step < 0:", ADDED,
     ),
     "nobody looks at the certificate": (
-        "mechanisms/base.py", "if self.is_for_release and not is_at_most_exp", "if not self.k and not is_at_most_exp", REFUSED,
+        "Mechanism.__post_init__", "if self.is_for_release and not is_at_most_exp", "if not self.k and not is_at_most_exp", REFUSED,
     ),
     "counts need not sum to n": (
-        "mechanisms/base.py", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
+        "Mechanism.checked", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
     ),
     "the certified loss is rounded down": (
-        "analysis/certificate.py", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
+        "Certificate.epsilon", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
-        "releases/run.py", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
+        "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "releases/run.py", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
+        "run._charged", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
     ),
     "n is told though it is private": (
-        "releases/run.py", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
+        "run._receipt", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
     ),
     "auto looks at a number of records that is private": (
-        "releases/value.py", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
+        "SampleRequest.settled", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
     ),
     "auto takes the worst of all samplers": (
-        "mechanisms/registry.py", "best = min(alphas", "best = max(alphas", BEST,
+        "registry.choose", "best = min(alphas", "best = max(alphas", BEST,
     ),
     "the accuracy of private records is that of their true number": (
-        "releases/value.py", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
+        "SampleRequest._assurance", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
     ),
     "the operator stands in the receipt": (
-        "releases/charge.py", 'return {"purpose": self.purpose}', 'return {"purpose": self.purpose, "by": self.operator}', NOBODY,
+        "Charge.published", 'return {"purpose": self.purpose}', 'return {"purpose": self.purpose, "by": self.operator}', NOBODY,
     ),
     "a receipt names the folders of a file": (
-        "releases/charge.py", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+        "charge.published", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
     ),
     "the first places of a letter are opened": (
-        "core/partition.py", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
+        "partition._opened", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
     ),
     "missing records fill the places in the order of their letters": (
-        "core/partition.py", "    _shuffle(missing, source)\n", "", DEALT,
+        "_fill", "    _shuffle(missing, source)\n", "", DEALT,
     ),
     "a record never keeps its place in a shuffle": (
-        "core/partition.py", "if other <= last:", "if other < last:", ORDERS,
+        "_shuffle", "if other <= last:", "if other < last:", ORDERS,
     ),
     "values are rejected too early": (
-        "core/partition.py", "if word < below]", "if word < below and (word or kept)]", UNIFORM,
+        "partition._uniform", "if word < below]", "if word < below and (word or kept)]", UNIFORM,
     ),
     "a missing letter takes the place of a seen one": (
-        "mechanisms/base.py", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
+        "Mechanism.draw_from_seen", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
     ),
     "a record that moves between two groups costs once": (
-        "releases/request.py", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
+        "PureRequest.cost", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
     ),
     "a person's records cost as one": (
-        "mechanisms/registry.py", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
+        "registry.certified", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
     ),
     "a person's records in two groups cost as in one": (
-        "releases/value.py", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
+        "SampleRequest.sampler_for", "self.epsilon / self.protection.records, 1, **options", "self.epsilon, self.protection.records, **options", TWO_GROUPS,
     ),
     "an unknown relation passes for add-remove": (
-        "releases/protection.py", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
+        "Protection.__post_init__", '        one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))\n', "", RELATION,
     ),
     "1 and True share a place": (
-        "engines/tally.py", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
+        "_Places.of", "set(map(type, cells)) <= {str, type(None)}", "not set(map(type, cells)) & {list, dict}", TYPES,
     ),
     "one broken text stops the count of a frame": (
-        "engines/arrow.py", "except pa.ArrowInvalid:", "except KeyError:", BROKEN_BYTES,
+        "arrow._text", "except pa.ArrowInvalid:", "except KeyError:", BROKEN_BYTES,
     ),
     "tables may be of different records": (
-        "engines/scan.py", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
+        "Scan.count_several", " or len({counts.n for counts in tables}) > 1", "", SAME_N,
     ),
     "a record too long is one of the first table only": (
-        "engines/file_scan.py", "for marks in set(asked.marks)", "for marks in asked.marks[:1]", POISON_LINE,
+        "file_scan._counted", "for marks in set(asked.marks)", "for marks in asked.marks[:1]", POISON_LINE,
     ),
     "a table takes the rows of another set of columns": (
-        "engines/sets.py", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
+        "marked", '"0" if place in set(places) else "1"', '"0" if place in set(places) else "0"', AS_BY_EACH,
     ),
     "cells outside are dropped": (
-        "engines/tally.py", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
+        "_Adding._tally", "outside = seen.pop(None, 0)", "outside = 0 * seen.pop(None, 0)", EVERY_CELL,
     ),
     "a cell of any length is read": (
-        "schema/axis.py", "str) and len(cell) > self.room", "str) and len(cell) < 0", TOO_LONG,
+        "Axis.text_of", "str) and len(cell) > self.room", "str) and len(cell) < 0", TOO_LONG,
     ),
     "an engine reads a cell of any length": (
-        "engines/read_query.py", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
+        "_if_short", 'f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"', 'f"CASE WHEN TRUE THEN {read} END"', TOO_LONG,
     ),
     "a blank row of a sheet is a record": (
-        "engines/excel.py", "        if held:\n", "        if held is not None:\n", SHEET,
+        "excel.rows_of", "        if held:\n", "        if held is not None:\n", SHEET,
     ),
     "an error value stops the count of a sheet": (
-        "engines/excel_cells.py", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
+        "Cells.value", '_READ.get(cell.get("t", "n"))', '_READ[cell.get("t", "n")]', ANY_SHEET_CELL,
     ),
     "one broken text stops the count of an SPSS file": (
-        "engines/statistics_files.py", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
+        "_short_cells", "encoding=_LATIN_1,", "encoding=None,", NO_ENCODING,
     ),
     "an integer of SQLite is equal to its real": (
-        "engines/cells.py", "len(kinds) <= 1 and kinds <= {str, int, bool}", "kinds <= {str, int, bool, float}", INTEGER_OR_REAL,
+        "cells._groups", "len(kinds) <= 1 and kinds <= {str, int, bool}", "kinds <= {str, int, bool, float}", INTEGER_OR_REAL,
     ),
     "one broken text stops the count of SQLite": (
-        "engines/sqlalchemy.py", "self.connection.text_factory = repaired", "self.connection.text_factory = str", ANY_CELL,
+        "Table.cursor", "self.connection.text_factory = repaired", "self.connection.text_factory = str", ANY_CELL,
     ),
     "a file that was cut off passes for a whole one": (
-        "engines/compression.py", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
+        "_gunzipped", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
     ),
     "items of an array are lost": (
-        "engines/cleaning.py", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
+        "_Splitting._instead", 'b"\\n" if sign == b"," and self.depth == 1', 'b"" if sign == b"," and self.depth == 1', ITEMS,
     ),
     "a draft is taken for a code book": (
-        "schema/codebook.py", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
+        "CodeBook.of", 'if book.get("draft"):', 'if book.get("draft") == 7:', DRAFTED,
     ),
     "a draft lists what occurs in the data": (
-        "engines/frames.py", "dtype.base_type() == pl.Enum", "dtype.base_type() in {pl.Enum, pl.Categorical}", ENUMERATIONS,
+        "_of_polars", "dtype.base_type() == pl.Enum", "dtype.base_type() in {pl.Enum, pl.Categorical}", ENUMERATIONS,
     ),
     "integers may be words": (
-        "engines/fit.py", "    if not possible:\n", "    if possible is None:\n", NO_LETTER,
+        "_fit_letters", "    if not possible:\n", "    if possible is None:\n", NO_LETTER,
     ),
     "the pair is told apart a little less well": (
-        "core/divergence.py", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
+        "DominatingPair.of", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
     ),
     "several records of a person count as one in the pair": (
-        "mechanisms/roo.py", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
+        "RevealOrObscure.neighbour_distance", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
     ),
     "the table's least total is taken for its largest": (
-        "mechanisms/ls_roo/sampler.py", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
+        "LetterSpecificRevealOrObscure.neighbour_distance", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
     ),
     "the step of q is left out of the distance": (
-        "mechanisms/ds_roo.py", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
+        "DataSpecificRevealOrObscure.neighbour_distance", "Fraction(1, self.n) + alpha_of(step, k=self.k) if step", "Fraction(1, self.n) if step", f"{DOMINATES}[ds-roo]",
     ),
     "masses are rounded down": (
-        "core/divergence.py", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
+        "_convolve", 'ceil_div(int.from_bytes(digits[i : i + width], "little"), 1 << _MASS_BITS)', '(int.from_bytes(digits[i : i + width], "little") >> _MASS_BITS)', EXACT_DELTA,
     ),
     "the growth is rounded up": (
-        "core/divergence.py", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
+        "Losses.delta", "exp_lower(epsilon).as_integer_ratio()", "(exp_lower(epsilon) * Fraction(10**9 + 1, 10**9)).as_integer_ratio()", EXACT_DELTA,
     ),
     "a far loss is forgotten": (
-        "core/divergence.py", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
+        "Losses.followed_by", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
     ),
     "a sampler beyond the budget is taken": (
-        "analysis/composition.py", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
+        "calibrated.is_within", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
     ),
     "deltas are not added up": (
-        "ledger/account.py", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
+        "Tally.require", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
     ),
     "a delta is taken from a pure budget": (
-        "ledger/account.py", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
+        "Tally.require", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
     ),
     "the replay looks at epsilon only": (
-        "ledger/account.py", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
+        "Tally.require", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
     ),
     "nobody looks at what is remembered of a ledger": (
-        "ledger/witness.py", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
+        "Memory.lost", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
     ),
     "what was lost is not charged again": (
-        "ledger/restore.py", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
+        "accept_restore.restore", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
-        "ledger/witness.py", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
+        "Witness.lineage", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
     ),
     "two copies make the same event": (
-        "ledger/events.py", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
+        "Draft.id", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
     ),
     "the charges of a day are not added up": (
-        "ledger/account.py", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
+        "Tally.require", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
     ),
     "the charges of a spender are not added up": (
         "ledger/stores/schema.sql", "sums.theirs + charge)", "charge)", OF_A_SPENDER,
     ),
     "nobody need be known to spend": (
-        "ledger/rules.py", "                if amount is None:\n", "                if amount is None:\n                    amount = 0\n                if amount < 0:\n", UNKNOWN_SPENDER,
+        "Limits.require", "                if amount is None:\n", "                if amount is None:\n                    amount = 0\n                if amount < 0:\n", UNKNOWN_SPENDER,
     ),
     "what was charged again counts for nobody": (
         "ledger/stores/schema.sql", "known.role = session_user OR known.kind = 'restored'", "known.role = session_user", FOR_EVERYONE,
     ),
     "what a budget was declared for is not looked at": (
-        "ledger/ledger.py", "            session.tally(dataset).require_basis(basis)\n", "", ONE_UNIT,
+        "Ledger.reserve.append", "            session.tally(dataset).require_basis(basis)\n", "", ONE_UNIT,
     ),
     "a new witness is not told of earlier events": (
-        "ledger/witness.py", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
+        "Memory.news_for", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
     ),
     "an edit of an event's spender is overlooked": (
-        "ledger/events.py", "{at}\\n{role}\\n{id_}", "{at}\\n{id_}", SPENDER_HASHED,
+        "Event.link", "{at}\\n{role}\\n{id_}", "{at}\\n{id_}", SPENDER_HASHED,
     ),
     "the replay looks at no rule": (
-        "ledger/account.py", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,
+        "Replay._reserved", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,
     ),
     "a charge whose answer was lost is made again": (
-        "ledger/stores/postgresql.py", "if self.is_again and (sent := self.one(", "if self.is_again is None and (sent := self.one(", LINE_CUT,
+        "PostgresqlSession.append", "if self.is_again and (sent := self.one(", "if self.is_again is None and (sent := self.one(", LINE_CUT,
     ),
     "an agent reads what failed": (
-        "integrations/agent.py", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,
+        "Desk.answer", "            sentence = UNAVAILABLE\n", "            sentence = str(error)\n", OWNER_ONLY,
     ),
     "a file that is mounted by itself is taken": (
-        "ledger/location.py", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
+        "require_unmounted", "if is_on_other_device or _mount(path) != _mount(path.parent):", "if is_on_other_device:", MOUNTED,
     ),
     "what another process wrote is not looked at": (
-        "ledger/stores/sqlite.py", "if known is None or session.head() != known.head:", "if known is None:", OTHERS,
+        "SqliteStore._check", "if known is None or session.head() != known.head:", "if known is None:", OTHERS,
     ),
     "a file of the same size is taken for the same": (
-        "ledger/stores/sqlite.py", "found.st_size, found.st_mtime_ns, found.st_ctime_ns", "found.st_size", KEPT,
+        "SqliteStore._stamp", "found.st_size, found.st_mtime_ns, found.st_ctime_ns", "found.st_size", KEPT,
     ),
     "the database keeps the time of a record": (
         "ledger/stores/schema.sql", "charged.seq, 0, 0, '', record.id,", "charged.seq, 0, 0, dproo.now(), record.id,", NO_TIME,
     ),
     "a sticky folder is taken for one's own": (
-        "ledger/location.py", "not is_last and found.st_mode", "found.st_mode", STICKY,
+        "_require_part", "not is_last and found.st_mode", "found.st_mode", STICKY,
     ),
     "the delta of a release is not charged": (
-        "releases/run.py", "                delta=request.delta,\n", "", DELTA_FIRST,
+        "_charged.reserve", "                delta=request.delta,\n", "", DELTA_FIRST,
     ),
     "rows are drawn at twice their epsilon": (
-        "releases/many_values.py", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
+        "_best.best", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
     ),
     "a person's records change a row's law once": (
-        "releases/many_values.py", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
+        "SynthesisRequest.pair", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
     ),
     "a row may cost more than all may": (
-        "analysis/composition.py", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
+        "composition.calibrated", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
     ),
     "the privacy map rounds to the nearest float": (
-        "core/numbers.py", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
+        "float_upper", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
     ),
     "a group is bounded as one record": (
-        "mechanisms/roo.py", "1 + records * (exp_upper(epsilon) - 1)", "1 + (exp_upper(epsilon) - 1)", f"{GROUP_MAP}[roo]",
+        "RevealOrObscure.group_loss", "1 + records * (exp_upper(epsilon) - 1)", "1 + (exp_upper(epsilon) - 1)", f"{GROUP_MAP}[roo]",
     ),
     "data of another size than stated is drawn from": (
-        "integrations/opendp.py", "raise ReleaseError(_OTHER_SIZE)", "pass", STATED_SIZE,
+        "make_sampler.release", "raise ReleaseError(_OTHER_SIZE)", "pass", STATED_SIZE,
     ),
     "a random block may be of any size": (
-        "core/partition.py", "abs(excess), source)", "0, source)", SUBSET,
+        "subset", "abs(excess), source)", "0, source)", SUBSET,
     ),
     "an audit measures the trials that chose the event": (
-        "auditing/trials.py", "ordering, choosing, measuring = phases", "ordering = choosing = measuring = phases[2]", NO_ALARM,
+        "audit", "ordering, choosing, measuring = phases", "ordering = choosing = measuring = phases[2]", NO_ALARM,
     ),
     "an audit bounds the wrong side": (
-        "auditing/trials.py", "log_odds_lower(counts[side], ", "log_odds_lower(counts[1 - side], ", REACHED,
+        "audit", "log_odds_lower(counts[side], ", "log_odds_lower(counts[1 - side], ", REACHED,
     ),
     "an audit looks in one direction only": (
-        "auditing/trials.py", "    found = []\n    for side in (0, 1):", "    found = []\n    for side in (0,):", REACHED,
+        "_choose", "    found = []\n    for side in (0, 1):", "    found = []\n    for side in (0,):", REACHED,
     ),
     "an audit spends its confidence twice": (
-        "auditing/trials.py", "float(risk * (1 - _INDEPENDENCE))", "float(risk)", SHARED,
+        "audit", "float(risk * (1 - _INDEPENDENCE))", "float(risk)", SHARED,
     ),
     "an audit takes datasets far apart for neighbours": (
-        "auditing/trials.py", "bound / distance", "bound", FAR,
+        "audit", "bound / distance", "bound", FAR,
     ),
     "an audit forgets delta": (
-        "auditing/trials.py", "excess = Fraction(least) - delta", "excess = Fraction(least)", WITH_DELTA,
+        "_loss_lower", "excess = Fraction(least) - delta", "excess = Fraction(least)", WITH_DELTA,
     ),
     "an audit believes draws that repeat": (
-        "auditing/trials.py", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
+        "Audit.verdict", "        if not self.are_independent:\n            return DEPENDENT\n", "", CLOCK,
     ),
     "the bound on odds forgets the tail": (
-        "auditing/confidence.py", "        total += term\n", "", COVERED,
+        "_is_refuted", "        total += term\n", "", COVERED,
     ),
     "the bound on odds is taken at even luck": (
-        "auditing/confidence.py", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
+        "_last_refuted", "_is_refuted(middle, successes, trials, alpha)", "_is_refuted(middle, successes, trials, 0.5)", COVERED,
     ),
     "a run that fails is read as if it had not": (
-        "auditing/program.py", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
+        "Command._run", "        if result.returncode:\n            return Failure(result.returncode)\n", "", CRASH,
     ),
     "a random float is rounded to its lower multiple": (
-        "auditing/exact_law.py", "math.ceil(", "math.floor(", MULTIPLE,
+        "_Uniform.__lt__", "math.ceil(", "math.floor(", MULTIPLE,
     ),
     "a table is as long as its rate is low": (
-        "mechanisms/ls_roo/calibration.py", "if min(knee, self.n) <= ENTRIES_MAX:", "if knee > 0:", SHORT,
+        "Envelope.end", "if min(knee, self.n) <= ENTRIES_MAX:", "if knee > 0:", SHORT,
     ),
     "the planner forgets that a table's entries are rounded up": (
-        "mechanisms/ls_roo/calibration.py", "weigh(0) + 3 + ceil_div(self.unit, rate)", "weigh(0)", f"{AGREE}[ls-roo]",
+        "Envelope.worst_alpha", "weigh(0) + 3 + ceil_div(self.unit, rate)", "weigh(0)", f"{AGREE}[ls-roo]",
     ),
     "the planner forgets that DS-ROO's entries are rounded up": (
-        "mechanisms/ds_roo.py", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+        "DataSpecificRevealOrObscure.worst_alpha_at", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
     ),
     "a rough answer is one that fails": (
-        "analysis/search.py", "    return found\n", "    return failed or found\n", ROUGH,
+        "roughly", "    return found\n", "    return failed or found\n", ROUGH,
     ),
     "the least epsilon of the limit is rounded up": (
-        "analysis/planner.py", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
+        "Question.limit", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
-        "analysis/limit.py", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+        "_theorem_1", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
     ),
     "the limit of few records rounds e^epsilon down": (
-        "analysis/limit.py", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+        "_theorem_2", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
     ),
     "the limit is rounded up": (
-        "analysis/limit.py", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
+        "_rounded_down", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
     ),
     "the power in the limit is rounded down": (
-        "analysis/limit.py", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
+        "_theorem_1", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
     ),
     "an upper power is squared downwards": (
-        "core/numbers.py", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+        "power_upper", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
     ),
     "the limit of adding a record is that of replacing one": (
-        "analysis/limit.py", "else 2 * epsilon", "else epsilon", LIMIT,
+        "_loss", "else 2 * epsilon", "else epsilon", LIMIT,
     ),
     "a letter too many has no records": (
-        "analysis/limit.py", "odds = Fraction(letters, k - letters) * exp_upper(count * loss)", "odds = Fraction(letters, k - letters + 1) * exp_upper(count * loss)", DATASETS,
+        "Limit.datasets", "odds = Fraction(letters, k - letters) * exp_upper(count * loss)", "odds = Fraction(letters, k - letters + 1) * exp_upper(count * loss)", DATASETS,
     ),
     "the limit counts a letter too many without probability": (
-        "analysis/limit.py", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
+        "_theorem_1", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
     ),
     "a letter too many of the levels has no probability": (
-        "analysis/limit.py", "(k - self.letters - i) * here", "(k - self.letters - i + 1) * here", LEVELS,
+        "Levels.bound", "(k - self.letters - i) * here", "(k - self.letters - i + 1) * here", LEVELS,
     ),
     "levels forget a condition": (
-        "analysis/limit.py", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
+        "Levels._owed", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
     ),
     "levels round a term down": (
-        "analysis/limit.py", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", FEW_LEVELS,
+        "Levels._owed", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", FEW_LEVELS,
     ),
     "levels forget what letters above deserve": (
-        "analysis/limit.py", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
+        "Levels.bound", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
     ),
     "the limit of levels rounds e^epsilon down": (
-        "analysis/limit.py", "growth=exp_upper(loss))", 'growth=__import__("dproo").exact.exp_lower(loss))', LIMIT,
+        "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").exact.exp_lower(loss))', LIMIT,
     ),
     "every column of a row pays for all": (
-        "mechanisms/rows.py", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
+        "RowSampler._step", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
     ),
     "a conditional step forgets that records come and go": (
-        "mechanisms/rows.py", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", ROW_LAW,
+        "RowSampler._step", "if self.neighbours == REPLACE and not family.parents:", "if self.neighbours == REPLACE:", ROW_LAW,
     ),
     "a row is certified by its worst step": (
-        "mechanisms/rows.py", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
+        "RowSampler.largest_ratio", "return prod((step.largest_ratio for step in self.steps), start=Fraction(1))", "return max(step.largest_ratio for step in self.steps)", ROW,
     ),
     "a learned network costs nothing": (
-        "releases/row.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,
+        "RowRequest.row_epsilon", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon / self.size", ROW_LEARNED,
     ),
     "several rows cost as one": (
-        "releases/row.py", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
+        "RowRequest.row_epsilon", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
     ),
     "the number of records of a private row is told": (
-        "releases/row.py", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
+        "RowRequest.rows_by", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
     ),
     "the letters of the parents are read backwards": (
-        "releases/row.py", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
+        "RowTables.matching", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
     ),
     "a network is chosen at twice its rate": (
-        "mechanisms/network.py", "/ (2 * SENSITIVITY[neighbours])", "/ SENSITIVITY[neighbours]", EDGE,
+        "grown_tree", "/ (2 * SENSITIVITY[neighbours])", "/ SENSITIVITY[neighbours]", EDGE,
     ),
     "a name rebound to this machine opens the page": (
-        "web/gate.py", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
+        "Gate.refusal", "len(hosts) != 1 or hosts[0].lower() not in self._hosts", "len(hosts) != 1", REBOUND,
     ),
     "any site may send a release": (
-        "web/gate.py", 'values(scope, "origin") != [f"http://{host}"]', 'not values(scope, "origin")', ORIGIN,
+        "_unsafe_refusal", 'values(scope, "origin") != [f"http://{host}"]', 'not values(scope, "origin")', ORIGIN,
     ),
     "nobody looks for the key": (
-        "web/door.py", "if len(given) == 1 and self._door.fits(given[0]):", "if len(given) < 2:", KEY,
+        "Lock.__call__", "if len(given) == 1 and self._door.fits(given[0]):", "if len(given) < 2:", KEY,
     ),
     "a link works twice": (
-        "web/door.py", "            self._token = None\n            if", "            if", SPENT,
+        "Door.open", "            self._token = None\n            if", "            if", SPENT,
     ),
     "a link never grows old": (
-        "web/door.py", "if time.monotonic() > self._until:", "if not self._until:", OLD,
+        "Door.open", "if time.monotonic() > self._until:", "if not self._until:", OLD,
     ),
     "a page on another port opens the door": (
-        "web/gate.py", 'sites <= {"same-origin", "cross-site"}', "True", OTHER_PORT,
+        "_entrance_refusal", 'sites <= {"same-origin", "cross-site"}', "True", OTHER_PORT,
     ),
     "whoever hangs is waited for": (
-        "web/connection.py", "if len(self._clocks) > MOST_WAITING:", "if not self._clocks:", HANGING,
+        "Connection._set_clock", "if len(self._clocks) > MOST_WAITING:", "if not self._clocks:", HANGING,
     ),
     "any site may read": (
-        "web/gate.py", 'not set(values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "False", OTHER_SITE,
+        "Gate.refusal", 'not set(values(scope, "sec-fetch-site")) <= {"same-origin", "none"}', "False", OTHER_SITE,
     ),
     "a nonce is good for ever": (
-        "web/nonces.py", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
+        "Nonces.take", "self._waiting.pop(nonce, None)", "self._waiting.get(nonce)", REPLAYED,
     ),
     "a link leads out of the folder": (
-        "web/folder.py", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
+        "Folder._file", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
     ),
     "the page learns the alphabet from the data": (
-        "web/orders.py", "if any(path.samefile(file) for file in protected):", "if not path.name:", LEARNED,
+        "_alphabet", "if any(path.samefile(file) for file in protected):", "if not path.name:", LEARNED,
     ),
     "the page looks into the data before it is told to": (
-        "web/orders.py", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,
+        "Order.of", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,
     ),
     "a file that was exchanged is read": (
-        "web/source.py", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+        "Source.require_unchanged", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
     ),
     "a budget is declared before it is confirmed": (
-        "web/api.py", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
+        "Api._budget", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
     ),
     "a budget's nonce is taken for a release's": (
-        "web/api.py", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
+        "Api._release", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
     ),
     "Ctrl-C leaves a release that was charged": (
-        "web/answering.py", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
+        "change.endpoint", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
     ),
     "every request may be as long as a code book": (
-        "web/gate.py", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,
+        "_most", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,
     ),
     "a password is in the name of a budget": (
-        "releases/charge.py", "return postgresql_url.public_name(data)", "return data", UNNAMED,
+        "dataset_name", "return postgresql_url.public_name(data)", "return data", UNNAMED,
     ),
     "a refusal quotes a connection string": (
-        "core/checks.py", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
+        "checks.refusal", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
     ),
     "two records of a person are kept": (
-        "engines/people.py", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
+        "kept_rows", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
     ),
     "which record is kept depends on the others": (
-        "engines/people.py", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
+        "kept_rows", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
-        "ledger/account.py", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
+        "Tally.require_basis", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
     ),
     "the person is asked for letters": (
-        "engines/fit.py", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
+        "check_fit", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
     ),
     "a release forgets the people": (
-        "releases/run.py", "person=protection.person,", "person=None,", PEOPLE_SAID,
+        "run.prepare", "person=protection.person,", "person=None,", PEOPLE_SAID,
     ),
     "long identifiers are cut": (
-        "engines/people.py", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
+        "person_sql", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
     ),
     "what records hold that name nobody is looked at": (
-        "engines/people.py", "CASE WHEN p = '' THEN '' ELSE {k} END", "{k}", MERGED,
+        "people.named", "CASE WHEN p = '' THEN '' ELSE {k} END", "{k}", MERGED,
     ),
     "a person is one in each file": (
-        "engines/file_scan.py", "kept = people.kept_by_group(ranked, asked)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
+        "counted_people", "kept = people.kept_by_group(ranked, asked)\n    if len", "kept = ranked\n    if len", FILES_OF_ONE,
     ),
     "other has no floor": (
-        "mechanisms/open.py", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
+        "OpenAlphabet.floor", "needed = self._step / (self.growth - 1)", "needed = self._step / (self.growth - 1) / 1000", OPEN_LAW,
     ),
     "other has no floor, and nobody looks": (
-        "mechanisms/open.py", "rest = counts.n * self.unit + self.floor -", "rest = counts.n * self.unit -", f"{OPEN_LAW}::test_replacing_one_record_leaks_exactly_what_is_certified[4-1-0.01]",
+        "OpenAlphabet.weights", "rest = counts.n * self.unit + self.floor -", "rest = counts.n * self.unit -", f"{OPEN_LAW}::test_replacing_one_record_leaks_exactly_what_is_certified[4-1-0.01]",
     ),
     "an unknown number of records is taken for a known one": (
-        "mechanisms/open.py", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
+        "OpenAlphabet._slack", "total = self.n if self.neighbours == REPLACE else count + 1", "total = self.n if self.neighbours == REPLACE else count + 100", f"{OPEN_LAW}::test_the_certificate_under_add_remove_is_reached",
     ),
     "a person with several records is several people": (
-        "releases/open_value.py", "return (self.minimum_people - 1) * self.protection.records + 1", "return self.minimum_people", OPEN_RELEASE,
+        "OpenRequest.minimum", "return (self.minimum_people - 1) * self.protection.records + 1", "return self.minimum_people", OPEN_RELEASE,
     ),
     "each of a person's records has all of delta": (
-        "releases/open_value.py", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
+        "OpenRequest.sampler_for", "        if people > 1:\n", "        if people > 99:\n", OPEN_RELEASE,
     ),
     "a rare letter leaves the engine": (
-        "engines/open_letters.py", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
+        "named_counts", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
     ),
     "a letter is rare if it is rare in one file": (
-        "engines/query.py", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
+        "counting_query", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "the page listens to the network": (
-        "web/server.py", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,
+        "server.serve", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,
     ),
 }  # fmt: skip
 
 
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Place(NamedTuple):
+    """A part of the package's text, where something is edited."""
+
+    path: Path
+    before: str
+    text: str
+    behind: str
+
+
+@cache
+def definitions() -> dict[str, Place]:
+    """Return every function, method, class and constant of the package by its full name."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines(keepends=True)
+        module = ".".join(("dproo", *path.relative_to(SOURCE).with_suffix("").parts))
+        for name, node in named(ast.parse(text), module):
+            first = min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
+            parts = lines[: first - 1], lines[first - 1 : node.end_lineno], lines[node.end_lineno :]
+            found[name] = Place(path, *map("".join, parts))
+    return found
+
+
+def named(parent, prefix):
+    """Yield what is defined in a module, a class or a function, with its name."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, FUNCTION | ast.ClassDef):
+            yield f"{prefix}.{node.name}", node
+            yield from named(node, f"{prefix}.{node.name}")
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and not isinstance(parent, FUNCTION):
+            for target in getattr(node, "targets", None) or [node.target]:
+                for one in getattr(target, "elts", [target]):
+                    if isinstance(one, ast.Name):
+                        yield f"{prefix}.{one.id}", node
+
+
+def place_of(where):
+    """Return the part of the package that a mutant names, or a whole file of another kind."""
+    if "/" in where:
+        return Place(SOURCE / where, "", (SOURCE / where).read_text(encoding="utf-8"), "")
+    found = [place for name, place in definitions().items() if name.endswith(f".{where}")]
+    assert len(found) == 1, f"{where} is one of {len(found)} definitions"
+    return found[0]
+
+
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_the_mutant_fits_the_code_and_its_killer_is_there(mutant):
-    module, original, mutated, killer = MUTANTS[mutant]
-    assert (SOURCE / module).read_text(encoding="utf-8").count(original) == 1
+    where, original, mutated, killer = MUTANTS[mutant]
+    assert place_of(where).text.count(original) == 1
     assert mutated != original
     file, _, test = killer.partition("::")
     assert f"def {test.partition('[')[0]}" in (TESTS / file).read_text(encoding="utf-8")
@@ -1105,9 +1158,10 @@ CHANCES = 3  # some killers draw their settings at random
 
 @pytest.mark.parametrize("mutant", some(MUTANTS, one_of=6))
 def test_the_mutant_dies(mutant, tmp_path):
-    module, original, mutated, killer = MUTANTS[mutant]
-    text = (SOURCE / module).read_text(encoding="utf-8")
-    linked(tmp_path, module).write_text(text.replace(original, mutated), encoding="utf-8")
+    where, original, mutated, killer = MUTANTS[mutant]
+    place = place_of(where)
+    text = place.before + place.text.replace(original, mutated) + place.behind
+    linked(tmp_path, place.path.relative_to(SOURCE)).write_text(text, encoding="utf-8")
     log = tmp_path / "log"
     code = 0
     for _ in range(CHANCES):
@@ -1121,7 +1175,7 @@ def test_the_mutant_dies(mutant, tmp_path):
 def linked(folder, module):
     """Make a package of links to ours, and return the path of the one file that it lacks."""
     source, target = SOURCE, folder / "dproo"
-    for part in Path(module).parts:
+    for part in module.parts:
         target.mkdir()
         for entry in source.iterdir():
             if entry.name != part:

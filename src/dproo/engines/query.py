@@ -372,9 +372,9 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     value = f"v{column}"
     if isinstance(axis, Bins):
         edges = list(map(dialect.number, axis.edges))
-        bins = zip(edges[1:], map(dialect.number, axis.keys), strict=True)
-        whens = " ".join(f"WHEN {value} < {high} THEN {key}" for high, key in bins)
-        return f"CASE WHEN {value} < {edges[0]} THEN NULL {whens} END"
+        inside = _halved(value, edges[1:-1], [*map(dialect.number, axis.keys)])
+        is_inside = f"{value} >= {edges[0]} AND {value} < {edges[-1]}"
+        return f"CASE WHEN {is_inside} THEN {inside} END"
     if isinstance(axis, IntegerRange):
         bigint = dialect.bigint.replace("{}", value)
         is_letter = f"{bigint} >= {axis.start} AND {bigint} < {axis.stop}"
@@ -384,3 +384,13 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
     if isinstance(axis, OpenText):
         is_letter = f"length({value}) <= {LONGEST_OPEN}"
     return f"CASE WHEN {is_letter} THEN {value} END"
+
+
+def _halved(value: str, edges: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the key of the bin of a number that is in one, by as few comparisons as can be."""
+    if not edges:
+        return keys[0]
+    half = len(edges) // 2
+    low = _halved(value, edges[:half], keys[: half + 1])
+    high = _halved(value, edges[half + 1 :], keys[half + 1 :])
+    return f"CASE WHEN {value} < {edges[half]} THEN {low} ELSE {high} END"
