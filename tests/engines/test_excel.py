@@ -93,3 +93,12 @@ def test_several_sheets_are_told_apart_by_name(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(ValueError, match=words):
             engines.count(path, column="code", alphabet=["a"], table=table)
+
+
+def test_a_row_of_a_formula_without_its_value_is_a_record(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["c", "d"], ["a", "u"], ["=A1", None], ["b", "v"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = engines.count(tmp_path / "a.xlsx", alphabet=["a", "b"], column="c")
+    assert list(found) == [1, 1, 1]

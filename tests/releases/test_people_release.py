@@ -379,3 +379,14 @@ def test_a_receipt_says_that_each_missing_identifier_is_somebody_else() -> None:
         sample(records, missing_person="each", **options)
     with pytest.raises(ValueError, match="missing_person must be"):
         sample(records, person="who", missing_person="none", **options)
+
+
+def test_cells_in_place_of_a_name_are_not_quoted() -> None:
+    cells = ["CANARY", "b"]
+    for wrong in (
+        lambda: dproo.open(cells, person=cells),
+        lambda: dproo.open(cells).value(cells, ["b"], epsilon=1),
+        lambda: dproo.open(cells).check(cells, ["b"]),
+    ):
+        with pytest.raises(TypeError, match="be the name of a column, got <class 'list'>"):
+            wrong()

@@ -176,7 +176,10 @@ def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
     for row in rows:
         held: dict[int, Any] = {}
         for at, cell in _placed(row):
-            if (value := cells.value(cell)) is not EMPTY:
+            value = cells.value(cell)
+            if value is EMPTY and any(local(part) == "f" for part in cell):
+                value = None  # a formula whose value was not stored
+            if value is not EMPTY:
                 held.setdefault(at, value)  # of two cells at one place, the first counts
         if held:
             yield [held.get(at) for at in places]

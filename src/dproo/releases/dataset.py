@@ -372,7 +372,7 @@ class Dataset:
         with guarding(protected(self.charge.opened, self.source)):
             alphabet = Alphabet.of(letters)
         if column is not None and not isinstance(column, str):
-            raise TypeError(refusal("column", "be the name of a column", column))
+            raise TypeError(refusal("column", "be the name of a column", type(column)))
         if alphabet.columns and column is not None:
             raise ValueError(refusal("column", "be None: the letters name their columns", column))
         return column, alphabet

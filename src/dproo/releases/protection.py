@@ -48,6 +48,8 @@ class Protection:
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         whole("records_per_person", self.records, at_least=1)
         one_of("missing_person", self.missing, (ONE, EACH))
+        if self.person is not None and not isinstance(self.person, str):
+            raise TypeError(refusal("person", "be the name of a column", type(self.person)))
         if self.person is None and self.missing != ONE:
             raise ValueError("person must be given with missing_person: it names the column.")
         if self.person is not None and self.neighbours == REPLACE and self.records > 1:
