@@ -20,7 +20,7 @@ from typing import Any
 import duckdb
 from measuring import compared, peak_memory, write
 
-from dproo import engines
+from dproo import counting
 
 LETTERS = [f"letter{i:04}" for i in range(900)]
 KEPT = "SELECT {} AS letter FROM read_parquet($1) GROUP BY person"
@@ -64,7 +64,7 @@ def by_duckdb(path: Path, kept: str) -> int:
 
 def ours(path: Path) -> int:
     """Count one record of each person."""
-    return engines.count(path, alphabet=LETTERS, column="letter", person="person").n
+    return counting.count(path, alphabet=LETTERS, column="letter", person="person").n
 
 
 def memory(path: Path) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 import duckdb
 from measuring import compared, peak_memory, write
 
-from dproo import Alphabet, engines
+from dproo import Alphabet, counting
 from dproo.schema.axis import Letters
 
 SIZES = (2, 5, 10, 20, 50, 100, 7, 12)
@@ -79,7 +79,7 @@ def figures(path: Path, rows: int, *, rounds: int, only: str) -> list[dict[str, 
         alphabets = alphabets_of(families)
 
         def ours(alphabets: list[Alphabet] = alphabets) -> None:
-            tables = engines.prepare_several(path, alphabets=alphabets).count_several()
+            tables = counting.prepare_several(path, alphabets=alphabets).count_several()
             assert {counts.n for counts in tables} == {rows}  # noqa: S101 - else it is no benchmark
 
         row = compared(

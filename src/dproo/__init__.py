@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dproo.codebooks.draft import draft_codebook
     from dproo.codebooks.importing import import_codebook
     from dproo.core.counts import Counts
-    from dproo.engines.layout import Layout
+    from dproo.counting.layout import Layout
     from dproo.errors import BudgetRefused, CorruptLedgerError, LedgerError, ReleaseError
     from dproo.ledger import Ledger
     from dproo.mechanisms import (
@@ -110,7 +110,7 @@ _HOMES = {
     "codebooks.draft": ("draft_codebook",),
     "codebooks.importing": ("import_codebook",),
     "core.counts": ("Counts",),
-    "engines.layout": ("Layout",),
+    "counting.layout": ("Layout",),
     "errors": ("BudgetRefused", "CorruptLedgerError", "LedgerError", "ReleaseError"),
     "ledger": ("Ledger",),
     "mechanisms": (

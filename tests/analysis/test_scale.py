@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from support.releasing import sample
 
-from dproo import Alphabet, engines
+from dproo import Alphabet, counting
 from dproo.mechanisms import SAMPLERS
 
 WIDE = Alphabet.of({"x": range(10**6), "y": range(10**6)})
@@ -70,14 +70,14 @@ def test_more_records_than_a_float_can_count_are_counted(sampler):
 def test_days_add_up_to_the_counts_of_all_days():
     days = [["a", "b", "z"], ["a"], ["b", "b", None]]
     alphabet = Alphabet.of(["a", "b"])
-    total = engines.count([], alphabet=alphabet)
+    total = counting.count([], alphabet=alphabet)
     for day in days:
-        total += engines.count(day, alphabet=alphabet)
-    assert total == engines.count(list(chain(*days)), alphabet=alphabet)
+        total += counting.count(day, alphabet=alphabet)
+    assert total == counting.count(list(chain(*days)), alphabet=alphabet)
     assert sample(total, alphabet=alphabet, epsilon=1).receipt["n"] == 7
 
 
 def test_equal_keys_of_different_types_are_different_cells():
     cells = [True, 1, 1.0, "1", None, "true"]
-    assert list(engines.count(cells, alphabet=[1, "x"])) == [3, 0, 3]
-    assert list(engines.count(cells, alphabet=[True, "x"])) == [2, 0, 4]
+    assert list(counting.count(cells, alphabet=[1, "x"])) == [3, 0, 3]
+    assert list(counting.count(cells, alphabet=[True, "x"])) == [2, 0, 4]

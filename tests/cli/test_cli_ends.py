@@ -53,11 +53,11 @@ def started(*arguments, **options):
 def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(command, twice, end):
     """The data is a pipe that nobody writes to, so that the count waits for the signal."""
     code = (
-        "import sys, time; from dproo import engines; from dproo.cli import main\n"
+        "import sys, time; from dproo import counting; from dproo.cli import main\n"
         "def wait(*_):\n"
         "    try: print('counting', flush=True); time.sleep(60)\n"
         f"    finally: {twice} and (print('again', flush=True), time.sleep(60))\n"
-        "engines.Scan.count_several = wait\n"
+        "counting.Scan.count_several = wait\n"
         "main()"
     )
     with subprocess.Popen(
@@ -80,10 +80,10 @@ def test_a_signal_after_the_charge_exits_with_4_and_says_that_the_charge_stays(c
 @pytest.mark.parametrize("kind", ["MemoryError", "SystemExit", "RecursionError", "Panic"])
 def test_whatever_a_library_ends_with_after_the_charge_is_exit_code_4(kind):
     code = (
-        "from dproo import engines; from dproo.cli import main\n"
+        "from dproo import counting; from dproo.cli import main\n"
         "class Panic(BaseException): pass\n"
         f"def end(*_): raise {kind}('canary-7f3a')\n"
-        "engines.Scan.count_several = end\n"
+        "counting.Scan.count_several = end\n"
         "main()"
     )
     done = dproo(*SAMPLE, code=code)
@@ -95,9 +95,9 @@ def test_whatever_a_library_ends_with_after_the_charge_is_exit_code_4(kind):
 
 def test_an_interrupt_before_the_charge_exits_with_2():
     code = (
-        "from dproo import engines; from dproo.cli import main\n"
+        "from dproo import counting; from dproo.cli import main\n"
         "def end(*_, **__): raise KeyboardInterrupt\n"
-        "engines.Source.scan = end\n"
+        "counting.Source.scan = end\n"
         "main()"
     )
     done = dproo(*SAMPLE, code=code)

@@ -27,8 +27,8 @@ import zstandard
 from support.releasing import check
 from support.soak import some
 
-from dproo import Alphabet, CodeBook, engines
-from dproo.engines.layout import Layout
+from dproo import Alphabet, CodeBook, counting
+from dproo.counting.layout import Layout
 
 CARRIERS = ["UA", "AA", "B6", "DL", "EV", "MQ", "US", "WN", "VX", "FL", "AS", "9E"]
 CITIES = ["München", "Zürich"]
@@ -499,7 +499,7 @@ def counts_of(data: Any, options: dict[str, Any]) -> tuple[list[int], tuple[str,
         names = options.pop("letters", book.columns)
         alphabet = book.table([book.columns.index(name) for name in names])
         options["alphabet"] = alphabet
-    scan = engines.prepare(data, layout=layout, **options)
+    scan = counting.prepare(data, layout=layout, **options)
     return list(scan.count()), scan.warnings
 
 
@@ -528,9 +528,11 @@ def test_a_messy_form_of_a_table(name, flights, tmp_path):
 
 def test_standard_input(flights, tmp_path):
     data = written(tmp_path, "a.csv.gz", gzip.compress(text(flights).encode()))
-    code = "from dproo import engines; from dproo.engines.layout import Layout\n"
+    code = "from dproo import counting; from dproo.counting.layout import Layout\n"
     code += "packed = Layout(format='csv.gz')\n"
-    code += f"print(list(engines.count('-', column='carrier', alphabet={CARRIERS}, layout=packed)))"
+    code += (
+        f"print(list(counting.count('-', column='carrier', alphabet={CARRIERS}, layout=packed)))"
+    )
     with data.open("rb") as stdin:
         done = subprocess.run(
             [sys.executable, "-c", code], stdin=stdin, capture_output=True, text=True, check=True
@@ -554,7 +556,7 @@ def test_tables_of_postgresql(flights, postgresql):
             ],
         )
         options = {"column": " carrier", "table": "messy.my flights"}
-        assert list(engines.count(connection, alphabet=CARRIERS, **options)) == carriers(flights)
+        assert list(counting.count(connection, alphabet=CARRIERS, **options)) == carriers(flights)
         refusals = {
             "schema.table": {**options, "table": "my flights", "alphabet": CARRIERS},
             "can never be": {**options, "alphabet": ["United"]},
@@ -564,6 +566,8 @@ def test_tables_of_postgresql(flights, postgresql):
             found = check(connection, **wrong)
             assert words in found.refusals[0]
         letters = Alphabet.parse("2013-01-01..2013-01-03").read_as("date")
-        found = engines.count(connection, column="seen", table="messy.my flights", alphabet=letters)
+        found = counting.count(
+            connection, column="seen", table="messy.my flights", alphabet=letters
+        )
         assert list(found) == days(flights, 3)
         connection.execute("DROP SCHEMA messy CASCADE")

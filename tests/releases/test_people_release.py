@@ -19,8 +19,8 @@ from support.soak import SOAK, some
 import dproo
 from dproo import Counts, Ledger
 from dproo.core.numbers import is_at_most_exp
-from dproo.engines import people
-from dproo.engines.asked import Asked
+from dproo.counting.asked import Asked
+from dproo.counting.sql import people
 from dproo.errors import OtherRelationError
 from dproo.ledger import Limits
 from dproo.mechanisms import ADD_REMOVE, REPLACE, SAMPLERS

@@ -21,8 +21,8 @@ from support.releasing import sample
 from support.soak import SOAK, some
 
 import dproo
-from dproo import engines
-from dproo.engines import loading
+from dproo import counting
+from dproo.counting import loading
 from dproo.errors import UnpreparedError
 from dproo.releases.value import SampleRequest
 
@@ -195,7 +195,7 @@ def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
     def fail(*_, **__):
         raise fault
 
-    home = {"scan": engines.Source, "rehearse": engines.Scan, "draw": SampleRequest}[step]
+    home = {"scan": counting.Source, "rehearse": counting.Scan, "draw": SampleRequest}[step]
     monkeypatch.setattr(home, step, fail)
     with pytest.raises(
         UnpreparedError, match=r"cannot be prepared.*Nothing was read or charged\.$"

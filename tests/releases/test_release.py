@@ -12,7 +12,7 @@ from support.releasing import sample
 from support.soak import SOAK
 
 import dproo
-from dproo import engines
+from dproo import counting
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.errors import ReleaseError
@@ -39,9 +39,9 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("n,c\n" + "".join(f"1,{cell or ''}\n" for cell in DATA))
     request = SampleRequest(alphabet=dproo.Alphabet.of(LETTERS), epsilon=Fraction(1))
-    counts = engines.prepare(path, alphabet=request.alphabet, column="c").count()
+    counts = counting.prepare(path, alphabet=request.alphabet, column="c").count()
     assert list(counts) == [6, 3, 0, 1]
-    scan = engines.prepare(counts, alphabet=request.alphabet)
+    scan = counting.prepare(counts, alphabet=request.alphabet)
     prepared = execute.Prepared(request=request, scan=scan, charge=Charge())
     drawn = Counter(prepared.run().value for _ in range(100_000 if SOAK else 10_000))
     letters = [*LETTERS, "other"]
@@ -136,7 +136,7 @@ def assert_failed_privately(ledger, failed):
     """Assert one fixed sentence without a cause, the charge kept, and nothing recorded."""
     error = failed.value
     sentence, _, kept = str(error).partition(" The charge stays: entry 2 of 'patients'.")
-    assert sentence in {execute.RELEASE_FAILED, engines.COUNT_FAILED}
+    assert sentence in {execute.RELEASE_FAILED, counting.COUNT_FAILED}
     assert kept in {"", " 'dproo ledger print 2' prints the release if it was recorded."}
     assert "The charge stays" in str(error)
     assert error.__cause__ is None
@@ -249,7 +249,7 @@ def test_an_interrupt_before_the_charge_is_none_of_ours(ledger, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines.Source, "scan", stopped)
+    monkeypatch.setattr(counting.Source, "scan", stopped)
     with pytest.raises(KeyboardInterrupt) as failed:
         sample(DATA, **charged(ledger))
     assert str(failed.value) == ""
@@ -417,7 +417,7 @@ def test_the_counts_of_a_group_hold_every_cell_of_it(tmp_path):
     request = SampleRequest(alphabet=alphabet, column="c", epsilon=Fraction(1), groups=groups)
     frame = pd.read_csv(path)
     for data in (path, frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
-        counts = engines.prepare(data, alphabet=request.counted_alphabets[0]).count()
+        counts = counting.prepare(data, alphabet=request.counted_alphabets[0]).count()
         assert counts.n == 58
         assert [list(part) for part in counts.split(alphabet.k)] == [
             [30, 0, 0, 5],

@@ -28,7 +28,7 @@ from support.soak import few, some
 from support.sources import SOURCES as HOLDERS
 
 import dproo
-from dproo import engines
+from dproo import counting
 from dproo.cli.commands import run
 
 RECORDS = [b"a", b"b", b"a", b"a longer one", b"b"]
@@ -187,7 +187,7 @@ def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: 
         rows = pa.table({"table": [0] * len(records), "cell": cells})
         data, options = HOLDERS[name](rows, tmp_path)
         alphabet = {"table": [0], "cell": ["a", "b"]}
-        scan = engines.prepare(data, alphabet=alphabet, **options)
+        scan = counting.prepare(data, alphabet=alphabet, **options)
         return scan.engine, scan.columns, scan.warnings, scan.count().n
 
     expected = told(RECORDS)

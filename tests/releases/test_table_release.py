@@ -17,7 +17,7 @@ import dproo
 from dproo import CodeBook, Ledger, Model
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import fraction_text, is_at_most_exp
-from dproo.engines.source import Source
+from dproo.counting.source import Source
 from dproo.errors import BudgetRefused, LedgerError, ReleaseError
 from dproo.releases.protection import Protection
 from dproo.releases.table import ModelRequest

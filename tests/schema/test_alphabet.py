@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dproo import Alphabet, Counts, engines
+from dproo import Alphabet, Counts, counting
 from dproo.core.draw import RandomSource
-from dproo.engines.tally import Tally, spread
+from dproo.counting.tally import Tally, spread
 from dproo.schema.cell import number_of, text_of
 
 
@@ -136,7 +136,7 @@ def test_edges_are_increasing_numbers(edges: object, error: type[Exception]) -> 
 def test_a_bin_is_called_by_its_edges_and_half_open() -> None:
     bins = Alphabet.bins([-0.0, 0.5, 18, 1e300])
     assert [bins[i] for i in range(4)] == ["[0, 0.5)", "[0.5, 18)", "[18, 1e+300)", "other"]
-    assert list(engines.count([-1e-9, 0, "0.5", 17.9, 18, 1e300, None], alphabet=bins)) == [
+    assert list(counting.count([-1e-9, 0, "0.5", 17.9, 18, 1e300, None], alphabet=bins)) == [
         1,
         2,
         1,
@@ -232,7 +232,7 @@ def _words(*words: int) -> RandomSource:
 
 
 def test_the_uniform_policy_has_no_extra_letter() -> None:
-    counts = engines.count(["a", None, "x"], alphabet=Alphabet.of(["a", "b"], policy="uniform"))
+    counts = counting.count(["a", None, "x"], alphabet=Alphabet.of(["a", "b"], policy="uniform"))
     assert counts.k == 2
     assert counts.n == 3
     assert counts[0] >= 1
@@ -240,16 +240,16 @@ def test_the_uniform_policy_has_no_extra_letter() -> None:
 
 def test_ready_counts_are_taken_as_they_are() -> None:
     alphabet = Alphabet.of(["a", 1, "b"])
-    assert list(engines.count({"a": 2**63, "1": 5, None: 3, "z": 4}, alphabet=alphabet)) == [
+    assert list(counting.count({"a": 2**63, "1": 5, None: 3, "z": 4}, alphabet=alphabet)) == [
         2**63,
         5,
         0,
         7,
     ]
     ready = Counts.of([1, 2, 3, 4])
-    assert engines.count(ready, alphabet=alphabet) is ready
+    assert counting.count(ready, alphabet=alphabet) is ready
     pairs = Alphabet.of({"x": ["a", "b"], "y": range(2)})
-    assert list(engines.count({("a", 1): 2, ("b", "0"): 3, ("c", 0): 4}, alphabet=pairs)) == [
+    assert list(counting.count({("a", 1): 2, ("b", "0"): 3, ("c", 0): 4}, alphabet=pairs)) == [
         0,
         2,
         3,
@@ -257,10 +257,10 @@ def test_ready_counts_are_taken_as_they_are() -> None:
         4,
     ]
     with pytest.raises(ValueError, match="counts must have 4 letters, as the alphabet has"):
-        engines.prepare(Counts.of([1, 2]), alphabet=alphabet)
-    assert list(engines.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
+        counting.prepare(Counts.of([1, 2]), alphabet=alphabet)
+    assert list(counting.count({"a": 1}, alphabet=pairs)) == [0, 0, 0, 0, 1]
     with pytest.raises(TypeError, match="data must be records, or a mapping of letters"):
-        engines.prepare({"a": -1}, alphabet=alphabet)
+        counting.prepare({"a": -1}, alphabet=alphabet)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="it is not there.")

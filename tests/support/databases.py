@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dproo import engines
+from dproo import counting
 
 
 class Watch:
@@ -167,7 +167,7 @@ class Held:
 
 
 def counted(data: Any, table: Any = "ward.visits", column: str = "code") -> list[int]:
-    return list(engines.count(data, alphabet=["a", "b"], column=column, table=table))
+    return list(counting.count(data, alphabet=["a", "b"], column=column, table=table))
 
 
 def role_of(url: str, name: str, **settings: str) -> str:

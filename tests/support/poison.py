@@ -36,7 +36,7 @@ from support.nasty import FLOATS, INTEGERS, TEXTS
 from support.row_files import excel
 from support.soak import few
 
-from dproo.engines.layout import Layout
+from dproo.counting.layout import Layout
 
 Source = tuple[Any, dict[str, Any]]
 

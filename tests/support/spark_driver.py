@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from support.releasing import sample
 
 import dproo
-from dproo import engines
+from dproo import counting
 
 LETTERS = [f"letter{i}" for i in range(10)]
 SLOW = "aggregate(sequence(1, 3000), 0L, (sum, x) -> sum + x) > 0"
@@ -65,13 +65,13 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
                 return
 
     counts = []
-    counted = engines.Scan.count_several
+    counted = counting.Scan.count_several
 
-    def count(scan: engines.Scan, source: object = None) -> tuple[dproo.Counts, ...]:
+    def count(scan: counting.Scan, source: object = None) -> tuple[dproo.Counts, ...]:
         counts.extend(found := counted(scan, source))
         return found
 
-    engines.Scan.count_several = count
+    counting.Scan.count_several = count
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     release = sample(

@@ -14,8 +14,8 @@ from dproo.cli import ending
 from dproo.cli.output import echo, write_whole
 from dproo.core.numbers import decimal_text
 from dproo.core.paths import Origin
-from dproo.engines.layout import Layout
-from dproo.engines.source import Source
+from dproo.counting.layout import Layout
+from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
 from dproo.mechanisms import REPLACE

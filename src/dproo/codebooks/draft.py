@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.engines import query as sql
-from dproo.engines.describe import describe
-from dproo.engines.fit import Column
-from dproo.engines.layout import Layout
+from dproo.counting.describe import describe
+from dproo.counting.fit import Column
+from dproo.counting.layout import Layout
+from dproo.counting.sql import query as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
 TO_DO = "TODO: "

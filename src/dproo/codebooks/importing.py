@@ -13,7 +13,7 @@ from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
 from dproo.codebooks.statistics_files import fields_of_header
 from dproo.core.checks import one_of, refusal
-from dproo.engines.statistics_files import SPSS, STATA
+from dproo.counting.sources.statistics_files import SPSS, STATA
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)
 LABELS = "Check that every value that could occur has a label: labels need not name them all."

@@ -6,7 +6,7 @@ from typing import Any
 
 from dproo.codebooks.draft import TO_DO
 from dproo.codebooks.lookup import field_of
-from dproo.engines.statistics_files import header_of
+from dproo.counting.sources.statistics_files import header_of
 
 
 def fields_of_header(path: str, suffix: str) -> list[dict[str, Any]]:

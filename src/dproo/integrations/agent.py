@@ -19,7 +19,7 @@ from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import read_public
-from dproo.engines import postgresql_url
+from dproo.counting.sources import postgresql_url
 from dproo.errors import (
     BudgetRefused,
     ChargedError,

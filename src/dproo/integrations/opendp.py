@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from dproo import engines
+from dproo import counting
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import Number, float_upper, parse_epsilon
 from dproo.errors import ReleaseError
@@ -66,7 +66,7 @@ def make_sampler(
         return kind(epsilon=exact, **options)
 
     def release(data: Any) -> Record:
-        counts = engines.count(data, alphabet=letters)
+        counts = counting.count(data, alphabet=letters)
         if counts.n != options.get("n", counts.n):
             raise ReleaseError(_OTHER_SIZE)
         return letters[law().draw(counts)[0]]

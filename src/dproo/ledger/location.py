@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dproo.core.checks import WITHHELD, may_hold_secret
 from dproo.core.paths import named_file, user_folder
-from dproo.engines import postgresql_url
+from dproo.counting.sources import postgresql_url
 from dproo.errors import (
     MissingLedgerError,
     NotALedgerError,

@@ -14,9 +14,9 @@ from typing import Any
 
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, require_public
-from dproo.engines import postgresql_url
-from dproo.engines.descriptors import STDIN
-from dproo.engines.source import Source
+from dproo.counting.source import Source
+from dproo.counting.sources import postgresql_url
+from dproo.counting.sources.descriptors import STDIN
 from dproo.errors import MissingLedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
 from dproo.schema import Alphabet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dproo.engines.fit import Column
-from dproo.engines.source import Source
+from dproo.counting.fit import Column
+from dproo.counting.source import Source
 from dproo.schema import UNIFORM, Alphabet
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
-from dproo.engines.fit import Column
-from dproo.engines.layout import Layout
-from dproo.engines.source import Source
+from dproo.counting.fit import Column
+from dproo.counting.layout import Layout
+from dproo.counting.source import Source
 from dproo.ledger import Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring

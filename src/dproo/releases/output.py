@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from dproo.core.checks import refusal
-from dproo.engines.duckdb_dialect import ROOM
-from dproo.engines.loading import load
-from dproo.engines.query import quoted
+from dproo.counting.loading import load
+from dproo.counting.sql.duckdb import ROOM
+from dproo.counting.sql.query import quoted
 from dproo.errors import ReleaseError
 from dproo.releases.charge import reprint
 from dproo.releases.dataset import Dataset

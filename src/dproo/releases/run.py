@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from dproo import __version__, engines
+from dproo import __version__, counting
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
 from dproo.core.numbers import decimal_text
-from dproo.engines.boundary import apart, interrupt_in
-from dproo.engines.source import Source
+from dproo.counting.boundary import apart, interrupt_in
+from dproo.counting.source import Source
 from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
@@ -103,7 +103,7 @@ class Prepared:
     """
 
     request: Request
-    scan: engines.Scan
+    scan: counting.Scan
     charge: Charge
 
     def rehearse(self) -> None:
@@ -251,7 +251,7 @@ class _Refused(Exception):  # noqa: N818 - a vessel
         super().__init__()
 
 
-def _release(request: Request, scan: engines.Scan, charge: Charge) -> Release:
+def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.routing import Route
 
-from dproo.engines.files import SUFFIXES
+from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import MissingLedgerError
 from dproo.ledger import Address, Ledger
 from dproo.releases.charge import published

@@ -12,7 +12,7 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.core.numbers import charge_of, parse_epsilon
 from dproo.core.paths import guarding
-from dproo.engines.files import SUFFIXES
+from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import MissingLedgerError, UnknownDatasetError
 from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
 from dproo.mechanisms import ADD_REMOVE, REPLACE

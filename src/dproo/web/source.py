@@ -8,10 +8,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dproo.core.checks import one_of, refusal
-from dproo.engines import postgresql_url
-from dproo.engines.layout import Layout
-from dproo.engines.query import table_parts
-from dproo.engines.source import Source as Records
+from dproo.counting.layout import Layout
+from dproo.counting.source import Source as Records
+from dproo.counting.sources import postgresql_url
+from dproo.counting.sql.query import table_parts
 from dproo.releases.charge import dataset_name
 from dproo.web.folder import Folder
 

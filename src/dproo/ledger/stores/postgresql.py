@@ -20,8 +20,8 @@ from importlib.resources import files
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.engines import postgresql_url
-from dproo.engines.postgresql_session import connect
+from dproo.counting.sources import postgresql_url
+from dproo.counting.sources.postgresql_session import connect
 from dproo.errors import (
     BudgetRefused,
     BusyLedgerError,

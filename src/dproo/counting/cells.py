@@ -1,0 +1,85 @@
+"""Cells in memory: lists and other iterables, read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
+from itertools import islice, repeat
+from typing import Any
+
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked
+from dproo.counting.scan import Scan
+from dproo.counting.sql import people
+from dproo.counting.sql.open_letters import named_counts, texts_of
+from dproo.counting.tally import Tally
+from dproo.schema import Alphabet
+
+_CHUNK = 1 << 16
+# Libraries whose iterators bring parts of a table, each of which would count as one record.
+_FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of cells or records, or nothing if the data are no such collection."""
+    # Any object that can be iterated is not enough: its items may be no Python values.
+    is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
+    is_bytes = isinstance(data, bytes | bytearray | memoryview)
+    is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
+    if asked.table is not None or is_bytes or is_of_frames or not is_cells:
+        return None
+    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
+
+
+def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count records one by one, or cells where the only alphabet names no column."""
+    if asked.person is None and asked.open_axis is not None:
+        return named_counts(texts_of(records), asked.open_axis)
+    if not asked.alphabets[0].columns and asked.person is None:
+        return (count_cells(records, alphabet=asked.alphabets[0]),)
+    if asked.person is not None:
+        return count_people((cells_of(record, asked.read) for record in records), asked)
+    rows = ((*cells_of(record, asked.columns), 1) for record in records)
+    return Tally.several(rows, asked=asked)
+
+
+def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of each person, whose cell is the last of a row."""
+    kept = people.kept_rows(rows, asked)
+    if asked.open_axis is not None:
+        return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
+    return Tally.several(kept, asked=asked)
+
+
+def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
+    """Count records one by one; with several columns each is a mapping or a sequence."""
+    columns = alphabet.columns
+    rows: Iterable[Sequence[Any]] = _groups(records)
+    if columns:
+        rows = ((*cells_of(record, columns), 1) for record in records)
+    return Tally.of(rows, alphabet=alphabet)
+
+
+def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
+    """Yield cells and how often each occurs, a part of the data at a time."""
+    rest = iter(cells)
+    while part := list(islice(rest, _CHUNK)):
+        kinds = set(map(type, part)) - {type(None)}
+        # Of different types some are one key and two letters, as 1 and True are.
+        is_exact = len(kinds) <= 1 and kinds <= {str, int, bool}
+        yield from Counter(part).items() if is_exact else zip(part, repeat(1))
+
+
+def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
+    """Return the cells of a record, nothing in place of those that cannot be had."""
+    # An object at the place of the person: a record that cannot be read has no identifier.
+    nothing = [*([None] * (len(columns) - 1)), object()]
+    try:
+        if isinstance(record, Mapping):
+            return [record.get(column) for column in columns]
+        is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
+        cells = list(record) if is_row else []  # type: ignore[call-overload]
+    except Exception:  # noqa: BLE001 - a record is outside, whatever its methods do
+        return nothing
+    return cells if len(cells) == len(columns) else nothing

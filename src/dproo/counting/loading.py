@@ -1,0 +1,86 @@
+"""Libraries and room in memory: had before a charge, or the release is refused.
+
+A library in C that is loaded where memory is short, or that an interrupt strikes while it is
+loaded, may end the whole process. So its room is looked for first, and it is loaded where no
+interrupt arrives.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from importlib import import_module
+from mmap import mmap
+from types import ModuleType
+
+from dproo.counting.boundary import apart
+from dproo.errors import UnpreparedError
+
+MEBIBYTE = 1 << 20
+LIBRARY = 384
+"""Mebibytes of addresses that a library may take; what it does not use costs nothing."""
+
+
+def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
+    """Return a library, loaded if it was not.
+
+    Args:
+        name: of the module.
+        extra: the extra of this package that brings it, if it is not always there.
+        room: how many mebibytes of addresses must be free for it.
+
+    Raises:
+        ValueError: it is not installed, cannot be loaded, or has too little room.
+    """
+    if (loaded := sys.modules.get(name)) is not None:
+        return loaded
+    require_room(room)
+    found, failure = None, ""
+    try:
+        found = apart(lambda: import_module(name))
+    except MemoryError:
+        failure = (
+            "the release cannot be prepared: there is too little memory; free some, or raise the"
+            " limit (ulimit -v). Nothing was read or charged."
+        )
+    except Exception as error:  # noqa: BLE001 - a library may end in any way
+        is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
+        library = name.partition(".")[0]
+        if is_missing and extra:
+            failure = f"{library} must be installed for this: pip install 'dproo[{extra}]'."
+        else:
+            failure = (
+                f"the release cannot be prepared: {library} cannot be loaded; install it again."
+                " Nothing was read or charged."
+            )
+    if found is None:
+        raise UnpreparedError(failure)
+    return found
+
+
+def require_room(mebibytes: int) -> None:
+    """Refuse where a limit on addresses leaves less than this; without a limit there is room.
+
+    Raises:
+        ValueError: there is too little.
+    """
+    if not _is_limited():
+        return
+    try:
+        mmap(-1, mebibytes * MEBIBYTE).close()
+    except (OSError, MemoryError):
+        pass
+    else:
+        return
+    raise UnpreparedError(
+        f"the release cannot be prepared: it needs {mebibytes:,} MiB of addresses, and the limit"
+        " leaves less; raise it (ulimit -v). Nothing was read or charged."
+    )
+
+
+def _is_limited() -> bool:
+    with suppress(ImportError, OSError, ValueError):  # another system than POSIX
+        import resource  # noqa: PLC0415 - only POSIX has it
+
+        return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return False

@@ -1,0 +1,222 @@
+"""The check before reading: the first engine that knows the data opens them.
+
+An engine is a module with ``open_scan(data, asked)``, which returns the scan, or nothing if
+the data are of another kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dproo.core.checks import one_of, refusal
+from dproo.core.counts import Counts
+from dproo.counting import cells
+from dproo.counting.asked import Asked
+from dproo.counting.fit import MissingColumnError
+from dproo.counting.layout import PLAIN, Layout
+from dproo.counting.scan import Scan
+from dproo.counting.sources import (
+    arrays,
+    duckdb_table,
+    file_scan,
+    frames,
+    postgresql,
+    ready,
+    row_files,
+    spark,
+    sqlalchemy,
+)
+from dproo.schema import Alphabet
+
+ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
+    spark.open_scan,
+    ready.open_scan,
+    sqlalchemy.open_scan,
+    postgresql.open_scan,
+    row_files.open_scan,
+    file_scan.open_scan,
+    duckdb_table.open_scan,
+    arrays.open_scan,
+    frames.open_scan,
+    cells.open_scan,
+)
+"""The engines, in the order in which they are asked."""
+
+
+def count(
+    data: Any,
+    *,
+    alphabet: Any,
+    column: str | None = None,
+    table: str | tuple[str, ...] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
+    is_each_missing: bool = False,
+) -> Counts:
+    """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
+
+    >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
+    [2, 1, 1]
+    """
+    scan = prepare(
+        data,
+        alphabet=alphabet,
+        column=column,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
+        person=person,
+        kept=kept,
+        is_each_missing=is_each_missing,
+    )
+    scan.rehearse()
+    return scan.count()
+
+
+def prepare(
+    data: Any,
+    *,
+    alphabet: Any,
+    column: str | None = None,
+    table: str | tuple[str, ...] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
+    is_each_missing: bool = False,
+) -> Scan:
+    """Check a source and an alphabet, and return the scan; no record is read.
+
+    Args:
+        data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
+            Arrow, DuckDB, Spark or another library that speaks the Arrow stream protocol; the
+            path of a CSV, TSV, Parquet, JSON, Excel, SPSS, Stata, SQLite or DuckDB file, or a
+            pattern of several; a ``postgresql://`` URL, a connection of psycopg or DuckDB, an
+            engine or connection of SQLAlchemy; or ready counts.
+        alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
+        column: the column to count; an alphabet of several columns names them itself.
+        table: the table of a database, or of a DuckDB or SQLite file: ``"table"`` or
+            ``"schema.table"``, names with a dot in double quotes; or a tuple of names as they
+            are. The sheet of an Excel file that has several.
+        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+        master: the cluster that Spark runs on, by default this machine.
+        layout: how text files are laid out.
+        person: the column that names whom a record is about: of each person only some records
+            are counted.
+        kept: how many.
+        is_each_missing: whether every record without an identifier is somebody else's.
+
+    Raises:
+        TypeError: no engine knows this kind of data.
+        ValueError: an argument is wrong, a file or column is not there, or no cell of a column
+            could be a letter.
+    """
+    alphabet = Alphabet.of(alphabet)
+    if alphabet.columns and column is not None:
+        raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
+    columns = alphabet.columns or (() if column is None else (column,))
+    asked = Asked(
+        alphabets=(alphabet,),
+        columns=columns,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
+        person=person,
+        kept=kept,
+        is_each_missing=is_each_missing,
+    )
+    return _opened(data, asked)
+
+
+def prepare_several(
+    data: Any,
+    *,
+    alphabets: Sequence[Any],
+    columns: Sequence[str] | None = None,
+    table: str | tuple[str, ...] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    layout: Layout = PLAIN,
+    person: str | None = None,
+    kept: int = 1,
+    is_each_missing: bool = False,
+) -> Scan:
+    """Check a source and several alphabets, and return the scan; no record is read.
+
+    :meth:`Scan.count_several` then counts the same records by each alphabet, in one pass.
+
+    Args:
+        data: records, in any form that :func:`prepare` takes; ready counts are refused.
+        alphabets: alphabets that name their columns, one or several, or anything with columns
+            that :meth:`dproo.Alphabet.of` takes. A column has the same letters in all of them.
+        columns: the order of the cells in records that do not name them, as tuples or the rows
+            of an array; by default that in which the alphabets first name the columns.
+        table: as for :func:`prepare`.
+        engine: as for :func:`prepare`.
+        master: as for :func:`prepare`.
+        layout: as for :func:`prepare`.
+        person: as for :func:`prepare`.
+        kept: as for :func:`prepare`.
+        is_each_missing: as for :func:`prepare`.
+
+    >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
+    >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
+    >>> scan = prepare_several(iter(rows), alphabets=[sex, {**sex, **age}])
+    >>> [counts.n for counts in scan.count_several()]
+    [2, 2]
+
+    Raises:
+        TypeError: no engine knows this kind of data.
+        ValueError: an argument is wrong, a file or column is not there.
+    """
+    if isinstance(alphabets, str | Mapping) or not isinstance(alphabets, Sequence):
+        raise TypeError(refusal("alphabets", "be a list of alphabets", type(alphabets).__name__))
+    several = tuple(map(Alphabet.of, alphabets))
+    if not several or not all(alphabet.columns for alphabet in several):
+        raise ValueError("alphabets must be one or more that name their columns.")
+    named = tuple(dict.fromkeys(name for alphabet in several for name in alphabet.columns))
+    order = named if columns is None else tuple(columns)
+    if set(order) != set(named) or len(order) != len(named):
+        raise ValueError(refusal("columns", f"be {', '.join(named)} in any order", list(order)))
+    if isinstance(data, Counts | Mapping):
+        raise TypeError(
+            "data must be records, got ready counts. Records are counted by all alphabets at once."
+        )
+    asked = Asked(
+        alphabets=several,
+        columns=order,
+        table=table,
+        engine=engine,
+        master=master,
+        layout=layout,
+        person=person,
+        kept=kept,
+        is_each_missing=is_each_missing,
+    )
+    return _opened(data, asked)
+
+
+def _opened(data: Any, asked: Asked) -> Scan:
+    if asked.engine is not None:
+        one_of("engine", asked.engine, ["spark"])
+    elif asked.master is not None:
+        raise ValueError(refusal("master", "be given with engine 'spark'", asked.master))
+    for open_scan in ENGINES:
+        try:
+            scan = open_scan(data, asked)
+        except MissingColumnError as missing:
+            raise (missing.of_person() if missing.column == asked.person else missing) from None
+        if scan is not None:
+            return scan
+    what = "be a list, an array, a frame, a path, a URL or counts"
+    raise TypeError(
+        refusal("data", what, type(data).__name__)
+        + " A connection needs a table; other databases can be read as frames."
+    )

@@ -1,0 +1,89 @@
+"""A count that was checked and not begun: what every engine returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dproo.core.counts import Counts
+from dproo.core.draw import RandomSource
+from dproo.counting.asked import Asked
+from dproo.counting.boundary import attempt
+from dproo.counting.fit import Column
+from dproo.counting.sql.open_letters import named_counts
+from dproo.counting.tally import Tally
+from dproo.errors import ReleaseError
+
+COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """A count that was checked and not begun.
+
+    Attributes:
+        engine: which engine will count, as in ``"files"``; public.
+        columns: the columns to count, as header and schema tell of them; none without those.
+        warnings: what may make cells be outside that should be letters, from the same.
+    """
+
+    engine: str
+    columns: tuple[Column, ...] = ()
+    warnings: tuple[str, ...] = ()
+    _asked: Asked = field(repr=False)
+    _read: Callable[[], Sequence[Tally | Counts]]
+    _rehearse: Callable[[], object] | None = None
+
+    def rehearse(self) -> None:
+        """Do all that a count does but read a record, so that it fails now or not at all.
+
+        What is needed is loaded, engines are started, and queries run on no record.
+        """
+        if self._rehearse is not None:
+            self._rehearse()
+
+    def imagined(self, n: int) -> tuple[Counts, ...]:
+        """Return counts as the scan returns them, of ``n`` records that nobody has."""
+        axis = self._asked.open_axis
+        if axis is not None:
+            return named_counts([("", n)] if n else [], axis)
+        return tuple(
+            Tally(alphabet=alphabet, seen={0: n}, outside=0).counts()
+            for alphabet in self._asked.alphabets
+        )
+
+    def count(self, source: RandomSource | None = None) -> Counts:
+        """Read the data once and return how many records each letter has.
+
+        Guarantee: every record counts for exactly one letter.
+
+        Args:
+            source: of the randomness that a ``"uniform"`` policy needs.
+
+        Raises:
+            ReleaseError: it failed; the message is always the same, and holds no cause.
+        """
+        if len(self._asked.alphabets) > 1:
+            raise ValueError("the scan is for several alphabets: call count_several.")
+        return self.count_several(source)[0]
+
+    def count_several(self, source: RandomSource | None = None) -> tuple[Counts, ...]:
+        """Read the data once and return the counts by each alphabet.
+
+        Guarantee: all of them are counts of the same records.
+
+        Args:
+            source: of the randomness that a ``"uniform"`` policy needs.
+
+        Raises:
+            ReleaseError: it failed; the message is always the same, and holds no cause.
+        """
+        tables = attempt(lambda: self._counted(source))
+        if tables is None or len({counts.n for counts in tables}) > 1:
+            raise ReleaseError(COUNT_FAILED)
+        return tables
+
+    def _counted(self, source: RandomSource | None) -> tuple[Counts, ...]:
+        return tuple(
+            found.counts(source) if isinstance(found, Tally) else found for found in self._read()
+        )

@@ -1,0 +1,84 @@
+"""Where the records are: data of any kind, its table and its layout, named and not opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.describe import describe
+from dproo.counting.fit import Column
+from dproo.counting.layout import PLAIN, Layout
+from dproo.counting.prepare import prepare, prepare_several
+from dproo.counting.scan import Scan
+from dproo.schema import Alphabet
+
+SPARK = "spark"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Records that were named and not opened.
+
+    Attributes:
+        data: anything that :func:`dproo.counting.prepare` takes.
+        table: the table of a database or DuckDB file, the sheet of an Excel file.
+        engine: ``"spark"`` to have Spark read the data on this machine, or the address of a
+            cluster such as ``"spark://host:7077"``; by default the engine that holds the data.
+        layout: how text files are laid out.
+    """
+
+    data: Any = field(repr=False)
+    table: str | tuple[str, ...] | None = None
+    engine: str | None = None
+    layout: Layout = PLAIN
+
+    def __post_init__(self) -> None:
+        is_known = self.engine is None or (
+            isinstance(self.engine, str) and self.engine.partition(":")[0] == SPARK
+        )
+        if not is_known:
+            raise ValueError(
+                refusal("engine", "be 'spark', or a cluster such as spark://host:7077", self.engine)
+            )
+
+    def described_by(self, descriptor: Mapping[str, Any]) -> Source:
+        """Return the source with what its layout leaves open as a code book declares it."""
+        return replace(self, layout=self.layout.over(Layout.of(descriptor)))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns by header or schema; no record is read."""
+        return describe(self.data, table=self.table, layout=self.layout)
+
+    def scan(
+        self,
+        alphabets: Sequence[Alphabet],
+        columns: tuple[str, ...],
+        *,
+        person: str | None = None,
+        kept: int = 1,
+        is_each_missing: bool = False,
+    ) -> Scan:
+        """Check the data against the letters to count it by; no record is read.
+
+        Args:
+            alphabets: one, or several that name their columns.
+            columns: the columns to count, in the order of the data's own; none where it has no
+                names.
+            person: the column that names whom a record is about.
+            kept: how many records of each person are counted.
+            is_each_missing: whether every record without an identifier is somebody else's.
+        """
+        where: dict[str, Any] = {"table": self.table, "layout": self.layout}
+        if self.engine is not None:
+            cluster = self.engine.removeprefix(f"{SPARK}:")
+            is_address = cluster.startswith("//")
+            master = None if cluster == SPARK else self.engine if is_address else cluster
+            where |= {"engine": SPARK, "master": master}
+        where |= {"person": person, "kept": kept, "is_each_missing": is_each_missing}
+        if len(alphabets) > 1:
+            return prepare_several(self.data, alphabets=alphabets, columns=columns, **where)
+        column = None if alphabets[0].columns or not columns else columns[0]
+        return prepare(self.data, alphabet=alphabets[0], column=column, **where)

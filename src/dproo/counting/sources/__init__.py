@@ -1,0 +1,1 @@
+"""Where records come from: files, frames, databases, lists and ready counts."""

@@ -1,0 +1,325 @@
+"""Arrow, whoever made it: batches of columns that the embedded DuckDB counts as it counts files.
+
+Each batch is brought into a form that neither DuckDB nor Python refuses, whatever a cell holds:
+text is valid UTF-8, moments are days of the calendar, dictionaries and runs are written out.
+Which form that is depends on the types alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from decimal import Decimal
+from hashlib import sha256
+from itertools import chain
+from typing import Any
+
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked
+from dproo.counting.loading import load
+from dproo.counting.sources.cleaning import repaired
+from dproo.counting.sources.file_scan import counted_people, in_order, write_letters
+from dproo.counting.sql import people
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
+from dproo.counting.sql.open_letters import named_counts
+from dproo.counting.tally import Tally
+from dproo.schema.axis import Axis, Bins
+
+Batches = Callable[[], Iterator[Sequence[Any]]]
+
+ROWS = 1 << 16
+"""Rows of a part: what is written out of dictionaries is in memory a part at a time."""
+
+_SOURCE = "stream"
+_CHARACTER = 4  # bytes
+_LONGEST_NAME = 1 << 28  # bytes of a person's name as it is; DuckDB has no room for 2^32
+_DIGITS = 38
+_EPOCH = date(1970, 1, 1).toordinal()
+FIRST_DAY, LAST_DAY = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
+UNITS = {unit: 24 * 60 * 60 * 1000**i for i, unit in enumerate(("s", "ms", "us", "ns"))}
+"""How many of a unit a day has."""
+
+
+def kind_of(dtype: Any) -> str | None:
+    """Return what a column of a type of Arrow holds, or None if no letters."""
+    from pyarrow import types as t  # noqa: PLC0415 - where there is a type of it
+
+    dtype = _value_type(dtype)
+    if t.is_timestamp(dtype):
+        return sql.TIMESTAMP if dtype.tz is None else sql.INSTANT
+    kinds = {
+        sql.TEXT: _is_text(dtype),
+        sql.INTEGER: t.is_integer(dtype),
+        sql.FLOAT: t.is_floating(dtype),
+        sql.DECIMAL: t.is_decimal(dtype),
+        sql.BOOLEAN: t.is_boolean(dtype),
+        sql.DATE: t.is_date(dtype),
+        sql.NOTHING: t.is_null(dtype),
+    }
+    return next((kind for kind, is_one in kinds.items() if is_one), None)
+
+
+def is_by_cell(dtype: Any) -> bool:
+    """Return whether cells of a type have to be read one by one.
+
+    DuckDB has no decimals of more digits, and writes those without a digit before the point
+    without one: zero is ``.00`` there.
+    """
+    from pyarrow import types as t  # noqa: PLC0415 - as above
+
+    dtype = _value_type(dtype)
+    return t.is_decimal(dtype) and not (
+        dtype.precision <= _DIGITS and 0 <= dtype.scale <= min(dtype.precision, _DIGITS - 1)
+    )
+
+
+def _value_type(dtype: Any) -> Any:
+    from pyarrow import types as t  # noqa: PLC0415 - as above
+
+    while t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
+        dtype = dtype.value_type
+    return dtype
+
+
+def _is_text(dtype: Any) -> bool:
+    from pyarrow import types as t  # noqa: PLC0415 - as above
+
+    return bool(t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype))
+
+
+def day(number: int | None, per_day: int) -> date | None:
+    """Return the day of a number since 1970, or None beyond the calendar."""
+    if number is None or not FIRST_DAY <= number // per_day <= LAST_DAY:
+        return None
+    return date.fromordinal(_EPOCH + number // per_day)
+
+
+# The form of a batch
+
+
+def plain_type(dtype: Any) -> Any:
+    """Return the type that :func:`plain` makes of a type that holds letters."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    dtype = _value_type(dtype)
+    if _is_text(dtype):
+        return pa.large_string()
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        return pa.date32()
+    if pa.types.is_float16(dtype):
+        return pa.float32()
+    if pa.types.is_decimal(dtype) and not is_by_cell(dtype):
+        return pa.decimal128(_DIGITS, dtype.scale)
+    return dtype
+
+
+def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
+    """Yield an array of Arrow in the form of its type, a part at a time; no cell makes this fail.
+
+    Args:
+        cells: the array.
+        longest: bytes of a text that are kept, by default all of them.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    from pyarrow import compute as pc  # noqa: PLC0415 - as above
+
+    dtype = cells.type
+    if pa.types.is_dictionary(dtype):
+        values = _whole(cells.dictionary, longest)
+        yield from (values.take(part) for part in _parts(cells.indices))
+    elif pa.types.is_run_end_encoded(dtype):
+        values = _whole(cells.values, longest)
+        # Runs of places, not of cells: a cell that its type has no room for is refused in runs.
+        runs = pa.RunEndEncodedArray.from_buffers(
+            pa.run_end_encoded(dtype.run_end_type, pa.int64()),
+            *(len(cells), [None]),
+            offset=cells.offset,
+            children=[cells.run_ends, pa.array(range(len(values)), pa.int64())],
+        )
+        yield from (values.take(pc.run_end_decode(part)) for part in _parts(runs))
+    else:
+        yield from (_flat(part, longest) for part in _parts(cells))
+
+
+def _parts(cells: Any) -> Iterator[Any]:
+    return (cells.slice(start, ROWS) for start in range(0, len(cells), ROWS))
+
+
+def _whole(cells: Any, longest: int | None) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    parts = [pa.array([], plain_type(cells.type)), *plain(cells, longest)]
+    return pa.concat_arrays(parts)
+
+
+def _flat(cells: Any, longest: int | None) -> Any:
+    """Return an array that is neither a dictionary nor runs."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    dtype = cells.type
+    if _is_text(dtype):
+        return _text(cells, longest)
+    if pa.types.is_date32(dtype):
+        return _days(cells.view(pa.int32()), 1)
+    if pa.types.is_date64(dtype) or pa.types.is_timestamp(dtype):
+        return _days(cells.view(pa.int64()), UNITS[getattr(dtype, "unit", "ms")])
+    if pa.types.is_decimal128(dtype) and not is_by_cell(dtype):
+        return _decimals(cells.view(plain_type(dtype)))
+    return cells.cast(plain_type(dtype))
+
+
+def _text(cells: Any, longest: int | None) -> Any:
+    """Return text as valid UTF-8, each byte that is not as ``?``."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    from pyarrow import compute as pc  # noqa: PLC0415 - as above
+
+    bare = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+    cells = cells.view(bare.get(cells.type, pa.binary_view())).cast(pa.large_binary())
+    length = pc.max(pc.binary_length(cells)).as_py() or 0
+    if longest is not None and length > longest:
+        cells = pc.binary_slice(cells, 0, longest)
+    elif length > _LONGEST_NAME:
+        cells = pa.array(map(_shortened, cells), pa.large_binary())
+    try:
+        return cells.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        texts = (None if cell is None else repaired(cell) for cell in cells.to_pylist())
+        return pa.array(texts, pa.large_string())
+
+
+def _shortened(cell: Any) -> bytes | None:
+    """Return a name, of a very long one what tells it from others."""
+    name: bytes | None = cell.as_py()
+    if name is None or len(name) <= _LONGEST_NAME:
+        return name
+    return name[:_LONGEST_NAME] + sha256(name).hexdigest().encode()
+
+
+def _decimals(cells: Any) -> Any:
+    """Return decimals, null for one with more digits than a type has, which only 128 bits hold."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    from pyarrow import compute as pc  # noqa: PLC0415 - as above
+
+    least, most = (
+        pa.scalar(Decimal((sign, (9,) * _DIGITS, -cells.type.scale)), cells.type) for sign in (1, 0)
+    )
+    is_held = pc.and_(pc.greater_equal(cells, least), pc.less_equal(cells, most))
+    return pc.if_else(is_held, cells, pa.scalar(None, cells.type))
+
+
+def _days(cells: Any, per_day: int) -> Any:
+    """Return the days of numbers since 1970, null beyond the calendar."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+    from pyarrow import compute as pc  # noqa: PLC0415 - as above
+
+    if per_day > 1:
+        days = pc.divide(cells, per_day)  # towards zero
+        is_less = pc.less(cells, pc.multiply(days, per_day))
+        cells = pc.subtract(days, is_less.cast(pa.int64()))
+    is_day = pc.and_(pc.greater_equal(cells, FIRST_DAY), pc.less_equal(cells, LAST_DAY))
+    nothing = pa.scalar(None, cells.type)
+    return pc.if_else(is_day, cells, nothing).cast(pa.int32()).view(pa.date32())
+
+
+def values(cells: Any) -> Iterator[Any]:
+    """Yield the cells of an array of Arrow as Python values."""
+    return (cell for part in plain(cells) for cell in part.to_pylist())
+
+
+# Counting
+
+
+def count_batches(
+    batches: Batches, *, kinds: Sequence[str], asked: Asked, is_once: bool, running: list[Any]
+) -> Sequence[Tally | Counts]:
+    """Count the records of batches by the letters of each alphabet, within DuckDB.
+
+    Args:
+        batches: yields the columns to count, and that of the person last, a batch at a time.
+        kinds: what they hold.
+        asked: the alphabets.
+        is_once: whether the batches can be had only once.
+        running: is filled with the engine that counts, for another thread to interrupt.
+    """
+    duckdb = load("duckdb", room=ROOM)
+    # Equal cells are grouped first, but for numbers that are likely to differ all.
+    is_measured = any(
+        isinstance(axis, Bins) and kind == sql.FLOAT
+        for axis, kind in zip(asked.axes, kinds, strict=False)
+    )
+    is_grouped = not is_once and not is_measured
+    try:
+        return _counted(batches(), running, kinds=kinds, asked=asked, is_grouped=is_grouped)
+    except duckdb.OutOfMemoryException:
+        if not is_grouped or asked.person is not None:
+            raise
+        return _counted(batches(), running, kinds=kinds, asked=asked, is_grouped=False)
+
+
+def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
+    """Load the libraries, start an engine and run the queries on no record."""
+    pa = load("pyarrow", extra="frames")
+    load("pyarrow.compute", extra="frames")
+    types = {
+        sql.TEXT: pa.large_string(),
+        sql.INTEGER: pa.int64(),
+        sql.FLOAT: pa.float64(),
+        sql.DECIMAL: pa.decimal128(_DIGITS, 2),
+        sql.BOOLEAN: pa.bool_(),
+        sql.NOTHING: pa.null(),
+    }
+    places: Sequence[int] = range(len(kinds))
+    if asked.person is None and len(asked.batches) > 1:
+        places, asked = asked.batches[0].columns, asked.batches[0].asked
+    kinds = [kinds[place] for place in places]
+    empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
+    _counted(iter([empty]), running, kinds=kinds, asked=asked, is_grouped=True)
+
+
+def _counted(
+    batches: Iterator[Sequence[Any]],
+    running: list[Any],
+    *,
+    kinds: Sequence[str],
+    asked: Asked,
+    is_grouped: bool,
+) -> tuple[Tally | Counts, ...]:
+    """Count all batches by one query."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    first = next(batches, None)
+    if first is None:
+        if asked.open_axis is not None:
+            return named_counts([], asked.open_axis)
+        return Tally.of_sets([], asked=asked)
+    types = [plain_type(column.type) for column in first]
+    schema = pa.schema([(f"c{i}", dtype) for i, dtype in enumerate(types)])
+    days = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
+    kinds = [days.get(kind, kind) for kind in kinds]
+    longest = [*map(_longest, asked.axes), None]
+    made = (
+        pa.record_batch(list(part), schema=schema)
+        for columns in chain([first], batches)
+        for part in zip(*map(plain, columns, longest), strict=True)
+    )
+    relation = f"(SELECT {', '.join(schema.names)}, 1 AS records FROM {_SOURCE})"  # noqa: S608
+    with engine_for([], is_bounded=is_grouped and asked.person is None) as engine:
+        running[:] = [engine]
+        engine.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
+        write_letters(engine, asked)
+        if asked.person is not None:
+            named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
+            return counted_people(engine, people.ranked(named, asked), asked)
+        query = sql.counting_query(
+            relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
+        )
+        rows = engine.execute(in_order(query)).fetchall()
+    if asked.open_axis is not None:
+        return named_counts(rows, asked.open_axis)
+    return Tally.of_sets(rows, asked=asked)
+
+
+def _longest(axis: Axis) -> int:
+    """Return how many bytes of a text are kept: more than a text that is a letter can have."""
+    return _CHARACTER * (axis.room + 1)

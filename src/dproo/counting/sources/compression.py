@@ -1,0 +1,78 @@
+"""Compressed files, told by their names and read a part at a time."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dproo.counting.loading import load
+
+GZIP, ZSTD = "gz", "zst"
+SUFFIXES = {".gz": GZIP, ".zst": ZSTD}
+
+_MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd"}
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header
+_LONGEST = 1 << 20
+
+
+def is_packed(start: bytes, compression: str) -> bool:
+    """Return whether a file that starts with these bytes can be compressed so.
+
+    >>> is_packed(bytes([31, 139, 8]), "gz"), is_packed(b"a,b", "gz")
+    (True, False)
+    """
+    return start.startswith(_MAGIC[compression])
+
+
+def require(compression: str | None) -> None:
+    """Refuse a compression whose library is not installed."""
+    if compression == ZSTD:
+        _zstandard()
+
+
+def plain_blocks(blocks: Iterable[bytes], compression: str | None) -> Iterator[bytes]:
+    """Yield the bytes that were compressed.
+
+    Raises:
+        ValueError: the file is damaged, or ends too early.
+    """
+    if compression == GZIP:
+        return _gunzipped(blocks)
+    return _unzstd(blocks) if compression == ZSTD else iter(blocks)
+
+
+def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what gzip compressed; a file may be several, one after the other."""
+    unpacking = zlib.decompressobj(_ANY_WINDOW)
+    for block in blocks:
+        rest = block
+        while rest:
+            if unpacking.eof:
+                rest = rest.lstrip(b"\0")  # padding
+                if not rest:
+                    break
+                unpacking = zlib.decompressobj(_ANY_WINDOW)
+            yield unpacking.decompress(rest, _LONGEST)
+            rest = unpacking.unconsumed_tail or unpacking.unused_data
+    if not unpacking.eof:
+        raise ValueError("the file ends too early")
+
+
+def _zstandard() -> Any:
+    return load("zstandard", extra="zstd")
+
+
+def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    unpacking = None
+    for block in blocks:
+        rest = block
+        while rest:
+            if unpacking is None:
+                unpacking = _zstandard().ZstdDecompressor().decompressobj()
+            yield unpacking.decompress(rest)
+            rest = b""
+            if unpacking.eof:
+                rest, unpacking = unpacking.unused_data, None
+    if unpacking is not None:
+        raise ValueError("the file ends too early")

@@ -1,0 +1,38 @@
+"""A table of an open connection of DuckDB, which is a relation of it, and so a frame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.asked import Asked
+from dproo.counting.boundary import attempt
+from dproo.counting.scan import Scan
+from dproo.counting.sources import frames
+from dproo.counting.sql.query import table_name
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or nothing if there is no table or no such connection.
+
+    Raises:
+        ValueError: the table or a column is not there, or its type holds no letters.
+    """
+    is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
+    if asked.table is None or not is_duckdb:
+        return None
+    return frames.open_scan(relation_of(data, asked.table), replace(asked, table=None))
+
+
+def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
+    """Return a table of a connection as a relation of it.
+
+    Raises:
+        ValueError: the table is not there.
+    """
+    name = table_name(table)
+    relation = attempt(lambda: connection.sql(f"FROM {name}"))
+    if relation is None:
+        raise ValueError(refusal("table", "be a table of the connection", table))
+    return relation

@@ -1,0 +1,411 @@
+"""The scan of files by the embedded DuckDB.
+
+It first groups equal cells, which is as fast as counting them; should there be too many
+different ones to keep in memory, it maps every record to its letter one by one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import reprlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked, Batch
+from dproo.counting.boundary import apart
+from dproo.counting.fit import check_fit
+from dproo.counting.layout import ARRAY, CSV, DUCKDB, JSON
+from dproo.counting.loading import load
+from dproo.counting.scan import Scan
+from dproo.counting.sources.cleaning import (
+    array_lines,
+    own_breaks,
+    short_lines,
+    short_runs,
+    valid_text,
+)
+from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
+from dproo.counting.sources.files import LONGEST_LINE, Files, open_files
+from dproo.counting.sources.schemas import FILES, MILLISECONDS
+from dproo.counting.sources.text_files import TextFile, unmarked
+from dproo.counting.sql import open_letters, people
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
+from dproo.counting.tally import Tally
+from dproo.schema.axis import Bins, Letters
+from dproo.schema.reading import DATE, DAYS, EXACT, MONTH
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
+
+Feed = tuple[Pipe, Sequence[Iterator[bytes]]]
+"""A pipe, and the texts that go through it one after the other."""
+
+# Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
+# it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
+_LONGEST_CSV = 16 << 20
+_LONGEST_JSON = 32 << 20
+_COLUMNS_AT_ONCE = 16  # their 120 pairs are one batch
+_DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
+_SHORT = 1 << 14  # bytes of a cell that are always kept
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of files, or nothing if the data is no path, or Arrow reads it.
+
+    Raises:
+        ValueError: they cannot be read, or a column is not there or holds no letters.
+    """
+    if not isinstance(data, str | os.PathLike):
+        return None
+    load("duckdb", room=ROOM)
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
+    refuse_own_letters(opened, found.header, asked.axes)
+    if any(column.type_name == MILLISECONDS for column in found.columns):
+        for held, _ in found.started:
+            held.close()
+        return None
+    if found.is_once and asked.person is None and len(asked.batches) > 1:
+        raise ValueError(
+            "standard input is read once, and so many columns need several passes. Save it as a"
+            f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
+        )
+    running: Running = []
+
+    def stop() -> None:
+        for engine in running:
+            engine.interrupt()
+
+    return Scan(
+        engine="files",
+        columns=found.columns[: len(asked.axes)],
+        warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
+        _asked=asked,
+        _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
+        _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
+    )
+
+
+def _doubts(files: Files, asked: Asked) -> Iterator[str]:
+    """Yield what a header cannot tell, and what may make cells that are letters be outside."""
+    if files.format in {JSON, ARRAY}:
+        yield (
+            "JSON has no header: a column that no record has counts as 'other'."
+            " Compare its name with the file."
+        )
+        if asked.person is not None:
+            yield (
+                "JSON has no header: if no record has the column of the person, all records"
+                " together are one person. Compare its name with the file."
+            )
+    if files.format == CSV:
+        yield from _doubts_about_text(files, asked)
+    is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
+    is_said = asked.layout.encoding is not None or is_marked
+    letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
+    if files.format == CSV and not is_said and not "".join(letters).isascii():
+        yield (
+            "letters beyond ASCII are found only if the file is UTF-8."
+            " Confirm it: --encoding utf-8; or name another: --encoding latin-1."
+        )
+
+
+def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
+    for column, axis in zip(files.columns, asked.axes, strict=False):
+        if axis.reading.kind != EXACT:
+            continue
+        name = reprlib.repr(column.name)
+        if isinstance(axis, Letters) and all(_DAY.fullmatch(text) for text in axis.places):
+            kind = DATE if all(len(text) == DAYS[DATE] for text in axis.places) else MONTH
+            yield (
+                f"dates in column {name} are found only if they are written as the letters are."
+                f" Add --as {kind}, or --as {kind}:DD.MM.YYYY for dates in another form."
+            )
+        if isinstance(axis, Bins) and b";" in files.marks:
+            yield (
+                f"numbers with a decimal comma in column {name} are in no bin."
+                " Add --decimal ',' for them, or --as number if there are none."
+            )
+
+
+def count_files(
+    files: Files, asked: Asked, running: Running | None = None
+) -> tuple[Tally | Counts, ...]:
+    """Count the records of files by the letters of each alphabet, within DuckDB.
+
+    People are kept once and then counted by one batch of alphabets after the other. Without
+    them the files are read for each batch.
+
+    Args:
+        files: the files.
+        asked: the letters.
+        running: is filled with the engines that count, for another thread to interrupt.
+    """
+    if asked.person is not None or len(asked.batches) == 1:
+        return _count(files, asked, running)
+    before = _state(files)
+    found = asked.in_batches(
+        lambda batch: _count(files.reduced(batch.columns), batch.asked, running, is_grouped=False)
+    )
+    if _state(files) != before:
+        raise OSError(errno.EBUSY, "a file has changed between two passes")
+    return found
+
+
+def _state(files: Files) -> list[tuple[int, int, int]]:
+    """Return what changes when a file is written to."""
+    found = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
+    return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
+
+
+def _count(
+    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool = True
+) -> tuple[Tally | Counts, ...]:
+    duckdb = load("duckdb", room=ROOM)
+    is_grouped = is_grouped and not files.is_once
+    is_piped = files.format in {CSV, ARRAY} or not all(map(_is_read_as_it_is, files.texts))
+    is_piped = is_piped or files.is_once
+    while True:
+        try:
+            return _scan(files, asked, running, is_grouped=is_grouped, is_piped=is_piped)
+        except duckdb.OutOfMemoryException:
+            if not is_grouped or asked.person is not None:
+                raise
+            is_grouped = False
+        except duckdb.InvalidInputException:
+            # A line that does not fit into the reader's buffer. Lines that do are read alike
+            # both ways, so that this line decides nothing about them.
+            if is_piped or files.format != JSON:  # which only a file as it is can be
+                raise
+            is_piped = True
+
+
+def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
+    """Start the engine, write the letters and run the queries, all on no record.
+
+    The engine is kept for the count, or for its first batch. Text is read through the pipe,
+    which is empty.
+    """
+    is_grouped = not files.is_once
+    if asked.person is None and len(asked.batches) > 1:
+        batch = asked.batches[0]
+        files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
+    with ExitStack() as stack:
+        engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
+        _follow(running, engine)
+        write_letters(engine, asked)
+        is_piped = bool(files.pipe)
+        _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
+        files.rehearsed.append((stack.pop_all(), engine))
+
+
+def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
+    if running is not None:
+        running[:] = [engine]
+
+
+def _is_read_as_it_is(file: TextFile) -> bool:
+    """Tell whether DuckDB can read a file by itself; one of a single byte has no line for it."""
+    return file.is_plain and len(file.opened.start()) != 1
+
+
+def _scan(
+    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool, is_piped: bool
+) -> tuple[Tally | Counts, ...]:
+    with ExitStack() as stack:
+        if files.rehearsed and not any(file.is_moved for file in files.opened):
+            held, engine = files.rehearsed.pop()
+            stack.push(held)
+            _follow(running, engine)
+        else:
+            # People need the memory that they need; of groups there is another way to count.
+            is_bounded = is_grouped and asked.person is None
+            engine = _engine(files, stack, is_bounded=is_bounded)
+            _follow(running, engine)
+            write_letters(engine, asked)
+        return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
+
+
+def _engine(files: Files, stack: ExitStack, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
+    """Return the engine that looked up the columns, if it will do, else a new one."""
+    for kept in (files.rehearsed, files.started):
+        while kept:
+            held, engine = kept.pop()
+            stack.push(held)
+            # An engine that is locked in knows a file by where its name led at that time.
+            if kept is files.started and is_bounded and not any(f.is_moved for f in files.opened):
+                return engine
+    return stack.enter_context(
+        engine_for(files.names, is_attached=files.format == DUCKDB, is_bounded=is_bounded)
+    )
+
+
+def _counted(
+    engine: duckdb.DuckDBPyConnection,
+    files: Files,
+    asked: Asked,
+    *,
+    is_grouped: bool,
+    is_piped: bool,
+    is_real: bool = True,
+) -> tuple[Tally | Counts, ...]:
+    """Count the records, or none where they are not read for real."""
+    pipe = files.pipe if is_piped else None
+    names = [pipe.name] if pipe else [file.name for file in files.opened]
+    relation = _relation(files, names, asked, is_piped=is_piped)
+    if not (is_real or is_piped):
+        relation = f"(FROM {relation} WHERE false)"
+    texts = [_cleaned(file, files, asked) for file in files.texts] if is_real else [iter([b"\n"])]
+    feed = None if pipe is None else (pipe, texts)
+    if asked.person is not None:
+        return _count_people(engine, relation, files, asked, feed)
+    # In one file of several a letter may be rarer than in all.
+    is_part = pipe is not None and len(files.opened) > 1
+    query = sql.counting_query(
+        relation,
+        kinds=files.kinds,
+        asked=asked,
+        dialect=DIALECT,
+        is_grouped=is_grouped,
+        is_part=is_part,
+    )
+    rows = _read(engine, in_order(query), feed)
+    if files.format == CSV:
+        nothing = [None] * len(asked.axes)
+        rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
+    if asked.open_axis is not None:
+        return open_letters.named_counts(rows, asked.open_axis)
+    return Tally.of_sets(rows, asked=asked)
+
+
+def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
+    """Return how many records of the same scan were too long for the reader of CSV."""
+    unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
+    ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
+    return int(records)
+
+
+def _read(
+    engine: duckdb.DuckDBPyConnection, query: str, feed: Feed | None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a query of all files, or through a pipe of one text after the other."""
+    if feed is None:
+        return engine.execute(query).fetchall()
+    rows: list[tuple[Any, ...]] = []
+    pipe, texts = feed
+    for text in texts:
+        with pipe.filled(text):
+            rows += engine.execute(query).fetchall()
+    return rows
+
+
+def _count_people(
+    engine: duckdb.DuckDBPyConnection,
+    relation: str,
+    files: Files,
+    asked: Asked,
+    feed: Feed | None,
+) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of each person."""
+    named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
+    ranked = people.ranked(named, asked)
+    if feed is not None:
+        # A person may have records in several files: what is kept of each is remembered.
+        kept = people.kept_by_group(ranked, asked)
+        engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
+        _read(engine, f"INSERT INTO people FROM {kept}", feed)
+        if files.format == CSV:
+            unread = people.nobody(min(_rejected(engine), asked.kept), asked)
+            engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
+        ranked = "people"
+    return counted_people(engine, ranked, asked)
+
+
+def counted_people(
+    engine: duckdb.DuckDBPyConnection, ranked: str, asked: Asked
+) -> tuple[Tally | Counts, ...]:
+    """Count the records that are kept of a relation of :func:`dproo.counting.sql.people.ranked`."""
+    kept = people.kept_by_group(ranked, asked)
+    if len(asked.batches) > 1:
+        engine.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM {kept}")
+        kept = "kept"
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        rows = engine.execute(people.statement(kept, asked, batch, DIALECT)).fetchall()
+        if asked.open_axis is not None:
+            return open_letters.named_counts(rows, asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
+    return asked.in_batches(count)
+
+
+def in_order(query: str) -> str:
+    """Return the query with its rows in the order of their keys.
+
+    What is looked up together in Python then stands together in memory.
+    """
+    return f"{query} ORDER BY 1"
+
+
+def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
+    read = list(files.cells)
+    if asked.person is not None and files.format in {JSON, ARRAY}:
+        # An identifier that is not in a record is not one of a line that cannot be read.
+        nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
+        read[-1] = f"coalesce({read[-1]}, {nothing})"
+    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
+    longest = _LONGEST_CSV
+    if files.format in {JSON, ARRAY}:
+        longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
+    source = files.relation
+    if files.format != DUCKDB:
+        source = source.replace(LONGEST_LINE, str(longest))
+        source = source.replace(FILES, ", ".join(map(literal, names)))
+    return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
+
+
+def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Write the lists of letters into tables that the query looks them up in."""
+    for i, axis in enumerate(asked.axes):
+        if isinstance(axis, Letters):
+            letters = (
+                f"CREATE OR REPLACE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
+            )
+            engine.execute(letters, [list(axis.places)])
+
+
+def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
+    if isinstance(file.opened, Incoming):
+        file.opened.let_go()
+    if files.format in {JSON, ARRAY}:
+        blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
+        # A last line break, for the reader takes a single byte for no line.
+        return chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])
+    letters = [
+        letter.encode()
+        for axis in asked.axes
+        if isinstance(axis, Letters)
+        for letter in axis.places
+    ]
+    kept = max(map(len, letters), default=0) + _SHORT
+    is_old = file.header is not None and file.header.line_break == b"\r"
+    text = valid_text(own_breaks(file.blocks(), is_old=is_old))
+    # First as text: what a long run is shortened to depends on the text alone.
+    records = short_runs(_parts(text), marks=files.marks, kept=kept)
+    return chain([files.first_line], records)
+
+
+def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes in blocks that are not longer than one of a file."""
+    for block in blocks:
+        for start in range(0, len(block), BLOCK):
+            yield block[start : start + BLOCK]

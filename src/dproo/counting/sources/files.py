@@ -1,0 +1,336 @@
+"""Files for the embedded DuckDB: CSV, TSV, Parquet, JSON, and DuckDB's own.
+
+They are opened once, and looked at by their headers and schemas alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dproo.core.checks import one_of, refusal
+from dproo.counting.fit import Column, MissingColumnError
+from dproo.counting.layout import (
+    ARRAY,
+    CSV,
+    DELIMITERS,
+    DUCKDB,
+    FORMATS,
+    JSON,
+    PARQUET,
+    PLAIN,
+    ROWS,
+    SQLITE,
+    TEXT,
+    Layout,
+)
+from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
+from dproo.counting.sources.excel import OTHERS
+from dproo.counting.sources.header import UTF_16
+from dproo.counting.sources.schemas import FILES, schemas_of
+from dproo.counting.sources.text_files import TextFile, refuse_column
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, enumerated, in_range, literal
+
+if TYPE_CHECKING:
+    from dproo.counting.sources.schemas import Started
+
+SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
+"""How the names of files end that are offered as data; an SQLite file is likely to be a ledger."""
+
+LONGEST_LINE = "<longest line>"
+COLUMNS_MAX = 10_000
+"""The last column of a file without a header that can be named, by its number."""
+
+_LINE_BREAK = b"\r\n"
+"""Behind it, the reader takes LF and CR LF alike for the end of a record."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of one format, their columns looked up; no record was read.
+
+    Attributes:
+        format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
+        opened: the files.
+        relation: the table expression that reads them, ``<files>`` in place of their names
+            and ``<longest line>`` in place of the longest line that surely is read.
+        cells: the expression of each column to count.
+        columns: those columns, as the header or the schema tells of them.
+        header: all columns, where header or schema name them.
+        texts: the files, where they are text.
+        marks: the bytes that separate records and cells of a CSV file.
+        first_line: a line that is put before the records of a CSV file, for the reader to skip:
+            what it does with the first line of a file, it never does with a record.
+        started: the engine that looked the columns up, for the first scan to use and close:
+            to start another takes as long as to count some 10^7 records.
+        rehearsed: the engine that has run the queries on no record, with the letters written.
+        pipe: what text goes through that is changed on its way.
+    """
+
+    format: str
+    opened: tuple[Opened | Incoming, ...]
+    relation: str
+    cells: tuple[str, ...]
+    columns: tuple[Column, ...]
+    header: tuple[str, ...] = ()
+    texts: tuple[TextFile, ...] = ()
+    marks: tuple[bytes, ...] = ()
+    first_line: bytes = b""
+    started: list[Started] = field(default_factory=list, compare=False, repr=False)
+    rehearsed: list[Started] = field(default_factory=list, compare=False, repr=False)
+    pipe: Pipe | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column to count."""
+        return tuple(column.kind or sql.NOTHING for column in self.columns)
+
+    def reduced(self, places: Sequence[int]) -> Files:
+        """Return the same files with some of the columns to count."""
+        return replace(
+            self,
+            cells=tuple(self.cells[place] for place in places),
+            columns=tuple(self.columns[place] for place in places),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """The names that the engine may read by: those of the files, and that of the pipe."""
+        names = [file.name for file in self.opened]
+        return names if self.pipe is None else [*names, self.pipe.name]
+
+    @property
+    def is_once(self) -> bool:
+        """Whether the data can be read only once."""
+        return any(isinstance(file, Incoming) for file in self.opened)
+
+
+def open_files(
+    opened: Sequence[Opened | Incoming],
+    *,
+    columns: Sequence[str] | None,
+    table: str | tuple[str, ...] | None,
+    layout: Layout = PLAIN,
+) -> Files:
+    """Look up the columns of files by their headers or schemas alone.
+
+    Args:
+        opened: the files.
+        columns: the columns to count, or nothing for all of them.
+        table: the table of a DuckDB file.
+        layout: how text files are laid out.
+
+    Raises:
+        ValueError: a format is not known, a file is not readable, files differ in their
+            columns, or a column is not there.
+    """
+    suffixes = {_ending(file, layout) for file in opened}
+    formats = {_format(suffix, layout) for suffix in suffixes}
+    if len(formats) > 1 or len(suffixes & set(DELIMITERS)) > 1:
+        raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
+    if columns is not None and not columns:
+        raise ValueError(
+            "column must be given for a file. List the columns: dproo codebook draft DATA."
+        )
+    for column in columns or ():
+        if not isinstance(column, str):
+            raise MissingColumnError(column)
+    (file_format,) = formats
+    if (table is None) == (file_format == DUCKDB):
+        raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
+    if any(isinstance(file, Incoming) for file in opened) and file_format not in TEXT:
+        raise ValueError(refusal("data", "be text if it is standard input", suffixes.pop()))
+    if file_format == CSV:
+        delimiter = layout.delimiter or DELIMITERS.get(suffixes.pop(), ",")
+        return _open_csv(opened, columns, delimiter, layout)
+    if layout.delimiter is not None:
+        raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
+    if file_format in {JSON, ARRAY}:
+        return _open_json(opened, columns, file_format, layout)
+    return _open_typed(opened, columns, table)
+
+
+def _ending(file: Opened | Incoming, layout: Layout) -> str:
+    """Return how a file's name ends, or would; standard input is CSV if nothing else is said."""
+    suffix, compression = layout.ending_of(file.path)
+    if isinstance(file, Incoming) and layout.format is None:
+        return ".csv"
+    if compression is not None and FORMATS.get(suffix, CSV) not in TEXT:
+        raise ValueError(refusal("data", "be a text file if it is compressed", file.path))
+    return suffix
+
+
+def _format(suffix: str, layout: Layout) -> str:
+    """Return the format of files whose names end so; of any other text by its delimiter."""
+    if suffix in OTHERS:
+        raise ValueError(
+            refusal("data", "be a sheet that is read row by row, as of .xlsx", suffix)
+            + " Save it as an Excel workbook (.xlsx) or as CSV."
+        )
+    if suffix not in FORMATS and layout.delimiter is not None:
+        return CSV
+    try:
+        one_of("the end of the file's name", suffix, FORMATS)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} For other text files add --delimiter, for others --format."
+        ) from None
+    if FORMATS[suffix] in ROWS:
+        raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
+    return FORMATS[suffix]
+
+
+def _open_csv(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    delimiter: str,
+    layout: Layout,
+) -> Files:
+    is_named = layout.has_header
+    texts = tuple(
+        TextFile.of(file, layout, delimiter=delimiter if is_named else None) for file in opened
+    )
+    headers = [file.header.names for file in texts if file.header is not None]
+    if any(other != headers[0] for other in headers):
+        raise ValueError("data must be files with the same header, got different ones.")
+    header = list(headers[0]) if headers else list(layout.names) or _numbers(columns)
+    for column in columns or ():
+        refuse_column(column, header, delimiter=delimiter)
+    columns = header if columns is None else columns
+    names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
+    relation = (
+        f"read_csv([{FILES}], columns={{{names}}}, auto_detect=false,"
+        f" header=true, compression='none', delim={literal(delimiter)},"
+        f" quote={literal(layout.quote)}, escape={literal(layout.quote)}, null_padding=true,"
+        f" strict_mode=false, parallel=false, max_line_size={LONGEST_LINE},"
+        " store_rejects=true, rejects_limit=0)"
+    )
+    return Files(
+        format=CSV,
+        opened=tuple(opened),
+        relation=relation,
+        cells=tuple(f"c{header.index(column)}" for column in columns),
+        columns=tuple(Column(name=name, kind=sql.TEXT, type_name="text") for name in columns),
+        header=headers[0] if headers else (),
+        texts=texts,
+        pipe=Pipe(),
+        marks=(b"\n", delimiter.encode(), layout.quote.encode(), b"\r"),
+        first_line=b"c" + delimiter.encode() * (len(header) - 1) + _LINE_BREAK,
+    )
+
+
+def _numbers(columns: Sequence[str] | None) -> list[str]:
+    """Return the numbers of columns, as far as the last one that is asked for.
+
+    How many there are, only a record could tell.
+    """
+    if columns is None:
+        raise ValueError(
+            "data must have a header to take names from, got a file without one. Its columns are"
+            " called by their numbers: --column 3."
+        )
+    for column in columns:
+        is_number = column.isascii() and column.isdecimal() and len(column) < len(str(COLUMNS_MAX))
+        if not is_number or str(int(column)) != column or column == "0":
+            raise MissingColumnError(
+                column,
+                condition=f"be a number from 1 to {COLUMNS_MAX - 1}, as the file has no header",
+            )
+    return [str(number + 1) for number in range(max(map(int, columns)))]
+
+
+def _open_json(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    file_format: str,
+    layout: Layout,
+) -> Files:
+    if columns is None:
+        raise ValueError(
+            "data must have a header or a schema, got JSON."
+            " Import a code book: dproo codebook import FILE."
+        )
+    if layout.encoding == UTF_16:
+        raise ValueError("encoding must not be utf-16 for JSON, which is UTF-8. Convert the file.")
+    texts = tuple(TextFile.of(file, layout) for file in opened)
+    for file in texts if file_format == ARRAY else ():
+        if not file.begins_with(b"["):
+            raise ValueError(
+                refusal("data", "be an array of objects", file.opened.path)
+                + " Give a file with an object on each line the ending .jsonl."
+            )
+    relation = (
+        f"read_ndjson_objects([{FILES}], ignore_errors=true, compression='none',"
+        f" maximum_object_size={LONGEST_LINE})"
+    )
+    pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in columns)
+    cells = tuple(
+        f"CASE WHEN json_type(json) = 'OBJECT' THEN json_extract(json, {literal(pointer)}) END"
+        for pointer in pointers
+    )
+    return Files(
+        format=file_format,
+        opened=tuple(opened),
+        relation=relation,
+        cells=cells,
+        columns=tuple(Column(name=name, kind=sql.JSON, type_name="JSON") for name in columns),
+        texts=texts,
+        pipe=Pipe(),
+    )
+
+
+def _open_typed(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    table: str | tuple[str, ...] | None,
+) -> Files:
+    """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
+    if table is not None and len(opened) > 1:
+        raise ValueError("data must be one DuckDB file, got several.")
+    relation = f"read_parquet([{FILES}], utf8_validation='replace')"
+    if table is not None:
+        _check_log(opened[0].path)
+        relation = f"source.{sql.table_name(table)}"
+    schemas, started = schemas_of(opened, relation, is_attached=table is not None)
+    if None in schemas:
+        what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
+        raise ValueError(refusal("data", what, opened[schemas.index(None)].path))
+    if any(schema != schemas[0] for schema in schemas):
+        raise ValueError("data must be files with the same columns and types, got different ones.")
+    header = [name for name, _, _ in schemas[0] or ()]
+    columns = header if columns is None else columns
+    for column in columns:
+        refuse_column(column, header, delimiter="")
+    schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
+    found = [(name, *schema[name]) for name in columns]
+    is_listed = table is not None
+    return Files(
+        format=DUCKDB if is_listed else PARQUET,
+        opened=tuple(opened),
+        relation=relation,
+        cells=tuple(
+            by_bytes(cell) if is_listed and kind == "VARCHAR" else in_range(cell, kind)
+            for _, kind, cell in found
+        ),
+        columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
+        header=tuple(header),
+        started=started,
+    )
+
+
+def _column(name: str, type_name: str, *, is_listed: bool) -> Column:
+    """Return a column by its type; an enumeration of a database lists its values."""
+    values = enumerated(type_name) if is_listed else ()
+    return Column(name=name, kind=duckdb_kind(type_name), type_name=type_name, values=values)
+
+
+def _check_log(path: str) -> None:
+    """Refuse a database with records that are not in its file, which is all that is read."""
+    if os.path.lexists(f"{path}.wal"):
+        raise ValueError(
+            refusal("data", "be a DuckDB file without a log of changes beside it", path)
+            + " Open it in DuckDB and run CHECKPOINT."
+        )

@@ -1,0 +1,493 @@
+"""Frames of every make, each as a stream of Arrow: pandas, Polars, Arrow, DuckDB, and others.
+
+A library tells the names and types of its columns before the charge, and gives those that are
+named, a batch at a time, after it. Cells that are Python objects are read one by one, as those
+of a list are; which columns have such cells is told by their types, never by what is in them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any
+
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked
+from dproo.counting.boundary import apart, attempt
+from dproo.counting.cells import count_records
+from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.loading import load
+from dproo.counting.scan import Scan
+from dproo.counting.sources import arrow
+from dproo.counting.sources.descriptors import find_files
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.duckdb import duckdb_kind
+from dproo.counting.tally import Tally
+
+Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
+
+_CELL = "cell"
+_PART = 1 << 16  # rows
+_DOUBLE = 8  # bytes
+_DIGITS = 38  # Polars tells of decimals with more, and cannot read them
+_NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
+_NUMPY = {
+    "O": sql.ANY,
+    "b": sql.BOOLEAN,
+    "i": sql.INTEGER,
+    "u": sql.INTEGER,
+    "f": sql.FLOAT,
+    "M": sql.TIMESTAMP,
+}
+_POLARS = {
+    **dict.fromkeys(("String", "Categorical", "Enum"), sql.TEXT),
+    "Boolean": sql.BOOLEAN,
+    "Date": sql.DATE,
+    "Null": sql.NOTHING,
+    "Object": sql.ANY,
+}
+_SLOW = (
+    "pyarrow is not installed: the cells are read one by one, which takes many times as long."
+    " Install it: pip install 'dproo[frames]'."
+)
+_ASKED_FOR = "pyarrow must be installed for this: pip install 'dproo[frames]'."
+_FOREIGN = (
+    "the library that holds the data turns cells into Arrow: should one of them make it fail,"
+    " the release fails. Let it return nulls for cells that it cannot read."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A frame whose schema was looked up; no record was read.
+
+    Attributes:
+        columns: the columns.
+        batches: yields the columns at these places as arrays of Arrow, a batch at a time.
+        rows: yields the cells at these places as Python values, a row at a time; by default
+            those of the batches.
+        by_cell: the places of columns whose cells are read one by one, and then all others.
+        is_once: whether it can be read only once.
+        is_foreign: whether it is of a library that we know only by the protocol.
+        warnings: what may make a release of it slow, or fail.
+    """
+
+    columns: tuple[Column, ...]
+    batches: Rows = field(repr=False)
+    rows: Rows | None = field(default=None, repr=False)
+    by_cell: frozenset[int] = frozenset()
+    is_once: bool = False
+    is_foreign: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a frame or series, or None if data is neither.
+
+    Raises:
+        ValueError: a column is not there, or its type holds no letters.
+    """
+    frame = None if asked.table is not None else frame_of(data)
+    if frame is None:
+        return None
+    names = [column.name for column in frame.columns]
+    if not asked.read and len(names) > 1:
+        raise ValueError("column must be given for a table.")
+    for name in asked.read:
+        if name not in names:
+            raise MissingColumnError(name)
+    places = [names.index(name) for name in asked.read] or [0]
+    found = [frame.columns[place] for place in places]
+    warnings = check_fit(found, asked.axes)
+    if frame.is_once and asked.person is None and len(asked.batches) > 1:
+        raise ValueError(
+            "data must be readable more than once: it is a stream, and so many columns need"
+            " several passes. Read it into a table first, or declare a network."
+        )
+    running: list[Any] = []
+
+    def stop() -> None:
+        for engine in running:
+            engine.interrupt()
+
+    def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
+        # A library that we do not know may read its data only in the thread that opened it.
+        return count() if frame.is_foreign else apart(count, stop=stop)
+
+    return Scan(
+        engine="frames",
+        columns=tuple(found[: len(asked.axes)]),
+        warnings=(*warnings, *frame.warnings),
+        _asked=asked,
+        _read=lambda: run(lambda: _count(frame, places, asked, running)),
+        _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, running), stop=stop),
+    )
+
+
+def frame_of(data: Any) -> Frame | None:
+    """Return data as a frame, a series as its only column, or None if it is neither.
+
+    Raises:
+        ValueError: its schema cannot be read, or two columns have the same name.
+    """
+    is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
+    opened: Callable[[], Frame] | None = None
+    if isinstance(data, str | os.PathLike):
+        opened = _opening_parquet(data)
+    elif not is_plain:
+        opened = _opening(data)
+    if opened is None:
+        return None
+    frame = attempt(opened)
+    names = [column.name for column in frame.columns] if frame else []
+    if frame is None or not names or len(set(names)) < len(names):
+        raise ValueError("data must have a readable schema with columns of different names.")
+    return frame
+
+
+def _opening(data: Any) -> Callable[[], Frame] | None:
+    """Return what looks up the schema of data, by the library that it is of."""
+    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
+        return lambda: _of_pandas(data)
+    if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):
+        return lambda: _of_polars(data)
+    if type(data).__name__ == "DuckDBPyRelation":
+        if not _has_arrow():
+            raise ValueError(_ASKED_FOR)
+        return lambda: _of_duckdb(data)
+    if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
+        return _of_arrow(data)
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
+        if not _has_arrow():
+            raise ValueError(_ASKED_FOR)
+        return lambda: _of_stream(data)
+    return None
+
+
+def _has_arrow() -> bool:
+    return find_spec("pyarrow") is not None
+
+
+def _count(
+    frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]
+) -> Sequence[Tally | Counts]:
+    if frame.by_cell.isdisjoint(places):
+
+        def counted(places: Sequence[int], asked: Asked) -> Sequence[Tally | Counts]:
+            return arrow.count_batches(
+                lambda: frame.batches(places),
+                kinds=_kinds(frame, places),
+                asked=asked,
+                is_once=frame.is_once,
+                running=running,
+            )
+
+        if asked.person is not None or len(asked.batches) == 1:
+            return counted(places, asked)
+        return asked.in_batches(
+            lambda batch: counted([places[at] for at in batch.columns], batch.asked)
+        )
+    rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
+    # Without names an alphabet has one column, whose cells are counted as they are.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+    return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+
+
+def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:
+    """Load what counts, and run the queries on no record."""
+    if frame.by_cell.isdisjoint(places):
+        arrow.rehearse(kinds=_kinds(frame, places), asked=asked, running=running)
+
+
+def _kinds(frame: Frame, places: Sequence[int]) -> list[str]:
+    return [frame.columns[place].kind or sql.NOTHING for place in places]
+
+
+def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    return (row for columns in batches for row in zip(*map(arrow.values, columns), strict=True))
+
+
+# Libraries
+
+
+def _of_arrow(data: Any) -> Callable[[], Frame] | None:
+    """Return what opens an array, a table, a batch, a dataset or a reader of pyarrow."""
+    import pyarrow as pa  # noqa: PLC0415 - where there is data of it
+
+    if isinstance(data, pa.Array | pa.ChunkedArray):
+        chunks = [data] if isinstance(data, pa.Array) else data.chunks
+        schema = pa.schema([(_CELL, data.type)])
+        return lambda: _of_schema(schema, lambda _: ([chunk] for chunk in chunks))
+    if isinstance(data, pa.Table | pa.RecordBatch):
+        return lambda: _of_schema(data.schema, lambda places: _batches(data.select(places)))
+    if isinstance(data, pa.RecordBatchReader):
+        return lambda: _of_stream(data)
+    if type(data).__module__ == "pyarrow._dataset" and hasattr(data, "scanner"):
+        return lambda: _of_schema(data.schema, lambda places: _scanned(data, places))
+    return None
+
+
+def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
+    """Return what looks up the schema of Parquet files that are not for DuckDB to read."""
+    dataset, files = load("pyarrow.dataset", extra="frames"), find_files(data)
+
+    def opened() -> Frame:
+        found = dataset.dataset([file.name for file in files], format="parquet")
+        return _of_schema(found.schema, batches)
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        # Their names mean these files as long as they are open.
+        return _scanned(dataset.dataset([file.name for file in files], format="parquet"), places)
+
+    return opened
+
+
+def _of_schema(
+    schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
+) -> Frame:
+    """Return the frame of a schema of Arrow."""
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=arrow.kind_of(dtype), type_name=str(dtype))
+            for name, dtype in zip(schema.names, schema.types, strict=True)
+        ),
+        batches=batches,
+        by_cell=frozenset(i for i, dtype in enumerate(schema.types) if arrow.is_by_cell(dtype)),
+        **options,
+    )
+
+
+def _batches(table: Any) -> Iterator[Sequence[Any]]:
+    parts = table.to_batches() if hasattr(table, "to_batches") else [table]
+    return (batch.columns for batch in parts)
+
+
+def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    from pyarrow import compute as pc  # noqa: PLC0415 - where there is data of it
+
+    columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
+    return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
+
+
+def _of_stream(data: Any) -> Frame:
+    """Return what speaks the Arrow stream protocol and tells its schema.
+
+    A table can be read again, what yields batch after batch cannot.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        reader = pa.RecordBatchReader.from_stream(data)
+        return ([batch.column(place) for place in places] for batch in reader)
+
+    told = data.schema() if callable(data.schema) else data.schema
+    is_once = hasattr(data, "read_next_batch") or hasattr(data, "__next__")
+    return _of_schema(
+        pa.schema(told), batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,)
+    )
+
+
+def _of_duckdb(relation: Any) -> Frame:
+    """Return a relation of DuckDB, which only selects columns; the rest is done in our own."""
+    names, types = relation.columns, list(map(str, relation.types))
+    if len({name.lower() for name in names}) < len(names):  # it would take the first of them
+        raise ValueError
+
+    def cell(place: int) -> str:
+        name = sql.quoted(names[place])
+        # Arrow has no integers of so many digits.
+        is_long = re.fullmatch("U?HUGEINT|BIGNUM", types[place])
+        return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        selected = relation.project(", ".join(map(cell, places)))
+        return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
+
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=duckdb_kind(dtype), type_name=dtype)
+            for name, dtype in zip(names, types, strict=True)
+        ),
+        batches=batches,
+        by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
+    )
+
+
+def _of_polars(data: Any) -> Frame:
+    """Return a frame, lazy frame or series of Polars."""
+    import polars as pl  # noqa: PLC0415 - where there is data of it
+
+    frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
+    schema = frame.collect_schema()
+    names, types = schema.names(), schema.dtypes()
+    has_arrow = _has_arrow()
+
+    def parts(places: Sequence[int]) -> Iterator[Any]:
+        # By their places: names may be patterns to it.
+        cells = [pl.nth(place).alias(f"c{i}") for i, place in enumerate(places)]
+        selected: Any = frame.select(cells)
+        # By batches it would end early, and in silence, where a thread of it panics.
+        selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
+        return iter(selected.iter_slices(_PART))
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return ([_polars_array(series) for series in part] for part in parts(places))
+
+    def rows(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return chain.from_iterable(
+            zip(*map(_polars_cells, part), strict=True) for part in parts(places)
+        )
+
+    return Frame(
+        columns=tuple(
+            Column(
+                name=name,
+                kind=_polars_kind(dtype),
+                type_name=str(dtype),
+                # What a Categorical lists occurs in the data.
+                values=tuple(dtype.categories) if dtype.base_type() == pl.Enum else (),
+            )
+            for name, dtype in zip(names, types, strict=True)
+        ),
+        batches=batches,
+        rows=rows,
+        by_cell=frozenset(i for i, t in enumerate(types) if t == pl.Object or not has_arrow),
+        warnings=() if has_arrow else (_SLOW,),
+    )
+
+
+def _polars_kind(dtype: Any) -> str | None:
+    if dtype.is_integer():
+        return sql.INTEGER
+    if dtype.is_float():
+        return sql.FLOAT
+    if dtype.is_decimal():
+        return sql.DECIMAL if (dtype.precision or 0) <= _DIGITS else None
+    name = dtype.base_type().__name__
+    if name == "Datetime":
+        return sql.INSTANT if dtype.time_zone else sql.TIMESTAMP
+    return _POLARS.get(name)
+
+
+def _polars_array(series: Any) -> Any:
+    """Return a series as Arrow, which has no wide integers."""
+    import polars as pl  # noqa: PLC0415 - where there is data of it
+
+    name = series.dtype.base_type().__name__
+    # Every part of a Categorical would have all categories.
+    if name in {"Int128", "UInt128", "Categorical", "Enum"}:
+        series = series.cast(pl.String)
+    return (series.cast(pl.Float32) if name == "Float16" else series).to_arrow()
+
+
+def _polars_cells(series: Any) -> Iterator[Any]:
+    name = series.dtype.base_type().__name__
+    if name not in {"Date", "Datetime"}:
+        return iter(series.to_list())
+    per_day = 1 if name == "Date" else arrow.UNITS[series.dtype.time_unit]
+    return (arrow.day(cell, per_day) for cell in series.to_physical().to_list())
+
+
+def _of_pandas(data: Any) -> Frame:
+    """Return a frame or series of pandas."""
+    frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
+    types = list(frame.dtypes)
+    has_arrow = _has_arrow()
+
+    def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
+        columns = [_pandas_array(frame.iloc[:, place]) for place in places]
+        return _batches(pa.table(columns, names=list(map(str, places))))
+
+    def rows(places: Sequence[int]) -> Iterator[Sequence[Any]]:
+        return zip(*(_pandas_cells(frame.iloc[:, place]) for place in places), strict=True)
+
+    return Frame(
+        columns=tuple(
+            Column(name=name, kind=_frame_kind(dtype), type_name=str(dtype))
+            for name, dtype in zip(frame.columns, types, strict=True)
+        ),
+        batches=batches,
+        rows=rows,
+        by_cell=frozenset(i for i, t in enumerate(types) if _has_objects(t) or not has_arrow),
+        warnings=() if has_arrow else (_SLOW,),
+    )
+
+
+def pandas_kind(dtype: Any) -> str | None:
+    """Return what a column of a type of pandas or NumPy holds, or None if no letters."""
+    name = type(dtype).__name__
+    if name == "ArrowDtype":
+        return arrow.kind_of(dtype.pyarrow_dtype)
+    if name == "CategoricalDtype":
+        return sql.ANY if _is_bare(dtype) else pandas_kind(dtype.categories.dtype)
+    if name == "DatetimeTZDtype":
+        return sql.INSTANT
+    if type(dtype).__module__.partition(".")[0] == "numpy":
+        is_wide = dtype.kind == "f" and dtype.itemsize > _DOUBLE
+        return None if is_wide else _NUMPY.get(dtype.kind)
+    if name == "StringDtype":
+        return sql.TEXT
+    return _NUMPY.get(dtype.kind) if _NULLABLE.fullmatch(dtype.name) else None
+
+
+def _is_bare(dtype: Any) -> bool:
+    """Return whether a type of categories has none, and so says nothing of the column."""
+    return dtype.categories is None or not len(dtype.categories)
+
+
+def _frame_kind(dtype: Any) -> str | None:
+    """Return the same, None for numbers in another machine's byte order, which Arrow has not."""
+    is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
+    return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
+
+
+def _is_arrow(dtype: Any) -> bool:
+    return type(dtype).__name__ == "ArrowDtype" or getattr(dtype, "storage", "") == "pyarrow"
+
+
+def _has_objects(dtype: Any) -> bool:
+    """Return whether cells are Python objects, among them text, or stand for such."""
+    name = type(dtype).__name__
+    if name == "ArrowDtype":
+        return arrow.is_by_cell(dtype.pyarrow_dtype)
+    if name == "CategoricalDtype":
+        return _is_bare(dtype) or _has_objects(dtype.categories.dtype)
+    return dtype.kind == "O" and not _is_arrow(dtype)
+
+
+def _pandas_array(cells: Any) -> Any:
+    """Return a series, or an index, of a type without objects as Arrow."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if type(cells.dtype).__name__ != "CategoricalDtype":
+        return pa.array(cells, from_pandas=True)
+    codes = cells.array.codes
+    categories = _pandas_array(cells.array.categories)
+    if isinstance(categories, pa.ChunkedArray):
+        categories = categories.combine_chunks()
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), categories)
+
+
+def _pandas_cells(cells: Any) -> Iterator[Any]:
+    """Yield the cells of a series, or an index, as Python values."""
+    if type(cells.dtype).__name__ == "CategoricalDtype":
+        categories = [*_pandas_cells(cells.array.categories), None]
+        return (categories[code] for code in cells.array.codes)  # none is the last, -1
+    if _is_arrow(cells.dtype):
+        array = _pandas_array(cells)
+        return chain.from_iterable(map(arrow.values, getattr(array, "chunks", [array])))
+    if cells.dtype.kind == "M":
+        per_day = arrow.UNITS[cells.array.unit]
+        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is far off
+    parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
+    return chain.from_iterable(part.tolist() for part in parts)

@@ -1,0 +1,141 @@
+"""Files that are read row by row in this process: Excel sheets, SPSS, Stata, SQLite files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.asked import Asked
+from dproo.counting.cells import count_records
+from dproo.counting.fit import Column, check_fit
+from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
+from dproo.counting.scan import Scan
+from dproo.counting.sources import excel, sqlite_files, statistics_files
+from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
+from dproo.counting.sources.text_files import refuse_column
+
+Rows = Iterator[Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFile:
+    """A file whose header was looked up.
+
+    Attributes:
+        columns: its columns.
+        rows: reads the cells of the columns at these places, a row at a time.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Callable[[Sequence[int]], Rows] = field(repr=False)
+
+
+def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
+    """Return whether the data is the path of such a file, or a pattern of several."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    suffix, compression = layout.ending_of(str(os.fspath(data)))
+    return compression is None and FORMATS.get(suffix) in ROWS
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of such files, or nothing if the data are none.
+
+    Raises:
+        ValueError: they cannot be read, or a column is not there or holds no letters.
+    """
+    if asked.engine is not None or not is_row_file(data, asked.layout):
+        return None
+    if not asked.columns:
+        raise ValueError(
+            "column must be given for a file. List the columns: dproo codebook draft DATA."
+        )
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    files = open_rows(opened, table=asked.table, layout=asked.layout)
+    header = [column.name for column in files[0].columns]
+    refuse_own_letters(opened, header, asked.axes)
+    for name in asked.read:
+        refuse_column(name, header, delimiter="")
+    places = [header.index(name) for name in asked.read]
+    found = [files[0].columns[place] for place in places]
+    # Without names an alphabet has one column, whose cells are counted as they are.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+
+    def records() -> Iterator[Any]:
+        for file in files:
+            for row in file.rows(places):
+                yield row[0] if is_bare else row
+
+    return Scan(
+        engine="files",
+        columns=tuple(found[: len(asked.axes)]),
+        warnings=check_fit(found, asked.axes),
+        _asked=asked,
+        _read=lambda: count_records(records(), asked),
+    )
+
+
+def open_rows(
+    opened: Sequence[Opened | Incoming],
+    *,
+    table: str | tuple[str, ...] | None = None,
+    layout: Layout = PLAIN,
+) -> list[RowFile]:
+    """Look up the columns of files; their rows are not looked at.
+
+    Args:
+        opened: the files.
+        table: the sheet of an Excel file, which may be left out where there is only one; the
+            table of an SQLite file.
+        layout: with the encoding of text in an SPSS or Stata file, by default its own.
+
+    Raises:
+        ValueError: a file is not readable, or files differ in their columns.
+    """
+    if layout.delimiter is not None:
+        raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
+    if not layout.has_header:
+        raise ValueError("--no-header must be used with a CSV file: other files have a header.")
+    files = [_opened(file, table, layout) for file in opened]
+    if any(file.columns != files[0].columns for file in files):
+        raise ValueError("data must be files with the same columns and types, got different ones.")
+    return files
+
+
+def _opened(
+    file: Opened | Incoming, table: str | tuple[str, ...] | None, layout: Layout
+) -> RowFile:
+    if isinstance(file, Incoming):
+        raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - of a name
+    suffix, _ = layout.ending_of(file.path)
+    if FORMATS[suffix] == EXCEL:
+        if layout.encoding is not None:
+            raise ValueError(
+                refusal("encoding", "be left out: an Excel file has its own", layout.encoding)
+            )
+        sheet = excel.sheet_of(file.name, file.path, table)
+        return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
+    if FORMATS[suffix] == SQLITE:
+        if layout.encoding is not None:
+            raise ValueError(
+                refusal("encoding", "be left out: an SQLite file has its own", layout.encoding)
+            )
+        connection = sqlite_files.connected(file.path)
+        columns = sqlite_files.columns_of(connection, table)
+        names = [column.name for column in columns]
+        return RowFile(
+            columns=columns,
+            rows=lambda at: sqlite_files.rows_of(connection, table, [names[place] for place in at]),
+        )
+    if table is not None:
+        raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
+    header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
+    return RowFile(
+        columns=statistics_files.columns_of(header),
+        # The file stays open as long as its rows can be asked for.
+        rows=lambda at: statistics_files.rows_of(file.name, suffix, header, at, layout.encoding),
+    )

@@ -1,0 +1,78 @@
+"""The columns of Parquet files, or of a table of a DuckDB file, by their schemas alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from dproo.counting.boundary import attempt
+from dproo.counting.sources.descriptors import Incoming, Opened
+from dproo.counting.sql.duckdb import engine_for, literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+    Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
+    Named = tuple[str, str, str]  # a column's name, its type, and what DuckDB calls it
+
+FILES = "<files>"
+
+MILLISECONDS = "TIMESTAMP_MILLIS"
+"""Moments that DuckDB turns into microseconds as it reads them, and ends where one has no room."""
+
+_STORED = (
+    "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
+    " FROM parquet_schema($1)"
+)
+_DIGITS = 38  # decimals with more are doubles to DuckDB, which have 16
+
+
+def schemas_of(
+    opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
+) -> tuple[list[list[Named] | None], list[Started]]:
+    """Return the columns of each file, nothing for one that is unreadable.
+
+    The engine that looked them up comes with them, still open and locked in.
+
+    Args:
+        opened: the files.
+        relation: the table expression that reads them, ``<files>`` in place of their names.
+        is_attached: whether the only one is a database.
+    """
+    names = [file.name for file in opened]
+
+    def look() -> Started:
+        with ExitStack() as stack:
+            engine = stack.enter_context(engine_for(names, is_attached=is_attached))
+            for name in names:
+                source = relation if is_attached else relation.replace(FILES, literal(name))
+                rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
+                columns = [(column, kind, column) for column, kind, *_ in rows]
+                schemas.append(columns if is_attached else _stored(engine, name, columns))
+            return stack.pop_all(), engine
+
+    schemas: list[list[Named] | None] = []
+    started = attempt(look)
+    if started is None:
+        return [*schemas, None], []
+    return schemas, [started]
+
+
+def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:
+    """Return the columns of a Parquet file by the names they have there.
+
+    DuckDB calls all but the first of those that differ in case alone, or not at all, otherwise.
+    """
+    _, *parts = engine.execute(_STORED, [file]).fetchall()
+    names, left = [], 0
+    for name, children, digits, stored in parts:
+        if not left:
+            is_wide = (digits or 0) > _DIGITS
+            is_coarse = "TIMESTAMP" in stored.upper() and "MILLIS" in stored.upper()
+            names.append((name, "DECIMAL256" if is_wide else MILLISECONDS if is_coarse else None))
+        left += (children or 0) - (left > 0)
+    return [
+        (name, odd or kind, called)
+        for (name, odd), (_, kind, called) in zip(names, columns, strict=True)
+    ]

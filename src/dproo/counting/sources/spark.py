@@ -1,0 +1,300 @@
+"""Spark: a frame, a table of its catalogue or Parquet files, on this machine or a cluster.
+
+Spark counts where the data is, by one query, and brings back one row per letter that was seen.
+The query is one exact aggregate that Spark materialises once. A task that is repeated, because
+its machine died or because another was asked to be faster, gives one result to it, never two.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any
+from uuid import uuid4
+
+from dproo.core.checks import refusal
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked, Batch
+from dproo.counting.boundary import attempt
+from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.loading import load
+from dproo.counting.scan import Scan
+from dproo.counting.sql import people
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.open_letters import named_counts
+from dproo.counting.sql.spark import SPARK, cell_of, kind_of
+from dproo.counting.tally import Tally
+from dproo.schema.axis import Axis, Bins, Letters
+
+LOCAL = "local[*]"
+
+_MASTER = re.compile(r"local(\[[0-9*, ]+\])?|(spark|k8s)://\S+|yarn")
+_CONFIG: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark keeps the type of text of a fixed length
+_DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
+_SOURCE = "{source}"
+# Spark writes a parameter into the text of the query, where a setting decides what a backslash
+# means; the digits of base64 mean themselves.
+_LETTERS = (
+    "explode(from_json(CAST(unbase64(:{}) AS STRING), 'array<string>', map('mode', 'FAILFAST')))"
+)
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a frame of Spark, or of a table or files that Spark is to read.
+
+    Returns None for any other data.
+
+    Raises:
+        ValueError: Spark cannot read them, or a column is not there or holds no letters.
+    """
+    if asked.engine == "spark":
+        return _open_by_name(data, asked)
+    if asked.table is not None or not is_frame(data):
+        return None
+    return _scan(data, asked, engine="frames", held=ExitStack())
+
+
+def _open_by_name(data: Any, asked: Asked) -> Scan:
+    if asked.table is not None or not isinstance(data, str | os.PathLike):
+        raise ValueError(
+            "data must be a table's name or a path with engine 'spark', and table must be left out."
+        )
+    with ExitStack() as stack:
+        session = stack.enter_context(session_for(asked.master))
+        return _scan(open_table(session, data), asked, engine="spark", held=stack)
+
+
+def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
+    """Return the scan of a frame; what is held until it has read is held only if it is returned."""
+    columns = columns_of(frame, asked.read)
+    warnings = check_fit(columns, asked.axes)
+    held = held.pop_all()
+
+    def read() -> tuple[Tally | Counts, ...]:
+        with held:
+            return _count(frame, columns, asked)
+
+    return Scan(
+        engine=engine,
+        columns=tuple(columns[: len(asked.axes)]),
+        warnings=warnings,
+        _asked=asked,
+        _read=read,
+        _rehearse=lambda: _count(frame.limit(0), columns, asked),
+    )
+
+
+def is_frame(data: object) -> bool:
+    """Return whether data is a frame of Spark, by a session of this process or a remote one."""
+    spark = sys.modules.get("pyspark.sql")
+    return spark is not None and isinstance(data, spark.DataFrame)
+
+
+def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
+    """Return the columns to count, an only one by itself; nothing is read.
+
+    Args:
+        frame: the frame.
+        names: their names, or nothing for all of them.
+
+    Raises:
+        ValueError: a column is not there.
+    """
+    listed = attempt(lambda: list(frame.dtypes)) or []
+    schema = dict(listed)
+    if not schema or len(schema) < len(listed):
+        raise ValueError("data must have a readable schema with columns of different names.")
+    if names is not None and not names and len(schema) > 1:
+        raise ValueError("column must be given for a table.")
+    for name in names or ():
+        if name not in schema:
+            raise MissingColumnError(name)
+    return [
+        Column(name=name, kind=kind_of(schema[name]), type_name=schema[name])
+        for name in names or schema
+    ]
+
+
+# Counting
+
+
+def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count the records of a frame by each alphabet, within Spark, one query for each batch.
+
+    Args:
+        frame: the frame.
+        columns: the columns to count, and that of the person where there is one.
+        asked: the alphabets.
+    """
+    kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
+    cells = _cells(frame, columns)
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        if asked.person is not None:
+            relation = _relation(cells)
+            named = people.named(relation, kinds=kinds, asked=asked, dialect=SPARK)
+            kept = people.kept_by_window(people.ranked(named, asked), asked)
+            query, axes = people.statement(kept, asked, batch, SPARK), asked.axes
+        else:
+            axes = batch.asked.axes
+            # Several sets of bins would be grouped by as many numbers as there are, each.
+            is_grouped = len(batch.asked.alphabets) == 1 or not any(
+                isinstance(axis, Bins) for axis in axes
+            )
+            query = sql.counting_query(
+                _relation([cells[place] for place in batch.columns]),
+                kinds=[kinds[place] for place in batch.columns],
+                asked=batch.asked,
+                dialect=SPARK,
+                is_grouped=is_grouped,
+            )
+        rows = _rows(frame, query, axes)
+        if asked.open_axis is not None:
+            return named_counts(rows, asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
+    with quiet():
+        return asked.in_batches(count)
+
+
+def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
+    """Return the cells of these columns of the frame as :func:`_rows` names them, by place."""
+    fields = {field.name: (place, field) for place, field in enumerate(frame.schema)}
+    cells = []
+    for column in columns:
+        place, field = fields[column.name]
+        # Unless it is told to keep the type of such a column, Spark tells of it beside the type.
+        cells.append(cell_of(f"c{place}", field.metadata.get(_CHAR, column.type_name)))
+    return cells
+
+
+def _relation(cells: Sequence[str]) -> str:
+    read = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))
+    return f"(SELECT {read}, 1 AS records FROM {_SOURCE})"  # noqa: S608
+
+
+def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
+    """Return the rows of a query of the frame, whose columns have their places for names.
+
+    A list of letters goes there as one text and becomes a table; as a part of the query each
+    letter would be an expression of its own.
+    """
+    letters = {
+        f"letters{i}": _packed([text for text in axis.places if _is_storable(text)])
+        for i, axis in enumerate(axes)
+        if isinstance(axis, Letters)
+    }
+    tables = ", ".join(
+        f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
+    )
+    query = f"WITH {tables} {query}" if tables else query
+    source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    # A literal is written by its bytes, so that the only braces are those around the source.
+    found = frame.sparkSession.sql(query, args=letters, source=source)
+    return list(found.collect())
+
+
+def _packed(texts: Sequence[str]) -> str:
+    return b64encode(json.dumps(texts).encode()).decode()
+
+
+def _is_storable(text: str) -> bool:
+    """Return whether a text of Spark could be this one: nothing but Unicode."""
+    return text.encode(errors="replace").decode() == text
+
+
+# Sessions
+
+
+@contextmanager
+def session_for(master: str | None) -> Iterator[Any]:
+    """Yield a session on this master: the one that is open, or one for this scan alone.
+
+    Raises:
+        ValueError: it is no master, it does not answer, or another one is open.
+    """
+    if master is not None and not _MASTER.fullmatch(master):
+        raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
+    SparkSession = load("pyspark.sql", extra="spark").SparkSession  # noqa: N806 - a class
+    name = f"dproo-{uuid4()}"
+    session = SparkSession.getActiveSession() or _started(master or LOCAL, name)
+    if session is None:
+        raise ValueError(refusal("master", "be a Spark cluster that answers", master))
+    is_ours = session.sparkContext.appName == name
+    if master is not None and session.sparkContext.master != master:
+        raise ValueError(refusal("master", "be the master of the open session", master))
+    try:
+        if is_ours:
+            session.sparkContext.setLogLevel("OFF")  # the error of a task could quote a cell
+        yield session
+    finally:
+        if is_ours:
+            session.stop()
+
+
+def _started(master: str, name: str) -> Any:
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
+
+    try:
+        return SparkSession.builder.master(master).appName(name).config(map=_CONFIG).getOrCreate()
+    except Exception:  # noqa: BLE001 - the engine's own words, and pages of them
+        return None
+
+
+def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
+    """Return the frame of a table, or of Parquet files; no record is read.
+
+    Args:
+        session: an open session.
+        data: with a slash in it, or of a file that is here, the path of Parquet files; else
+            the name of a table, ``visits`` or ``clinic.visits``.
+
+    Raises:
+        ValueError: the session knows no such table, or can read no such files.
+    """
+    path = os.fspath(data)
+    is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may be no local path at all
+    frame = None
+    try:
+        session.range(1).count()  # a cluster that does not answer should cost nothing
+        frame = session.read.parquet(path) if is_path else session.table(path)
+    except Exception:  # noqa: BLE001, S110 - the message could quote what is in there
+        pass
+    if frame is None:
+        what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
+        raise ValueError(refusal("data", what, path))
+    return frame
+
+
+# What Spark writes
+
+_ERRORS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_ANSWERS = ("py4j.clientserver", "py4j.java_gateway")
+_is_reading: ContextVar[bool] = ContextVar("is_reading", default=False)
+
+
+def _passes(_record: object) -> bool:
+    return not _is_reading.get()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drop what Spark's loggers of failed queries and of answers are told by this thread."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415 - loaded where Spark is
+
+    loggers = [*map(PySparkLogger.getLogger, _ERRORS), *map(logging.getLogger, _ANSWERS)]
+    for logger in loggers:
+        logger.addFilter(_passes)  # once, however often it is asked for
+    token = _is_reading.set(True)
+    try:
+        yield
+    finally:
+        _is_reading.reset(token)

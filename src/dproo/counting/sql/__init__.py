@@ -1,0 +1,1 @@
+"""One SQL builder, and what DuckDB, PostgreSQL and Spark call things."""

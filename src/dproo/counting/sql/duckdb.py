@@ -1,0 +1,204 @@
+"""The embedded DuckDB: how it says what all engines mean, and how it is locked in.
+
+It lives for one scan, sees nothing but the files it was given, and writes nothing to disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from dproo.counting.loading import load
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.reading import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "384MB"
+ROOM = 1536
+"""Mebibytes of addresses for the engine, its threads and the buffers of its readers."""
+
+_VALUE = re.compile("'((?:[^']|'')*)'")
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "preserve_insertion_order": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",  # nothing is ever written to disk
+}
+
+_KINDS = {
+    "FLOAT": sql.FLOAT,
+    "DOUBLE": sql.FLOAT,
+    "BOOLEAN": sql.BOOLEAN,
+    "DATE": sql.DATE,
+    "TIMESTAMP WITH TIME ZONE": sql.INSTANT,
+    '"NULL"': sql.NOTHING,
+}
+
+_AS_TEXT = "CAST({} AS VARCHAR)"
+_AS_DOUBLE = "CAST({} AS DOUBLE)"
+# The optimizer knows least and greatest values of a file without NaN, and drops comparisons
+# that hold for all between: NaN must be gone before the first one.
+_FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
+_JSON_TEXT = "json_extract_string({}, '$')"
+_IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
+_TEXT_NUMBER = f"CASE WHEN {_IS_NUMBER} THEN TRY_CAST({{}} AS DOUBLE) END"
+_DAY = (
+    "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
+    " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
+)
+# A whole number as the integer that it is, whatever its type; any other as it is shown, which
+# tells all doubles apart.
+_DOUBLE_NAME = (
+    "CASE WHEN abs({}) < 1e38 AND floor({}) = {}"
+    " THEN CAST(TRY_CAST({} AS HUGEINT) AS VARCHAR) ELSE CAST({} AS VARCHAR) END"
+)
+# Zero of a type without digits before the point is written ".00".
+_DECIMAL = rf"regexp_replace({_AS_TEXT}, '^(-?)[.]', '\10.')"
+DIALECT = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"regexp_extract({_DECIMAL}, '^(-?[0-9]+)([.]0+)?$', 1)",
+        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
+        sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.TIMESTAMP: _DAY,
+        sql.INSTANT: _DAY.replace("{}", "TRY(make_timestamp(epoch_us({})))"),
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN "
+            + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
+            + " END"
+        ),
+        sql.NOTHING: "CAST(NULL AS VARCHAR)",
+    },
+    numbers={
+        sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
+        # By their text, which is rounded once; by its own cast one of 128 bits is rounded twice.
+        **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"TRY_CAST({_AS_TEXT} AS DOUBLE)"),
+        sql.FLOAT: _FLOAT,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
+        sql.DATE: "CAST(NULL AS DOUBLE)",
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
+            " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
+            f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
+        ),
+        sql.NOTHING: "CAST(NULL AS DOUBLE)",
+    },
+    is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
+    bigint="TRY_CAST({} AS BIGINT)",
+    reader=Reader(
+        trimmed="trim({}, ' ')",
+        is_like="regexp_matches({}, {pattern})",
+        replaced="regexp_replace({}, {pattern}, '')",
+        double="TRY_CAST({} AS DOUBLE)",
+        bigint="TRY_CAST({} AS BIGINT)",
+    ),
+    is_string="json_type({}) = 'VARCHAR'",
+    missing={
+        sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
+        sql.TEXT: "({} IS NULL OR {} = '')",
+        # A line that cannot be read is null, an identifier that is not in it is null in JSON.
+        sql.JSON: f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''))",
+    },
+    identifiers={
+        **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
+        sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
+        f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
+        sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),
+        sql.JSON: (
+            f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_JSON_TEXT} WHEN 'BOOLEAN' THEN"
+            f" {_JSON_TEXT} WHEN 'BIGINT' THEN {_JSON_TEXT} WHEN 'UBIGINT' THEN {_JSON_TEXT}"
+            f" WHEN 'HUGEINT' THEN {_JSON_TEXT} WHEN 'DOUBLE' THEN CASE"
+            f" WHEN regexp_full_match({_JSON_TEXT}, '-?[0-9]+') THEN {_JSON_TEXT}"
+            f" WHEN isinf(TRY_CAST({_JSON_TEXT} AS DOUBLE)) THEN NULL"
+            f" ELSE {_DOUBLE_NAME.replace('{}', f'TRY_CAST({_JSON_TEXT} AS DOUBLE)')} END END"
+        ),
+    },
+    is_short="(strlen({}) <= 64 AND NOT starts_with({}, '#'))",
+    digest="sha256({})",
+    is_replaced="contains({}, '\ufffd')",
+)
+
+
+@contextmanager
+def engine_for(
+    names: Sequence[str], *, is_attached: bool = False, is_bounded: bool = True
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Start an engine that can read these files and do nothing else outside itself.
+
+    Args:
+        names: their names; none is a pattern, for DuckDB takes every name as one.
+        is_attached: whether the only one is a database, to attach as ``source``.
+        is_bounded: whether it may take no more than ``MEMORY``.
+    """
+    duckdb = load("duckdb", room=ROOM)
+    with duckdb.connect(config=_CONFIG) as engine:
+        engine.execute("SET enable_progress_bar = false")
+        if is_bounded:
+            engine.execute(f"SET memory_limit = {literal(MEMORY)}")
+        if is_attached:
+            engine.execute(f"ATTACH {literal(names[0])} AS source (READ_ONLY, TYPE duckdb)")
+        else:
+            engine.execute(f"SET allowed_paths = [{', '.join(map(literal, names))}]")
+        engine.execute("SET enable_external_access = false")
+        engine.execute("SET lock_configuration = true")
+        yield engine
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def by_bytes(cell: str) -> str:
+    """Return a cell as text that is compared by its bytes, whatever the column's collation."""
+    return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
+
+
+def in_range(cell: str, type_name: str) -> str:
+    """Return a cell of a Parquet file, missing where a decimal has more digits than its type.
+
+    A writer may leave any bits there. The engine reads them, and shows them as garbage, or stops.
+    """
+    found = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
+    if found is None:
+        return cell
+    digits, scale = map(int, found.groups())
+    nines = "9" * (digits - scale) + "." + "9" * scale
+    least, most = (f"CAST('{sign}{nines}' AS {type_name})" for sign in ("-", ""))
+    # Clamped as well: CASE is no guard, for the engine may look at what follows THEN first.
+    clamped = f"least(greatest({cell}, {least}), {most})"
+    return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
+
+
+def duckdb_kind(name: str) -> str | None:
+    """Return what a column holds by the name of its type in DuckDB, nothing if no letters."""
+    if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
+        return sql.INTEGER
+    if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
+        return sql.TEXT
+    if re.fullmatch("DECIMAL\\([0-9]+,[0-9]+\\)", name):
+        return sql.DECIMAL
+    if re.fullmatch("TIMESTAMP(_S|_MS|_NS|_MILLIS)?", name):
+        return sql.TIMESTAMP
+    return _KINDS.get(name)
+
+
+def enumerated(name: str) -> tuple[str, ...]:
+    """Return the values of an enumeration by the name of its type; none of another type."""
+    values = _VALUE.findall(name) if name.startswith("ENUM(") else ()
+    return tuple(value.replace("''", "'") for value in values)

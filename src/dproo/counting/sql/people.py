@@ -1,0 +1,377 @@
+"""One record of each person: which of a person's records are kept, alike in every engine.
+
+A record's *rank* is a hash of a random salt, the person and the record's letters. The records
+of least rank are kept, so that all different records of a person are equally likely and equal
+ones count as one. Which are kept depends on nobody else's records: privacy needs nothing more.
+
+| identifier | whose record it is |
+|---|---|
+| text, integer, boolean, date | the person with this canonical text, to the last character |
+| number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
+| bytes, list, tuple, set or mapping in Python | the person with equal content |
+| null, NaN, empty text | nobody's, unless each is declared to be somebody else's |
+| in a line that cannot be read; with U+FFFD in it; a list or object in JSON | nobody's |
+| an object in Python whose equality is not known | nobody's |
+
+All records that are nobody's are together one person, and what they hold is not looked at: they
+count as one record outside the alphabet.
+
+Proof: docs/proofs/people.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import md5, sha256
+from heapq import heappush, heappushpop
+from typing import Any
+from uuid import UUID
+
+from dproo.counting.asked import Asked, Batch
+from dproo.counting.sql import query as sql
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
+from dproo.schema.cell import FINE, plain, text_of
+
+NOBODY = ""
+"""The key of all records that name nobody."""
+
+LONGEST_KEY = 64
+"""Bytes of an identifier that is its own key; a longer one has a hash."""
+
+HASHED = "#"
+"""What the key begins with where it is a hash."""
+
+REPLACED = "\ufffd"
+"""The character that stands for bytes that are not text, whatever they were."""
+
+RANK = 12
+"""Digits of a rank, in hexadecimal; as many as DuckDB keeps in place."""
+
+SEPARATOR = 31  # a control character that is made for it
+
+
+def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
+    """Return the rank of a record among those of its person.
+
+    >>> rank_of("salt", "ann", ["flu"]) == rank_of("salt", "ann", ["cold"])
+    False
+    """
+    text = chr(SEPARATOR).join([salt, person, *keys])
+    # Chance alone is asked of it, never that it cannot be undone.
+    return md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:RANK]
+
+
+# Rows of Python
+
+
+def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
+    """Yield the cells of the records that are kept, and behind each record's the number one.
+
+    Args:
+        rows: the cells of a record, that of the person last.
+        asked: the letters, and how many records of a person are kept.
+    """
+    people: dict[str, list[tuple[int, int, list[Any]]]] = {}
+    nothing = [None] * len(asked.axes)
+    for place, (*read, cell) in enumerate(rows):
+        person = person_of(cell)
+        if person is None and asked.is_each_missing:
+            yield (*read, 1)
+            continue
+        person, cells = (person, read) if person else (NOBODY, nothing)
+        keys = tuple(map(_key, asked.axes, cells))
+        rank = rank_of(asked.salt, person, keys)
+        kept = people.setdefault(person, [])
+        entry = -int(rank, 16), place, cells  # the largest rank is the first to go
+        if len(kept) < asked.kept:
+            heappush(kept, entry)
+        else:
+            heappushpop(kept, entry)
+    for kept in people.values():
+        yield from ((*cells, 1) for _, _, cells in kept)
+
+
+def person_of(cell: object) -> str | None:
+    """Return the key of the person that a cell names; None if it is missing.
+
+    >>> person_of(7.0), person_of("007"), person_of(""), person_of(float("nan")), person_of(7.5)
+    ('7', '007', None, None, '7.5')
+    """
+    try:
+        if type(cell) is str and 0 < len(cell) < _PLAIN and cell.isascii() and cell[0] != HASHED:
+            return cell  # as nearly all are
+        if _is_missing(cell):
+            return None
+        text = _identifier(cell)
+        if text is None:
+            content = _content(cell, depth=0)
+            return HASHED + HASHED + _digest(content)
+    except Exception:  # noqa: BLE001 - whatever its methods do
+        return NOBODY
+    if REPLACED in text:
+        return NOBODY
+    is_short = len(text.encode(errors="surrogatepass")) <= LONGEST_KEY
+    return text if is_short and text[0] != HASHED else HASHED + _digest(text)
+
+
+_PLAIN = 16  # characters
+_EXACT = int(1e38)  # beyond it engines have no integers
+_DIGITS = 1000
+_DEEPEST = 20
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
+        return True
+    cell = _plain(cell)
+    if cell is None or (type(cell) is str and not cell):
+        return True
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    if isinstance(cell, str):
+        return str.__len__(cell) == 0
+    return isinstance(cell, float) and cell != cell  # noqa: PLR0124 - NaN
+
+
+def _plain(cell: Any) -> Any:
+    """Return the Python value of a scalar of NumPy, a moment finer than Python's as its text."""
+    is_moment = type(cell).__module__ == "numpy" and cell.dtype.kind in "mM"
+    if is_moment and str(cell) == "NaT":
+        return None
+    is_fine = is_moment and cell.dtype.name.endswith(FINE)
+    if is_fine and cell.astype(f"{cell.dtype.kind}8[us]") != cell:
+        return str(cell)
+    return plain(cell)
+
+
+def _identifier(cell: object) -> str | None:
+    """Return the text of an identifier that every engine could have; None for any other.
+
+    Guarantee: equal numbers have equal text, whatever their types are.
+    """
+    cell = _plain(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return _integer(int(cell))
+    if isinstance(cell, float):
+        return _integer(int(cell)) if abs(cell) < _EXACT and cell.is_integer() else repr(cell + 0.0)
+    if isinstance(cell, Decimal):
+        return _decimal(cell)
+    if isinstance(cell, datetime):
+        is_day = cell.tzinfo is None and cell.isoformat()[10:] == "T00:00:00"
+        return cell.isoformat()[:10] if is_day else None
+    return str(cell) if isinstance(cell, UUID) else text_of(cell)
+
+
+def _integer(number: int) -> str | None:
+    if abs(number) < _EXACT:
+        return str(number)
+    if abs(number) < 1 << 1024 and int(float(number)) == number:
+        return repr(float(number))
+    return str(number) if abs(number) < 10**_DIGITS else None
+
+
+def _decimal(number: Decimal) -> str | None:
+    if not number.is_finite():
+        return repr(float(number))
+    if not -_DIGITS < number.adjusted() < _DIGITS or number.as_tuple().exponent < -2 * _DIGITS:  # type: ignore[operator]
+        return None
+    if number == number.to_integral_value():
+        return _integer(int(number))
+    if Decimal(float(number)) == number:
+        return repr(float(number))
+    return format(number, "f").rstrip("0")
+
+
+def _content(cell: Any, *, depth: int) -> str:
+    """Return a text that equal cells have, and no others: their types and what is in them.
+
+    Raises:
+        TypeError: it is of a type whose equality is not known.
+    """
+    cell = _plain(cell)
+    if depth > _DEEPEST:
+        raise TypeError
+    if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
+        cell = cell.tolist()
+    within: list[tuple[Any, ...]] = []
+    if isinstance(cell, Mapping):
+        within = list(cell.items())
+    elif isinstance(cell, list | tuple | AbstractSet):
+        within = [(item,) for item in cell]
+    else:
+        return _single(cell)
+    parts = ["".join(_content(part, depth=depth + 1) for part in item) for item in within]
+    if isinstance(cell, AbstractSet | Mapping):
+        parts.sort()
+    kind = "l" if isinstance(cell, list | tuple) else "s" if isinstance(cell, AbstractSet) else "o"
+    return f"{kind}{len(parts)}:" + "".join(f"{len(part)}:{part}" for part in parts)
+
+
+def _single(cell: Any) -> str:
+    """Return the same of a cell that has no parts."""
+    text = "" if _is_missing(cell) else _identifier(cell)
+    match cell:
+        case _ if text is not None:
+            content = f"t{text}"
+        case int():
+            content = f"i{cell:x}"
+        case Decimal():
+            sign, digits, exponent = cell.as_tuple()
+            shown = "".join(map(str, digits)).rstrip("0")
+            content = f"d{sign}{shown.lstrip('0')}e{int(exponent) + len(digits) - len(shown)}"
+        case datetime():
+            content = f"m{(cell if cell.tzinfo is None else cell.astimezone(UTC)).isoformat()}"
+        case bytes() | bytearray() | memoryview():
+            content = f"b{bytes(cell).hex()}"
+        case _:
+            raise TypeError
+    return f"{len(content)}:{content}"
+
+
+def _key(axis: Axis, cell: object) -> str:
+    """Return the letter of a cell as it is hashed; every cell outside is the empty text."""
+    try:
+        if isinstance(axis, OpenText):
+            text = text_of(cell) or ""
+            return text if len(text) <= LONGEST_OPEN else ""
+        place = axis.place(cell)
+        if place is None:
+            return ""
+        return str(place) if isinstance(axis, Bins) else str(text_of(axis.letter(place)))
+    except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
+        return ""
+
+
+# SQL
+
+
+def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
+    """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
+
+    Args:
+        relation: a table expression with the cells ``c0, c1, ...``, that of the person last,
+            and ``records``.
+        kinds: the kind of each column, that of the person last.
+        asked: the letters.
+        dialect: the engine's.
+    """
+    who = len(asked.axes)
+    cell = f"c{who}"
+    keyed = sql.keyed(relation, [cell, "records"], kinds=kinds, axes=asked.axes, dialect=dialect)
+    keys = ", ".join(f"{_key_sql(i, axis, dialect)} AS k{i}" for i, axis in enumerate(asked.axes))
+    person = person_sql(cell, kinds[-1], asked, dialect)
+    people = f"(SELECT {person} AS p, {keys}, records FROM {keyed}) AS people"  # noqa: S608
+    hidden = ", ".join(f"CASE WHEN p = '' THEN '' ELSE {k} END AS {k}" for k in key_names(asked))
+    return f"(SELECT p, {hidden}, records FROM {people})"  # noqa: S608
+
+
+def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
+    """Return the key of the person that a cell names.
+
+    It is null where the cell is missing and each such record is somebody else's.
+    """
+    nothing = "NULL" if asked.is_each_missing else "''"
+    text = f"({dialect.identifiers[kind].replace('{}', cell)})"
+    is_missing = dialect.missing.get(kind, "({} IS NULL)").replace("{}", cell)
+    is_short = dialect.is_short.replace("{}", text)
+    return (
+        f"CASE WHEN {is_missing} THEN {nothing}"
+        f" WHEN {text} IS NULL OR {dialect.is_replaced.replace('{}', text)} THEN ''"
+        f" WHEN {is_short} THEN {text} ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END"
+    )
+
+
+def nobody(number: int, asked: Asked) -> str:
+    """Return a relation as :func:`named` does, of so many records that name nobody."""
+    keys = ", ".join(f"'' AS {name}" for name in key_names(asked))
+    return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"  # noqa: S608
+
+
+def ranked(relation: str, asked: Asked) -> str:
+    """Return a relation of :func:`named` with the rank ``h`` of each record."""
+    names = ", ".join(key_names(asked))
+    rank = f"left(md5(concat_ws(chr({SEPARATOR}), '{asked.salt}', p, {names})), {RANK})"
+    return f"(SELECT p, {names}, {rank} AS h, records FROM {relation} AS named)"  # noqa: S608
+
+
+def key_names(asked: Asked) -> list[str]:
+    """Return the names of the keys."""
+    return [f"k{i}" for i in range(len(asked.axes))]
+
+
+def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
+    """Return a key as it is hashed: text, that of a bin its place."""
+    key = f"k{column}"
+    if isinstance(axis, Bins):
+        places = enumerate(map(dialect.number, axis.keys))
+        whens = " ".join(f"WHEN {number} THEN '{place}'" for place, number in places)
+        key = f"CASE {key} {whens} END"
+    return f"coalesce({key}, '')"
+
+
+def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
+    """Return the key as :func:`dproo.counting.sql.query.keyed` has it, from what is hashed."""
+    if not isinstance(axis, Bins):
+        return f"nullif(k{column}, '')"
+    places = enumerate(map(dialect.number, axis.keys))
+    whens = " ".join(f"WHEN '{place}' THEN {number}" for place, number in places)
+    return f"CASE k{column} {whens} END"
+
+
+def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -> str:
+    """Return the query that counts the records of a relation that are kept, by one batch."""
+    letters = ", ".join(
+        f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
+    )
+    kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
+    if asked.open_axis is not None:
+        return sql.counted_open(kept, minimum=asked.open_axis.minimum)
+    if len(batch.asked.alphabets) == 1:
+        return sql.counted(kept, axes=batch.asked.axes)
+    return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
+
+
+def kept_by_window(relation: str, asked: Asked) -> str:
+    """Return the records that are kept of a relation of :func:`ranked`, by their place."""
+    names = ", ".join(key_names(asked))
+    person, is_kept = "p", f"place <= {asked.kept}"
+    if asked.is_each_missing:
+        # Records without a person are apart from each other, so that no task has all of them.
+        person, is_kept = "p, CASE WHEN p IS NULL THEN h END", f"(p IS NULL OR {is_kept})"
+    place = f"row_number() OVER (PARTITION BY {person} ORDER BY h) AS place"
+    return (
+        f"(SELECT {names}, records FROM (SELECT p, {names}, records, {place}"  # noqa: S608
+        f" FROM {relation} AS ranked) AS placed WHERE {is_kept})"
+    )
+
+
+def kept_by_group(relation: str, asked: Asked) -> str:
+    """Return the same rows as :func:`ranked`, only of those that are kept, by DuckDB.
+
+    What is kept of the parts of the data, kept together once more, is what is kept of all.
+    """
+    names = key_names(asked)
+    packed = "{" + ", ".join(f"'{name}': {name}" for name in (*names, "h")) + "}"
+    unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
+    if asked.kept > 1:
+        # Records without a person are grouped with their equals, and stand for all of them.
+        least = f"CASE WHEN p IS NULL THEN 1 ELSE {asked.kept} END"
+        kept = f"unnest(list_slice(arg_min({packed}, h, {asked.kept}), 1, {least})) AS s"
+    elif len(names) > 1:
+        kept = f"arg_min({packed}, h) AS s"
+    else:  # a third faster
+        kept, unpacked = "arg_min(k0, h) AS k0, min(h) AS h", "k0, h"
+    alike = names[0] if len(names) == 1 else f"[{', '.join(names)}]"  # a text is faster than a list
+    return (
+        f"(SELECT p, {unpacked}, records FROM (SELECT p, {kept},"  # noqa: S608
+        " CASE WHEN p IS NULL THEN CAST(sum(records) AS BIGINT) ELSE 1 END AS records"
+        f" FROM {relation} AS ranked"
+        f" GROUP BY p, CASE WHEN p IS NULL THEN {alike} END) AS packed)"
+    )

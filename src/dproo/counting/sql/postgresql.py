@@ -1,0 +1,113 @@
+"""PostgreSQL: how it says what all engines mean."""
+
+from __future__ import annotations
+
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.reading import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+
+KINDS = {
+    **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char"), sql.TEXT),
+    **dict.fromkeys(("float4", "float8"), sql.FLOAT),
+    "numeric": sql.DECIMAL,
+    "bool": sql.BOOLEAN,
+    "date": sql.DATE,
+    "timestamp": sql.TIMESTAMP,
+    "timestamptz": sql.INSTANT,
+}
+# Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
+# The collation "C" compares bytes, whatever the column or the database says: under another one
+# different text may be equal, to a letter, to another identifier, or to no text at all.
+CELLS = {"oid": "CAST({} AS BIGINT)"} | {
+    name: 'CAST({} AS TEXT) COLLATE "C"' for name, kind in KINDS.items() if kind == sql.TEXT
+}
+
+_AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
+_AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
+# No regular expression is asked about a long text: it takes eight times the memory of the text,
+# and the server refuses one of 256 MiB. No number that is read has as many characters.
+_IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
+# The bytes of a text, not converted: some databases hold text that no other encoding has.
+_STORED = "convert_to({}, getdatabaseencoding())"
+_WHOLE = sql.whole_float(_AS_DOUBLE)
+_WIDE = sql.wide_float(
+    f"(CASE WHEN abs({_AS_DOUBLE}) < 1e38 THEN {_AS_DOUBLE} END)",
+    bigint="CAST(trunc({}) AS BIGINT)",
+    decimal="NUMERIC",
+    number="DOUBLE PRECISION",
+)
+_DAY = (
+    "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
+    " THEN to_char({}, 'YYYY-MM-DD') END"
+)
+POSTGRESQL = sql.Dialect(
+    texts={
+        sql.TEXT: _AS_TEXT,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
+        sql.FLOAT: _WHOLE,
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: (
+            "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+            # As a timestamp without a zone; by itself it would be one of the session's zone.
+            " THEN to_char(CAST({} AS TIMESTAMP), 'YYYY-MM-DD') END"
+        ),
+        sql.TIMESTAMP: _DAY,
+        sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
+        sql.NOTHING: "CAST(NULL AS TEXT)",
+    },
+    numbers={
+        sql.TEXT: (
+            f"CASE WHEN {_IS_SHORT} THEN"
+            f" CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END END"
+        ),
+        sql.INTEGER: _AS_DOUBLE,
+        # A numeric that no double is near would be an error: a greater one is beyond every bin,
+        # a smaller one is zero.
+        sql.DECIMAL: (
+            "CASE WHEN abs({}) < 2.4703282292062328e-324 THEN 0"
+            f" WHEN abs({{}}) < 1.7976931348623158e308 THEN {_AS_DOUBLE} END"
+        ),
+        sql.FLOAT: _AS_DOUBLE,
+        sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
+        sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",
+        sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
+    },
+    is_letter="{} = ANY(%(letters{column})s)",
+    is_integer=f"CASE WHEN octet_length({{}}) <= 64 THEN {{}} ~ '{INTEGER_TEXT}' END",
+    bigint="CAST({} AS BIGINT)",
+    reader=Reader(
+        trimmed="btrim({}, ' ')",
+        is_like="{} ~ {pattern}",
+        replaced="regexp_replace({}, {pattern}, '')",
+        double="CAST({} AS DOUBLE PRECISION)",
+        bigint="CAST({} AS BIGINT)",
+    ),
+    missing={
+        **dict.fromkeys((sql.FLOAT, sql.DECIMAL), "({} IS NULL OR {} = 'NaN')"),
+        sql.TEXT: "({} IS NULL OR octet_length({}) = 0)",
+    },
+    identifiers={
+        **dict.fromkeys((sql.TEXT, sql.INTEGER), _AS_TEXT),
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' ELSE 'false' END",
+        sql.DATE: "CAST({} AS TEXT)",
+        sql.DECIMAL: f"CASE WHEN strpos({_AS_TEXT}, '.') > 0"
+        f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
+        sql.FLOAT: (
+            f"CASE WHEN abs({_AS_DOUBLE}) < 1e38 AND floor({_AS_DOUBLE}) = {_AS_DOUBLE}"
+            f" THEN coalesce({_WHOLE}, CAST({_WIDE} AS TEXT))"
+            # Without an exponent, as in Python.
+            f" WHEN abs({_AS_DOUBLE}) BETWEEN 1e15 AND 1e16"
+            f" THEN CAST(CAST(CAST({_AS_DOUBLE} AS TEXT) AS NUMERIC) AS TEXT)"
+            f" ELSE replace(CAST({_AS_DOUBLE} AS TEXT), 'Infinity', 'inf') END"
+        ),
+    },
+    # By comparisons of bytes: to ask for a first character is an error where it is not whole.
+    is_short=(
+        "(octet_length({}) <= 64"
+        """ AND NOT ({} COLLATE "C" >= '#' AND {} COLLATE "C" < '$'))"""
+    ),
+    digest=f"encode(sha256({_STORED}), 'hex')",
+    is_replaced=f"position('\\xefbfbd'::bytea IN {_STORED}) > 0",
+)

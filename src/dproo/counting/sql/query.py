@@ -1,0 +1,403 @@
+"""The one query an SQL engine runs: records mapped to letters and counted, in the engine.
+
+A record outside the alphabet has null keys, so that what comes back, and what the engine must
+keep, is one row per seen letter. Names and letters are quoted or parameters, never spliced.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from dproo.core.checks import refusal
+from dproo.counting.asked import Asked
+from dproo.counting.sql import sets
+from dproo.counting.sql.reading import Reader
+from dproo.schema import reading
+from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, IntegerRange, OpenText
+from dproo.schema.cell import EXACT_FLOAT
+
+TEXT: Final = "text"
+INTEGER: Final = "integer"
+DECIMAL: Final = "decimal"
+FLOAT: Final = "float"
+BOOLEAN: Final = "boolean"
+DATE: Final = "date"
+TIMESTAMP: Final = "timestamp"
+INSTANT: Final = "timestamp with time zone"
+JSON: Final = "json"
+ANY: Final = "any"
+NOTHING: Final = "nothing"
+"""What the cells of a column are; those of ``json`` and ``any`` each have a type of their own."""
+
+_NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
+_NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How one engine says what all of them mean; ``{}`` is the operand.
+
+    Attributes:
+        texts: the canonical text of a cell, by the kind of its column.
+        numbers: the double nearest to a cell, by the kind of its column.
+        is_letter: whether a text is one of the letters of column ``{column}``.
+        is_integer: whether a text is an integer of at most 18 digits.
+        bigint: such a text as an integer.
+        reader: how it reads text that is not compared as it stands.
+        is_string: whether a cell of JSON is text.
+        missing: whether the cell of a person is missing, where that is more than being null, by
+            its kind; never null.
+        identifiers: the text of an identifier that tells all its different values apart, null
+            where they cannot be told, by the kind of its column.
+        is_short: whether an identifier is its own key: of few bytes, and not marked as a hash.
+        digest: the hash of a text, in hexadecimal.
+        is_replaced: whether a text holds the character that stands for unreadable bytes.
+        double: the name of the type of doubles.
+    """
+
+    texts: dict[str, str]
+    numbers: dict[str, str]
+    is_letter: str
+    is_integer: str
+    bigint: str
+    reader: Reader
+    is_string: str = ""
+    missing: dict[str, str]
+    identifiers: dict[str, str]
+    is_short: str
+    digest: str
+    is_replaced: str
+    double: str = "DOUBLE PRECISION"
+
+    def number(self, number: float) -> str:
+        """Return a number as SQL."""
+        return f"CAST('{number + 0.0!r}' AS {self.double})"  # -0.0 is zero
+
+
+def quoted(name: str) -> str:
+    """Return a name as an SQL identifier.
+
+    >>> len(quoted('a "b"'))
+    9
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether a text of a database could be this one: no NUL, and nothing but Unicode."""
+    return "\0" not in text and text.encode(errors="replace").decode() == text
+
+
+def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the name of a table, behind that of its schema where one is given.
+
+    In text, a dot outside of double quotes separates the two. A name that has a dot or a quote
+    in it stands in double quotes, its own quotes doubled. Everything else is taken as it is:
+    no letter's case is changed, no blank is dropped. A tuple is taken as it is altogether.
+
+    >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
+    (('visits',), ('clinic', 'my.visits'), ('a.b',))
+
+    Raises:
+        ValueError: it is no name.
+    """
+    parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
+    if isinstance(table, str) and _NAMES.fullmatch(table):
+        parts = tuple(
+            part[1:-1].replace('""', '"') if part.startswith('"') else part
+            for part in _NAME.findall(table)
+        )
+    names = tuple(part for part in parts if isinstance(part, str) and part and is_storable(part))
+    if len(names) != len(parts) or len(names) not in {1, 2}:
+        sentence = refusal("table", "be the name of a table, or schema.table", table)
+        raise ValueError(sentence + ' A name with a dot or a quote is written "in.quotes".')
+    return names
+
+
+def table_name(table: str | tuple[str, ...] | None) -> str:
+    """Return the quoted name of a table, or of its schema and the table."""
+    return ".".join(map(quoted, table_parts(table)))
+
+
+def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
+    """Refuse a column whose type holds no letters, before anything is charged.
+
+    Args:
+        column: its name, as the caller gave it.
+        type_name: what the engine calls its type. Only the first word is told: an engine's
+            name of an enumeration, or of a struct, goes on with what is in it.
+        remedy: what to do about it; by default to cast it.
+
+    >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
+    """
+    word = re.match(r"[<>]?\w*(\[\])*", type_name)
+    raise ValueError(
+        f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
+        f" got type {word[0] if word else ''}."
+        f" {remedy or 'Cast it to one of these first.'}"
+    )
+
+
+def whole_float(
+    double: str, *, cast: str = "CAST", floor: str = "floor", text: str = "VARCHAR"
+) -> str:
+    """Return the digits of an integral double of at most 2^53, else null.
+
+    Args:
+        double: the double.
+        cast: how the engine casts it to an integer.
+        floor: the engine's function that leaves integral doubles, and no others, as they are.
+        text: the name of the type of text.
+    """
+    return (
+        f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
+        f" {floor}({double}) = {double} THEN CAST({cast}({double} AS BIGINT) AS {text}) END"
+    )
+
+
+def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
+    """Return an integral double below 10^38 as an exact number, which no cast of it is.
+
+    Args:
+        double: the double, null where it is not below.
+        bigint: how the engine truncates the double ``{}`` to an integer.
+        decimal: the name of the type of exact numbers.
+        number: the name of the type of doubles.
+    """
+    exponents = 74, 37  # the quotients, and all products, are exact doubles
+    rest, parts = double, []
+    for exponent in exponents:
+        unit = f"CAST('{2.0**exponent!r}' AS {number})"
+        part = bigint.replace("{}", f"{rest} / {unit}")
+        parts.append(f"CAST({part} AS {decimal}) * CAST('{2**exponent}' AS {decimal})")
+        rest = f"({rest} - {part} * {unit})"
+    return " + ".join([*parts, f"CAST({bigint.replace('{}', rest)} AS {decimal})"])
+
+
+def counting_query(
+    relation: str,
+    *,
+    kinds: Sequence[str],
+    asked: Asked,
+    dialect: Dialect,
+    is_grouped: bool = False,
+    is_part: bool = False,
+) -> str:
+    """Return the query that counts a relation by all alphabets.
+
+    Args:
+        relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
+            records have them.
+        kinds: the kind of each column.
+        asked: the alphabets.
+        dialect: the engine's.
+        is_grouped: whether equal cells are grouped before they are mapped to letters; each row
+            of the relation is then one record.
+        is_part: whether there are other parts of the data, so that rare letters matter.
+    """
+    columns = [f"c{i}" for i in range(len(asked.axes))]
+    keys = ", ".join(columns)
+    if len(asked.alphabets) > 1:
+        marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
+        if is_grouped:
+            marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
+            groups = sets.clause(columns, asked.sets)
+            relation = (
+                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
+                f" FROM {relation} AS cells GROUP BY {groups})"
+            )
+        return statement_of_sets(
+            relation,
+            grouped_by=asked.sets,
+            marks=list(marks),
+            kinds=kinds,
+            axes=asked.axes,
+            dialect=dialect,
+        )
+    if asked.open_axis is not None:
+        minimum = 1 if is_part else asked.open_axis.minimum
+        found = keyed(relation, ["records"], kinds=kinds, axes=asked.axes, dialect=dialect)
+        return counted_open(found, minimum=minimum)
+    if is_grouped:
+        relation = f"(SELECT {keys}, count(*) AS records FROM {relation} AS cells GROUP BY {keys})"  # noqa: S608
+    return statement(relation, kinds=kinds, axes=asked.axes, dialect=dialect)
+
+
+def statement(
+    relation: str, *, kinds: Sequence[str], axes: Sequence[Axis], dialect: Dialect
+) -> str:
+    """Return the query; its rows are a key per column and a number of records.
+
+    A key is a cell that is the same letter as the cells it stands for.
+
+    Args:
+        relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
+            records have them.
+        kinds: the kind of each column.
+        axes: the letters of each column.
+        dialect: the engine's.
+    """
+    return counted(keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect), axes=axes)
+
+
+def counted(relation: str, *, axes: Sequence[Axis]) -> str:
+    """Return the query of a relation of keys ``k0, k1, ...``, as :func:`keyed` makes it."""
+    if len(axes) == 1:  # outside is null already
+        groups = "SELECT k0, CAST(sum(records) AS BIGINT)"
+        return f"{groups} FROM {relation} GROUP BY k0"
+    columns = range(len(axes))
+    closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
+    is_inside = " AND ".join(closed) or "TRUE"
+    groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
+    names = ", ".join(f"g{i}" for i in columns)
+    return (
+        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
+        f" (SELECT {groups}, records FROM {relation}) AS grouped GROUP BY {names}"
+    )
+
+
+def counted_open(relation: str, *, minimum: int) -> str:
+    """Return the query of a relation of open letters ``k0``; its rows are a letter and a number.
+
+    Args:
+        relation: a table expression with the key ``k0``, a short text or null, and ``records``.
+        minimum: the fewest records of a text that comes back by itself; all others are one row.
+    """
+    groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
+    letter = f"CASE WHEN number >= {minimum} THEN k0 END"
+    return (
+        f"SELECT {letter}, CAST(sum(number) AS BIGINT) FROM ({groups}) AS grouped"  # noqa: S608
+        f" GROUP BY {letter}"
+    )
+
+
+def statement_of_sets(
+    relation: str,
+    *,
+    grouped_by: Sequence[Sequence[int]],
+    marks: Sequence[str] = (),
+    kinds: Sequence[str],
+    axes: Sequence[Axis],
+    dialect: Dialect,
+) -> str:
+    """Return the query for several sets of columns at once; it reads the relation once.
+
+    Its rows are the marks of :mod:`dproo.counting.sql.sets`, a key per column and a number of
+    records.
+
+    Args:
+        relation: as for :func:`statement`.
+        grouped_by: the places of the columns of each set.
+        marks: the names of the relation's own marks, where it is grouped by these sets already.
+        kinds: the kind of each column.
+        axes: the letters of each column.
+        dialect: the engine's.
+    """
+    relation = keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
+    return counted_by_sets(relation, grouped_by=grouped_by, marks=marks, axes=axes)
+
+
+def counted_by_sets(
+    relation: str,
+    *,
+    grouped_by: Sequence[Sequence[int]],
+    marks: Sequence[str] = (),
+    axes: Sequence[Axis],
+) -> str:
+    """Return the query for several sets of columns of a relation of keys."""
+    names = [f"k{i}" for i in range(len(axes))]
+    groups = ", ".join([*marks, *names]) if marks else sets.clause(names, grouped_by)
+    selected = ", ".join([*(marks or sets.marks(names)), *names])
+    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
+
+
+def keyed(
+    relation: str,
+    carried: Sequence[str],
+    *,
+    kinds: Sequence[str],
+    axes: Sequence[Axis],
+    dialect: Dialect,
+) -> str:
+    """Return the relation of the keys ``k0, k1, ...``, null for a cell outside."""
+    columns = range(len(axes))
+    texts = ", ".join(f"{_text(i, kinds[i], axes[i], dialect)} AS t{i}" for i in columns)
+    values = ", ".join(f"{_value(i, kinds[i], axes[i], dialect)} AS v{i}" for i in columns)
+    keys = ", ".join(f"{_key(i, axes[i], dialect)} AS k{i}" for i in columns)
+    others = ", ".join(carried)
+    return (
+        f"(SELECT {keys}, {others} FROM (SELECT {values}, {others}"  # noqa: S608
+        f" FROM (SELECT {texts}, {others} FROM {relation} AS cells) AS texts) AS valued) AS keyed"
+    )
+
+
+def _is_text(kind: str, axis: Axis) -> bool:
+    """Tell whether a cell is compared by its text, and not by its number."""
+    if not isinstance(axis, Bins):
+        return True
+    return axis.reading.kind in {reading.INTEGER, reading.YEAR} or (
+        axis.reading.kind == reading.NUMBER and kind == TEXT
+    )
+
+
+def _text(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return the canonical text of a cell, or its number for bins."""
+    cell = f"c{column}"
+    if _is_text(kind, axis):
+        return dialect.texts[kind].replace("{}", cell)
+    number = dialect.numbers[kind].replace("{}", cell)
+    if kind == JSON and axis.reading.kind == reading.NUMBER:
+        text = dialect.reader.number(f"({dialect.texts[kind].replace('{}', cell)})", axis)
+        return f"CASE WHEN {dialect.is_string.replace('{}', cell)} THEN {text} ELSE {number} END"
+    return number
+
+
+def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
+    """Return what a cell is compared by: the text that is read, or its number for bins."""
+    text = f"t{column}"
+    if isinstance(axis, Bins):
+        value = dialect.reader.number(text, axis) if _is_text(kind, axis) else text
+        return _without(value, [dialect.number(missing) for missing in axis.missing])
+    is_written = kind in {TEXT, JSON} or axis.reading.kind != reading.EXACT
+    return dialect.reader.text(text, axis) if axis.is_read and is_written else text
+
+
+def _without(number: str, missing: Sequence[str]) -> str:
+    """Return a number, or nothing if it stands for a missing one."""
+    if not missing:
+        return number
+    return f"CASE WHEN {number} NOT IN ({', '.join(missing)}) THEN {number} END"
+
+
+def _key(column: int, axis: Axis, dialect: Dialect) -> str:
+    value = f"v{column}"
+    if isinstance(axis, Bins):
+        edges = list(map(dialect.number, axis.edges))
+        inside = _halved(value, edges[1:-1], [*map(dialect.number, axis.keys)])
+        is_inside = f"{value} >= {edges[0]} AND {value} < {edges[-1]}"
+        return f"CASE WHEN {is_inside} THEN {inside} END"
+    if isinstance(axis, IntegerRange):
+        bigint = dialect.bigint.replace("{}", value)
+        is_letter = f"{bigint} >= {axis.start} AND {bigint} < {axis.stop}"
+        is_integer = dialect.is_integer.replace("{}", value)
+        return f"CASE WHEN {is_integer} THEN CASE WHEN {is_letter} THEN {value} END END"
+    is_letter = dialect.is_letter.replace("{}", value).replace("{column}", str(column))
+    if isinstance(axis, OpenText):
+        is_letter = f"length({value}) <= {LONGEST_OPEN}"
+    return f"CASE WHEN {is_letter} THEN {value} END"
+
+
+def _halved(value: str, edges: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the key of the bin of a number that is in one, by as few comparisons as can be."""
+    if not edges:
+        return keys[0]
+    half = len(edges) // 2
+    low = _halved(value, edges[:half], keys[: half + 1])
+    high = _halved(value, edges[half + 1 :], keys[half + 1 :])
+    return f"CASE WHEN {value} < {edges[half]} THEN {low} ELSE {high} END"

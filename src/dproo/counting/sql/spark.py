@@ -1,0 +1,158 @@
+"""Spark: how it says what all engines mean, whether its casts fail (ANSI mode) or give null.
+
+No expression here raises, whatever the cell: casts that may fail are ``try_cast``, and ``floor``,
+which fails on a large double, is ``rint``. No literal has a quote or a backslash in it: what
+these mean is a setting of the session.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.reading import Reader
+from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+
+_KINDS = {
+    r"(string|char|varchar)\b.*": sql.TEXT,
+    r"(tiny|small|big)?int": sql.INTEGER,
+    r"float|double": sql.FLOAT,
+    r"decimal\(.*\)": sql.DECIMAL,
+    "boolean": sql.BOOLEAN,
+    "date": sql.DATE,
+    "timestamp_ntz": sql.TIMESTAMP,
+    "timestamp": sql.INSTANT,
+    "void": sql.NOTHING,
+}
+_MICROSECONDS = f"{24 * 60 * 60 * 10**6}L"  # of a day
+_BINARY = "collate({}, 'UTF8_BINARY')"  # under another collation different text may be equal
+# A day begins at the greatest multiple below, whatever the session's time zone is.
+_UTC_DAY = (
+    f"date_from_unix_date(CAST(unix_micros({{}}) DIV {_MICROSECONDS}"
+    f" - CASE WHEN unix_micros({{}}) % {_MICROSECONDS} < 0 THEN 1 ELSE 0 END AS INT))"
+)
+
+
+def kind_of(name: str) -> str | None:
+    """Return what a column of a type of Spark holds, or None if no letters."""
+    return next((kind for words, kind in _KINDS.items() if re.fullmatch(words, name)), None)
+
+
+def cell_of(column: str, name: str) -> str:
+    """Return a column of a type of Spark, such that equal cells are the same letter.
+
+    Moments become their days, and text is compared by its bytes.
+    """
+    kind = kind_of(name)
+    if kind == sql.TIMESTAMP:
+        return f"CAST({column} AS DATE)"
+    if kind == sql.INSTANT:
+        return _UTC_DAY.replace("{}", column)
+    if kind != sql.TEXT or name == "string":
+        return column
+    text = _BINARY.replace("{}", column)
+    return f"rtrim({text})" if name.startswith("char(") else text  # its padding is no part of it
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL, by its bytes."""
+    return f"decode(X'{text.encode().hex()}', 'UTF-8')"
+
+
+_AS_TEXT = "CAST({} AS STRING)"
+# Zero is positive: a set of more than ten numbers tells the two zeros apart.
+_AS_DOUBLE = "(CAST({} AS DOUBLE) + 0.0D)"
+_TO_DOUBLE = "(try_cast({} AS DOUBLE) + 0.0D)"
+_VALID = "make_valid_utf8({})"  # bytes that are not text become U+FFFD, as they do in files
+# The end of the text: in Java "$" is also before a last line break.
+_PATTERN = "replace({pattern}, '$', chr(92) || 'z')"
+_DAY = f"CASE WHEN {{}} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_AS_TEXT} END"
+_NO_NUMBER = "CAST(NULL AS DOUBLE)"
+_WHOLE = sql.whole_float(_AS_DOUBLE, cast="try_cast", floor="rint", text="STRING")
+
+
+def _is_like(text: str, pattern: str) -> str:
+    return f"{text} RLIKE {_PATTERN.replace('{pattern}', literal(pattern))}"
+
+
+# Where casts do not fail, small decimals are written as 1.5E-7, and zero as 0E-9.
+_PLAIN_DECIMAL = (
+    f"CASE WHEN contains({_AS_TEXT}, 'E')"
+    " THEN concat(CASE WHEN {} < 0 THEN '-' ELSE '' END, '0.',"
+    f" repeat('0', try_cast(substring_index({_AS_TEXT}, 'E-', -1) AS INT) - 1),"
+    f" translate(substring_index({_AS_TEXT}, 'E', 1), '-.', '')) ELSE {_AS_TEXT} END"
+)
+# A double as the shortest decimal that is read as it, as in Python: Java's own is now and then
+# longer. What is not whole and has no exponent in Python has at most 21 digits behind the point.
+_SHORTEST = " ".join(
+    f"WHEN {_TO_DOUBLE.replace('{}', written)} = {_AS_DOUBLE} THEN {written}"
+    for written in (f"format_string('%.{digits}e', {_AS_DOUBLE})" for digits in (0, 14, 15))
+)
+_SHORTEST = f"CASE {_SHORTEST} ELSE format_string('%.16e', {_AS_DOUBLE}) END"
+_WIDE = sql.wide_float(
+    f"(CASE WHEN abs({_AS_DOUBLE}) < 1E38D THEN {_AS_DOUBLE} END)",
+    bigint="try_cast({} AS BIGINT)",
+    decimal="DECIMAL(38, 0)",
+    number="DOUBLE",
+)
+_DOUBLE_NAME = (
+    f"CASE WHEN abs({_AS_DOUBLE}) = double('Infinity')"
+    f" THEN CASE WHEN {_AS_DOUBLE} > 0 THEN 'inf' ELSE '-inf' END"
+    f" WHEN rint({_AS_DOUBLE}) = {_AS_DOUBLE} AND abs({_AS_DOUBLE}) < 1E38D"
+    f" THEN coalesce({_WHOLE}, CAST({_WIDE} AS STRING))"
+    f" WHEN abs({_AS_DOUBLE}) BETWEEN 1E-4D AND 1E16D"
+    f" THEN trim(TRAILING '0' FROM CAST(try_cast({_SHORTEST} AS DECIMAL(38, 21)) AS STRING))"
+    f" ELSE regexp_replace({_SHORTEST}, '[.]?0+e', 'e') END"
+)
+SPARK = sql.Dialect(
+    texts={
+        sql.TEXT: _VALID,
+        sql.INTEGER: _AS_TEXT,
+        sql.DECIMAL: (
+            f"CASE WHEN {_AS_TEXT} RLIKE '^-?0E-[0-9]+$' THEN '0'"
+            f" ELSE nullif(regexp_extract({_AS_TEXT}, '^(-?[0-9]+)([.]0+)?$', 1), '') END"
+        ),
+        sql.FLOAT: _WHOLE,
+        sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
+        sql.DATE: _DAY,
+    },
+    numbers={
+        sql.TEXT: f"CASE WHEN {_is_like('{}', NUMBER_TEXT)} THEN {_TO_DOUBLE} END",
+        sql.INTEGER: _AS_DOUBLE,
+        # By its text, which is rounded once.
+        sql.DECIMAL: _TO_DOUBLE.replace("{}", _AS_TEXT),
+        sql.FLOAT: _AS_DOUBLE,
+        sql.BOOLEAN: _NO_NUMBER,
+        sql.DATE: _NO_NUMBER,
+    },
+    is_letter="{} IN (SELECT letter FROM letters{column})",
+    is_integer=_is_like("{}", INTEGER_TEXT),
+    bigint="try_cast({} AS BIGINT)",
+    reader=Reader(
+        trimmed="trim(BOTH ' ' FROM {})",
+        is_like=f"{{}} RLIKE {_PATTERN}",
+        replaced=f"regexp_replace({{}}, {_PATTERN}, '')",
+        double=_TO_DOUBLE,
+        bigint="try_cast({} AS BIGINT)",
+        string="STRING",
+        literal=literal,
+    ),
+    missing={
+        sql.FLOAT: "({} IS NULL OR isnan({}))",
+        sql.TEXT: "({} IS NULL OR {} = '')",
+    },
+    identifiers={
+        **dict.fromkeys((sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
+        sql.TEXT: _VALID,
+        sql.DECIMAL: (
+            f"CASE WHEN contains({_AS_TEXT}, '.') OR contains({_AS_TEXT}, 'E')"
+            f" THEN trim(TRAILING '.' FROM trim(TRAILING '0' FROM {_PLAIN_DECIMAL}))"
+            f" ELSE {_AS_TEXT} END"
+        ),
+        sql.FLOAT: _DOUBLE_NAME,
+    },
+    is_short="(octet_length({}) <= 64 AND NOT startswith({}, '#'))",
+    digest="sha2({}, 256)",
+    is_replaced="contains({}, '\ufffd')",
+    double="DOUBLE",
+)

@@ -1,0 +1,200 @@
+"""What an engine brings back: how often each letter was seen, and how many cells were outside."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any, cast
+
+from dproo.core.counts import Counts
+from dproo.core.draw import RandomSource
+from dproo.counting.asked import Asked
+from dproo.schema import OTHER, Alphabet
+from dproo.schema.axis import Axis
+
+_CHUNK = 1 << 18
+_WORD = 1 << 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """The records of a dataset by letter; those outside the alphabet in one number.
+
+    Guarantee: the sum of all its numbers is the number of records.
+
+    Attributes:
+        alphabet: the letters.
+        seen: how many records each seen letter has.
+        outside: how many records are no letter.
+    """
+
+    alphabet: Alphabet
+    seen: dict[int, int]
+    outside: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[Any]], *, alphabet: Alphabet) -> Tally:
+        """Add up groups of records.
+
+        Args:
+            rows: one cell per column that stands for all records of the group, and behind
+                them their number.
+            alphabet: the letters.
+
+        >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
+        Counts([(3, 1), (0, 1), (2, 1)])
+        """
+        (tally,) = cls.several(rows, asked=Asked(alphabets=(alphabet,), columns=alphabet.columns))
+        return tally
+
+    @classmethod
+    def several(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+        """Add up groups of records by every alphabet; the rows are read once.
+
+        Args:
+            rows: one cell per column, and behind them the number of records.
+            asked: the alphabets and their columns.
+        """
+        adding = _Adding(asked)
+        rest = iter(rows)
+        while part := list(islice(rest, _CHUNK)):
+            adding.add(part, range(len(asked.alphabets)))
+        return adding.tallies()
+
+    @classmethod
+    def of_sets(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
+        """Add up groups of records, each by the alphabets whose columns it is grouped by.
+
+        Args:
+            rows: the marks of ``dproo.counting.sql.sets`` where there are several alphabets,
+                then one cell per column, then the number of records.
+            asked: the alphabets and their columns.
+        """
+        wanted: dict[tuple[int, ...], list[int]] = {}
+        for i, marks in enumerate(asked.marks):
+            wanted.setdefault(marks, []).append(i)
+        width = len(asked.marks[0])
+        if not width:
+            return cls.several(rows, asked=asked)
+        adding = _Adding(asked)
+        rest = iter(rows)
+        while part := list(islice(rest, _CHUNK)):
+            part.sort(key=itemgetter(slice(width)))
+            for marked, group in groupby(part, key=itemgetter(slice(width))):
+                adding.add([row[width:] for row in group], wanted[tuple(marked)])
+        return adding.tallies()
+
+    @classmethod
+    def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
+        """Add up the tallies of parts of the data."""
+        seen: Counter[int] = Counter()
+        outside = 0
+        for tally in tallies:
+            seen.update(tally.seen)
+            outside += tally.outside
+        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
+
+    def counts(self, source: RandomSource | None = None) -> Counts:
+        """Return the counts of all letters, as the policy of the alphabet says.
+
+        Under ``"other"`` the records outside are the count of the extra letter. Under
+        ``"uniform"`` each becomes a fresh uniform letter.
+        """
+        if self.alphabet.policy == OTHER:
+            seen = self.seen | {self.alphabet.size: self.outside}
+        else:
+            seen = spread(
+                self.seen, self.outside, k=self.alphabet.k, source=source or RandomSource()
+            )
+        return Counts.sparse(seen, k=self.alphabet.k)
+
+
+class _Adding:
+    """Groups of records that are added up, by one alphabet or several."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._columns = [_Places(axis) for axis in asked.axes]
+        self._seen: list[dict[int | None, int]] = [{} for _ in asked.alphabets]
+
+    def add(self, rows: Sequence[Sequence[Any]], alphabets: Iterable[int]) -> None:
+        """Add rows to the tallies of these alphabets."""
+        found: dict[int, list[int | None]] = {}
+        numbers = [int(row[-1]) for row in rows]
+        for i in alphabets:
+            first, *others = self._asked.places[i]
+            for column in {first, *others} - found.keys():
+                cells = list(map(itemgetter(column), rows))
+                found[column] = self._columns[column].of(cells)
+            indices = found[first]
+            for column in others:
+                size = self._asked.axes[column].size
+                indices = [
+                    None if index is None or place is None else index * size + place
+                    for index, place in zip(indices, found[column], strict=True)
+                ]
+            seen = self._seen[i]
+            for index, number in zip(indices, numbers, strict=True):
+                seen[index] = seen.get(index, 0) + number
+
+    def tallies(self) -> tuple[Tally, ...]:
+        """Return the tally of each alphabet."""
+        return tuple(map(self._tally, self._asked.alphabets, self._seen))
+
+    @staticmethod
+    def _tally(alphabet: Alphabet, seen: dict[int | None, int]) -> Tally:
+        outside = seen.pop(None, 0)
+        return Tally(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
+
+
+class _Places(dict[str | None, int | None]):
+    """The places of the cells of one column; a text is looked up once."""
+
+    def __init__(self, axis: Axis) -> None:
+        self.axis = axis
+
+    def __missing__(self, cell: str | None) -> int | None:
+        place = self[cell] = self.axis.index(cell)
+        return place
+
+    def of(self, cells: Sequence[Any]) -> list[int | None]:
+        """Return the place of each cell, nothing for one outside."""
+        # Of other types some are one key and two letters, as 1 and True are.
+        is_text = set(map(type, cells)) <= {str, type(None)}
+        return list(map(self.__getitem__ if is_text else self._index, cells))
+
+    def _index(self, cell: object) -> int | None:
+        try:
+            return self.axis.index(cell)
+        except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
+            return self.axis.index(None)
+
+
+def spread(seen: dict[int, int], outside: int, *, k: int, source: RandomSource) -> dict[int, int]:
+    """Return ``seen`` after each record outside has become one of ``k`` letters.
+
+    Guarantee: the letters are uniform and independent, exactly; the sum grows by ``outside``.
+
+    >>> sum(spread({0: 5}, 10, k=3, source=RandomSource()).values())
+    15
+    """
+    spread_out = Counter(seen)
+    for done in range(0, outside, _CHUNK):
+        spread_out.update(_uniform(k, min(_CHUNK, outside - done), source))
+    return dict(spread_out)
+
+
+def _uniform(k: int, size: int, source: RandomSource) -> list[int]:
+    """Return uniform letters, by rejection of whole words of 64 random bits."""
+    if k > _WORD // 2:
+        return [source.below(k) for _ in range(size)]
+    limit = _WORD - _WORD % k
+    letters: list[int] = []
+    while missing := size - len(letters):
+        words = array("Q", source.bytes(8 * missing))
+        letters += [word % k for word in words if word < limit]
+    return letters

@@ -1,0 +1,112 @@
+"""Many sets of columns are counted in batches of bounded size, all of the same records."""
+
+from __future__ import annotations
+
+import secrets
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+from dproo import Alphabet, counting
+from dproo.counting import asked as asking
+from dproo.counting.asked import Asked
+from dproo.counting.prepare import ENGINES
+
+WIDTH = 12  # of which two batches are made
+NAMES = [f"c{i}" for i in range(WIDTH)]
+PAIRS = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(NAMES, 2)]
+
+
+def rows_of(size: int) -> pa.Table:
+    chance = Random(secrets.token_hex(8))  # noqa: S311 - it chooses tables
+    columns = {name: [chance.choice(["x", "y", "z", None]) for _ in range(size)] for name in NAMES}
+    return pa.table({**columns, "who": [chance.choice("abcdefgh") for _ in range(size)]})
+
+
+def counts_of(data: Any, *, salt: str, person: str | None, **options: Any) -> list[list[int]]:
+    asked = Asked(alphabets=tuple(PAIRS), columns=tuple(NAMES), person=person, salt=salt, **options)
+    assert len(asked.batches) > 1
+    scan = next(scan for scan in (known(data, asked) for known in ENGINES) if scan is not None)
+    return [list(counts) for counts in scan.count_several()]
+
+
+def test_batches_hold_every_alphabet_once_and_no_more_than_they_may() -> None:
+    names = [f"c{i}" for i in range(200)]
+    pairs = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(names, 2)]
+    batches = Asked(alphabets=tuple(pairs), columns=tuple(names)).batches
+    assert sorted(i for batch in batches for i in batch.alphabets) == list(range(19_900))
+    assert len(batches) < 450
+    for batch in batches:
+        assert len(batch.asked.sets) <= asking.SETS_MAX
+        assert len(batch.asked.axes) <= asking.COLUMNS_MAX
+        assert batch.asked.columns == tuple(names[place] for place in batch.columns)
+
+
+def test_a_batch_has_no_more_cells_than_it_may_unless_one_set_has() -> None:
+    letters = [str(i) for i in range(1500)]
+    pairs = [Alphabet.of({a: letters, b: letters}) for a, b in combinations("abcd", 2)]
+    batches = Asked(alphabets=tuple(pairs), columns=tuple("abcd")).batches
+    assert [len(batch.alphabets) for batch in batches] == [1] * 6
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_every_engine_counts_all_batches_of_the_same_records(
+    person: str | None, tmp_path: Path, server: Any, postgresql: str
+) -> None:
+    rows, salt = rows_of(60), secrets.token_hex(4)
+    expected = counts_of(rows.to_pylist(), salt=salt, person=person)
+    pq.write_table(rows, tmp_path / "x.parquet")
+    pc.write_csv(rows, tmp_path / "x.csv")
+    server.execute(f"CREATE TABLE wide ({', '.join(f'{name} text' for name in rows.column_names)})")
+    with server.cursor() as cursor, cursor.copy("COPY wide FROM STDIN") as copy:
+        for row in zip(*rows.to_pydict().values(), strict=True):
+            copy.write_row(row)
+    for data, options in (
+        (tmp_path / "x.parquet", {}),
+        (tmp_path / "x.csv", {}),
+        (rows, {}),
+        (postgresql, {"table": "ward.wide"}),
+        (server, {"table": "ward.wide"}),
+    ):
+        assert counts_of(data, salt=salt, person=person, **options) == expected, data
+
+
+def test_a_transaction_in_which_the_records_may_change_is_refused(
+    server: Any, postgresql: str
+) -> None:
+    server.execute(f"CREATE TABLE wide ({', '.join(f'{name} text' for name in NAMES)})")
+    with server.transaction():
+        server.execute("SELECT 1")
+        with pytest.raises(ValueError, match="outside a transaction, or in one at REPEATABLE READ"):
+            counting.prepare_several(server, alphabets=PAIRS, table="ward.wide")
+    scan = counting.prepare_several(postgresql, alphabets=PAIRS, table="ward.wide")
+    server.execute("INSERT INTO wide DEFAULT VALUES")
+    assert {counts.n for counts in scan.count_several()} <= {0, 1}
+
+
+def test_a_file_that_changes_between_two_passes_is_not_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(rows_of(10), tmp_path / "x.parquet")
+    scan = counting.prepare_several(tmp_path / "x.parquet", alphabets=PAIRS)
+    from dproo.counting.sources import file_scan  # noqa: PLC0415
+
+    count, passes = file_scan._count, []
+
+    def changed(*arguments: Any, **options: Any) -> Any:
+        passes.append(1)
+        found = count(*arguments, **options)
+        with (tmp_path / "x.parquet").open("r+b") as file:
+            file.write(b"PAR1")
+        return found
+
+    monkeypatch.setattr(file_scan, "_count", changed)
+    with pytest.raises(counting.scan.ReleaseError, match="could not be counted"):
+        scan.count_several()
+    assert len(passes) > 1

@@ -1,0 +1,433 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.soak import SOAK
+
+from dproo import Alphabet, counting
+from dproo.counting.asked import Asked
+from dproo.counting.sources import descriptors, file_scan, files
+from dproo.counting.sql import duckdb as duckdb_dialect
+
+CELLS = st.lists(st.sampled_from(["a", "b", "c", "", " a", None]), max_size=30)
+
+
+def test_importing_the_package_loads_no_engine() -> None:
+    code = (
+        "import dproo, sys; dproo.sample(['a'], ['a'], epsilon=1);"
+        "print({'numpy', 'duckdb', 'narwhals', 'psycopg', 'pandas'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
+
+
+@settings(max_examples=50 if SOAK else 12)
+@given(cells=CELLS, order=st.randoms(), cut=st.integers(0, 30))
+def test_neither_order_nor_partition_nor_relabelling_changes_counts(
+    cells: list[str | None], order: random.Random, cut: int
+) -> None:
+    letters = ["a", "b", "c"]
+    counts = counting.count(cells, alphabet=letters)
+    assert counts.n == len(cells)
+    shuffled = order.sample(cells, len(cells))
+    for data in (shuffled, tuple(shuffled), iter(shuffled), pl.Series(shuffled, dtype=pl.String)):
+        assert counting.count(data, alphabet=letters) == counts
+    parts = pa.chunked_array([shuffled[:cut], shuffled[cut:]], pa.string())
+    assert counting.count(parts, alphabet=letters) == counts
+    new = {"a": "\u00e9", "b": "1", "c": "-"}
+    renamed = pd.Series([new.get(cell, cell) for cell in shuffled], dtype=object)
+    order.shuffle(letters)
+    relabelled = counting.count(renamed, alphabet=[new[letter] for letter in letters])
+    assert list(relabelled) == [*(counts["abc".index(letter)] for letter in letters), counts[3]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["7", 7, 7.0, None, float("nan"), 2**53 + 1],
+        (cell for cell in ["7", 7, 7.0, None, float("nan"), 2**53 + 1]),
+        np.array(["7", 7, 7.0, None, float("nan"), 2**53 + 1], dtype=object),
+        pd.Series(["7", 7, 7.0, None, float("nan"), 2**53 + 1], dtype=object),
+        pd.Series(["7", 7, 7.0, None, float("nan"), 2**53 + 1], dtype="category"),
+        pl.Series(["7", "7", "7", None, "", str(2**53 + 1)]),
+        pa.array(["7", "7", "7", None, "", str(2**53 + 1)]),
+        pd.Series(["7", "7", "7", None, "", str(2**53 + 1)]),
+        pd.DataFrame({"only": ["7", "7", "7", None, "", str(2**53 + 1)]}),
+    ],
+    ids=lambda data: type(data).__module__ + type(data).__name__,
+)
+def test_cells_in_memory_are_counted_by_their_text(data: Any) -> None:
+    assert list(counting.count(data, alphabet=[7, 2**53 + 1])) == [3, 1, 2]
+
+
+def test_cells_that_are_equal_to_python_but_not_as_text_are_told_apart() -> None:
+    for cells in (
+        [1, True, 1, None, True],
+        [True, True, None, 1, 1],
+        [1, 1, None, True, 1.0, True],
+    ):
+        found = counting.count(cells, alphabet=[1, "true"])
+        assert list(found) == [cells.count(1) - 2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("array", "counts"),
+    [
+        (np.array([1, 2, 2**63 - 1]), [1, 1, 0, 1]),
+        (np.array([1, 2, 2**64 - 1], dtype=np.uint64), [1, 1, 1, 0]),
+        (np.array([1.0, 2.5, np.nan], dtype=np.float32), [1, 0, 0, 2]),
+        (np.array(["1", "2", ""]), [1, 1, 0, 1]),
+        (np.array([], dtype=int), [0, 0, 0, 0]),
+    ],
+)
+def test_arrays_are_counted_by_their_type(array: np.ndarray, counts: list[int]) -> None:
+    assert list(counting.count(array, alphabet=[1, 2, 2**64 - 1])) == counts
+
+
+def test_days_of_an_array_are_dates() -> None:
+    days = np.array(["2026-01-02", "NaT"], dtype="M8[D]")
+    assert list(counting.count(days, alphabet=["2026-01-02"])) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "data", [5, 5.0, None, object(), b"ab", bytearray(b"ab"), Exception, lambda: 1, pd.Index(["a"])]
+)
+def test_data_that_no_engine_knows_is_refused(data: object) -> None:
+    with pytest.raises(
+        TypeError, match="data must be a list, an array, a frame, a path, a URL or counts"
+    ):
+        counting.prepare(data, alphabet=["a"])
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        ("no/such.csv", {"column": "a"}, "data must be a file that exists, got 'no/such.csv'."),
+        ("no/such*.csv", {"column": "a"}, "data must be a file that exists, got 'no/such*.csv'."),
+        ("https://example.org/a.csv", {"column": "a"}, "data must be a file that exists, got "),
+        (
+            "postgresql:///x?host=/nowhere",
+            {"column": "a"},
+            "table must be the name of a table, or schema.table, got None.",
+        ),
+        ("postgresql:///x?host=/nowhere", {"table": "t"}, "column must be given for a table."),
+        (pl.DataFrame({"a": [1], "b": [2]}), {}, "column must be given for a table."),
+        (
+            pl.DataFrame({"a": [1]}),
+            {"column": "b"},
+            "column must be a column of the data, got 'b'.",
+        ),
+        (np.zeros((2, 2)), {}, "data must have one dimension."),
+        (np.array(3), {}, "data must have one dimension."),
+    ],
+)
+def test_what_can_be_known_before_reading_is_refused_before(
+    data: object, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match="must") as refused:
+        counting.prepare(data, alphabet=["a"], **options)
+    assert str(refused.value).startswith(sentence)
+    assert "nowhere" not in str(refused.value)
+
+
+def test_a_table_that_a_connection_does_not_have_is_refused() -> None:
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(ValueError, match="table must be a table of the connection, got 't'"),
+    ):
+        counting.prepare(connection, alphabet=["a"], column="a", table="t")
+
+
+def test_a_column_beside_an_alphabet_of_columns_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="column must be left out: the alphabet names its columns, got 'a'"
+    ):
+        counting.prepare([("x",)], alphabet={"a": ["x"]}, column="a")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "sentence"),
+    [
+        ("x.pdf", b"", {"column": "a"}, "the end of the file's name must be one of "),
+        ("x.csv", b"", {"column": "a"}, "data must begin with a header line in its encoding"),
+        ("x.csv", b"secret\n1\n", {}, "column must be given for a file."),
+        (
+            "x.csv",
+            b"secret\n1\n",
+            {"column": "a"},
+            "column must be a column of the data, once, got 'a'.",
+        ),
+        (
+            "x.csv",
+            b"a,a\n1,2\n",
+            {"column": "a"},
+            "column must be a column of the data, once, got 'a'.",
+        ),
+        (
+            "x.csv",
+            b"a\n1\n",
+            {"column": "a", "table": "t"},
+            "table must be given for a DuckDB file",
+        ),
+        ("x.duckdb", b"secret", {"column": "a"}, "table must be given for a DuckDB file"),
+        (
+            "x.duckdb",
+            b"secret",
+            {"column": "a", "table": "t"},
+            "data must be a DuckDB file with table 't'",
+        ),
+        ("x.parquet", b"PAR1secretPAR1", {"column": "a"}, "data must be a readable file, got "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_without_quoting_it(
+    tmp_path: Path, name: str, content: bytes, options: dict[str, Any], sentence: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match="must") as refused:
+        counting.prepare(tmp_path / name, alphabet=["a"], **options)
+    assert str(refused.value).startswith(sentence)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [
+        (b"a,b\n1,x\n1,y\n", [1, 1]),
+        (b"a,b\r\n1,x\r\n", [1, 0]),
+        (b"\xef\xbb\xbfb,a\nx,1\n", [1, 0]),
+        (b"a,b\n1,x", [1, 0]),
+        (b"a,b\n", [0, 0]),
+        (b"a,b\n1\n1,x,2,3\n", [1, 1]),  # too short, too long
+        (b"a,b\n\n1,x\n\n", [1, 0]),  # blank lines are no records in a file of several columns
+        (b"b\n\nx\n\n", [1, 2]),  # and empty cells in a file of one
+        (b'a,b\n1,"x"\n1,"x\ny"\n1,"x""y"\n', [1, 2]),
+        (b'a,b\n1,"x"y\n1,x\n', [2, 0]),  # text behind a closing quote is lost
+        (b'a,b\n1,x"y\n1,x\n', [1, 1]),
+        (b'a,b\n1,x\n1,"x\n1,x\n', [1, 1]),  # an open quote takes all that follows
+        (b"a,b\n1,\xff\n\xff,x\n\xff,\xff\n1,x\n", [2, 2]),  # bad UTF-8 in the column is outside
+        (b"a,b\n1,x\n" + b"1," + b"y" * (17 << 20) + b"\n1,x\n", [2, 1]),  # a very long line
+        (b"a,b\n1, x\n1,x \n1,NULL\n#1,x\n", [1, 3]),
+        (b'a,b\n1, "x"\n', [1, 0]),  # blanks around quotes are not of the cell
+        (b"a,b\n1,x\n1,x\r\n1,x\r", [3, 0]),
+        (b"a,b\n1,\x00\n1,x\x00\n", [0, 2]),
+    ],
+)
+def test_every_line_of_a_csv_file_is_one_record(
+    tmp_path: Path, content: bytes, counts: list[int]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    assert list(counting.count(path, alphabet=["x"], column="b")) == counts
+
+
+def test_lines_of_random_bytes_are_all_counted(tmp_path: Path) -> None:
+    rng = random.Random()  # noqa: S311
+    alphabet = list(b"ab \xff\xc3\xa9\x80\x00;',")
+    for _ in range(20):
+        lines = [
+            bytes(rng.choices(alphabet, k=rng.randint(1, 6))) for _ in range(rng.randint(0, 99))
+        ]
+        path = tmp_path / "x.csv"
+        path.write_bytes(b"b,a\n" + b"".join(line + b"\n" for line in lines))
+        counts = counting.count(path, alphabet=["a"], column="b")
+        first = [line.split(b",") for line in lines]
+        assert counts.n == len(lines), path.read_bytes()
+        assert counts[0] <= sum(line[0] == b"a" for line in first), path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [
+        (b'{"b": "x"}\n{"b": "x "}\n{"b": "\\u0078"}\n', [2, 0, 1]),
+        (b'{"b": 7}\n{"b": 7.0}\n{"b": "7"}\n{"b": 7.5}\n{"b": 7e0}\n{"b": true}\n', [0, 4, 2]),
+        (b'{"b": null}\n{}\n{"c": "x"}\n["x"]\n"x"\n{"b": ["x"]}\n{"b": {"b": "x"}}\n', [0, 0, 7]),
+        (b'{"b": "x"}\n{"b": "x"\n\n{"b": "\xff"}\nx\n{"b": "x"}', [2, 0, 3]),
+        (b'{"b": NaN}\n{"b": 1e999}\n{"b": -0}\n', [0, 0, 3]),
+    ],
+)
+def test_every_line_of_a_json_file_is_one_record(
+    tmp_path: Path, content: bytes, counts: list[int]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    assert list(counting.count(path, alphabet=["x", 7], column="b")) == counts
+
+
+def test_files_of_a_pattern_have_the_same_columns(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "2.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "3.parquet")
+    (tmp_path / "1.csv").write_text("a\nx\n")
+    (tmp_path / "2.csv").write_text("b\nx\n")
+    for pattern in ("[12].parquet", "[13].parquet"):
+        with pytest.raises(ValueError, match="data must be files with the same columns and types"):
+            counting.prepare(str(tmp_path / pattern), alphabet=["x"], column="a")
+    with pytest.raises(ValueError, match="data must be files with the same header"):
+        counting.prepare(str(tmp_path / "*.csv"), alphabet=["x"], column="a")
+    with pytest.raises(ValueError, match="data must be files of one format, got"):
+        counting.prepare(str(tmp_path / "1.*"), alphabet=["x"], column="a")
+    (tmp_path / "2.csv").write_text("a\nx\ny\n\xff\n", encoding="latin-1")
+    assert list(counting.count(str(tmp_path / "*.csv"), alphabet=["x"], column="a")) == [2, 2]
+
+
+def test_more_different_cells_than_memory_holds_are_counted_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.parquet"
+    duckdb.sql(
+        "SELECT CASE WHEN i % 10 = 0 THEN 'x' ELSE md5(i::VARCHAR) || md5(i::VARCHAR) END AS a"
+        " FROM range(1000000) AS r(i)"
+    ).write_parquet(str(path))
+    scans: list[bool] = []
+    scan = file_scan._scan
+
+    def spy(*arguments: Any, is_grouped: bool, **options: Any) -> Any:
+        scans.append(is_grouped)
+        return scan(*arguments, is_grouped=is_grouped, **options)
+
+    monkeypatch.setattr(file_scan, "_scan", spy)
+    monkeypatch.setattr(duckdb_dialect, "MEMORY", "64MB")
+    assert list(counting.count(path, alphabet=["x"], column="a")) == [100_000, 900_000]
+    assert scans == [True, False]
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+@pytest.mark.parametrize("alphabet", [["0", "1"], range(2), Alphabet.bins([0, 1, 2])])
+def test_nan_in_a_file_is_outside_though_its_statistics_leave_it_out(
+    kind: pa.DataType, alphabet: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": pa.array([0.0, 1.0, float("nan"), None], kind)}), path)
+    for data in (path, duckdb.connect().read_parquet(str(path)), pl.scan_parquet(path)):
+        assert list(counting.count(data, alphabet=alphabet, column="a")) == [1, 1, 2]
+
+
+def test_a_file_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.csv").write_text("a\nx\n")
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError("secret")
+
+    monkeypatch.setattr(os, "open", forbidden)
+    with pytest.raises(ValueError, match="data must be a readable file, got ") as refused:
+        counting.prepare(tmp_path / "x.csv", alphabet=["x"], column="a")
+    assert "secret" not in str(refused.value)
+
+
+def test_the_engine_for_files_can_do_nothing_else(tmp_path: Path) -> None:
+    path, secret = tmp_path / "x.csv", tmp_path / "secret.csv"
+    path.write_text("a\n1\n")
+    secret.write_text("a\n1\n")
+    opened = descriptors.Opened(str(path))
+    with duckdb_dialect.engine_for([opened.name]) as engine:
+        for query in (
+            f"SELECT * FROM '{secret}'",
+            f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+            f"ATTACH '{tmp_path}/new.duckdb'",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "SET enable_external_access = true",
+            "SET memory_limit = '1TB'",
+            "SELECT * FROM rows_of_python",
+        ):
+            with pytest.raises(duckdb.Error):
+                engine.execute(query)
+        assert engine.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [
+            (False,)
+        ]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["secret.csv", "x.csv"]
+
+
+rows_of_python = pd.DataFrame({"a": [1]})
+
+
+def test_an_alphabet_of_a_hundred_thousand_letters_is_no_trouble(tmp_path: Path) -> None:
+    letters = [f"l{i}" for i in range(100_000)]
+    rows = pa.table({"a": [*letters[::7], "x", None]})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    for data in (tmp_path / "x.parquet", rows, pl.from_arrow(rows)):
+        counts = counting.count(data, alphabet=letters, column="a")
+        assert counts[7] == 1
+        assert counts[100_000] == 2
+        assert counts.n == rows.num_rows
+
+
+def test_iterables_are_read_once_and_only_when_counted() -> None:
+    read = []
+
+    def cells() -> Iterator[str]:
+        read.append(1)
+        yield from "aab"
+
+    scan = counting.prepare(cells(), alphabet=["a"])
+    assert not read
+    assert list(scan.count()) == [2, 1]
+    assert read == [1]
+
+
+def test_rows_of_other_shapes_are_outside() -> None:
+    alphabet = Alphabet.of({"a": ["x"], "b": ["y"]})
+    rows: list[object] = [
+        ("x", "y"),
+        ["x", "y"],
+        {"b": "y", "a": "x"},
+        ("x",),
+        "xy",
+        None,
+        ("x", "y", 1),
+        {},
+    ]
+    assert list(counting.count(rows, alphabet=alphabet)) == [3, 5]
+
+
+def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    for name in ("x.parquet", "secret.parquet"):
+        pq.write_table(pa.table({"a": ["x", "x", None]}), tmp_path / name)
+    found = files.open_files(
+        descriptors.find_files(tmp_path / "x.parquet"), columns=["a"], table=None
+    )
+    ((_, engine),) = found.started
+    for query in (f"FROM '{tmp_path}/secret.parquet'", "SET enable_external_access = true"):
+        with pytest.raises(duckdb.Error):
+            engine.execute(query)
+    asked = Asked(alphabets=(Alphabet.of(["x"]),), columns=("a",))
+    for _ in range(2):  # by the engine that was kept, and by another
+        (tally,) = file_scan.count_files(found, asked)
+        assert list(tally.counts()) == [2, 1]
+        assert not found.started
+    with pytest.raises(duckdb.ConnectionException):
+        engine.execute("SELECT 1")
+    assert not list(temporary.iterdir())
+
+
+def test_a_scan_that_needs_more_memory_than_its_kept_engine_has_starts_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duckdb_dialect, "MEMORY", "1MB")
+    path = tmp_path / "x.parquet"
+    duckdb.sql("SELECT 'cell' || i AS a FROM range(200000) AS rows(i)").write_parquet(str(path))
+    scan = counting.prepare(path, alphabet=["cell7"], column="a")
+    assert list(scan.count()) == [1, 199_999]

@@ -1,0 +1,355 @@
+"""A matrix of poison records and engines: each is one record, and no release fails by one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.soak import SOAK, few, some
+
+from dproo import Alphabet, counting
+from dproo.counting.sources import cleaning, file_scan
+
+MIB = 1 << 20
+ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]
+
+CSV_RECORDS = {
+    "a long cell": b"1," + b"y" * (20 * MIB),
+    "a long cell of another column": b"y" * (20 * MIB) + b",z",
+    "many cells": b"1,z" + b"," * (17 * MIB),
+    "a long cell of several lines": b'1,"' + b"y\n" * (9 * MIB) + b'"',
+    "a cell of quotes": b'1,"' + b'""' * (9 * MIB) + b'"',
+    "no text": b"1,\xff",
+    "no text in another column": b"\xff\xfe,z",
+    "half a character": b"1,\xf0\x9f",
+    "a surrogate": b"1,\xed\xa0\x80",
+    "zeros": b"\x00\x00,\x00",
+    "too many cells": b"1,z,3,4",
+    "too few cells": b"1",
+    "a quote within": b'1,z"z',
+    "text behind a quote": b'1,"z"z',
+}
+JSON_RECORDS = {
+    "a long text": b'{"b": "' + b"y" * (20 * MIB) + b'"}',
+    "a very long text": b'{"b": "' + b"y" * (70 * MIB) + b'"}',
+    "a long text of another column": b'{"c": "' + b"y" * (40 * MIB) + b'", "b": "z"}',
+    "much space within": b'{"b": ' + b" " * (33 * MIB) + b'"x"}',
+    "no text": b'{"b": "\xff"}',
+    "no text in another column": b'{"c": "\xff", "b": "z"}',
+    "deep": b'{"b": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deeper, and open": b'{"b": ' + b"[" * 5_000_000,
+    "deep objects": b'{"b":' * 100_000 + b"1" + b"}" * 100_000,
+    "a key twice": b'{"b": "z", "b": "y"}',
+    "a wrong escape": b'{"b": "\\q"}',
+    "half a pair": b'{"b": "\\ud800"}',
+    "many digits": b'{"b": ' + b"9" * 100_000 + b"}",
+    "many decimals": b'{"b": 0.' + b"7" * 100_000 + b"}",
+    "a great exponent": b'{"b": 1e999999999}',
+    "a zero": b'{"b": "\\u0000"}',
+    "zeros": b"\x00\x00",
+    "open": b'{"b": "x',
+    "two": b'{"b": "x"} {"b": "x"}',
+    "no object": b"[7]",
+}
+
+
+def assert_one_more(path: Path, content: Callable[[bytes], bytes], record: bytes) -> None:
+    """Expect one record more, outside, and all others as they are without it."""
+    counts = []
+    alphabets = few(ALPHABETS, 1)
+    for more in (b"", record + b"\n"):
+        path.write_bytes(content(more))
+        counts.append([list(counting.count(path, alphabet=a, column="b")) for a in alphabets])
+    for without, with_it in zip(*counts, strict=True):
+        assert with_it == [*without[:-1], without[-1] + 1]
+
+
+@pytest.mark.parametrize("name", some(CSV_RECORDS, one_of=5))
+def test_a_poisoned_line_of_csv_is_one_record(name: str, tmp_path: Path) -> None:
+    good = b"1,x\n2,7\n"
+    path = tmp_path / "x.csv"
+    assert_one_more(path, lambda record: b"a,b\n" + good + record + good, CSV_RECORDS[name])
+
+
+@pytest.mark.parametrize("name", some(JSON_RECORDS, one_of=5))
+def test_a_poisoned_line_of_json_is_one_record(name: str, tmp_path: Path) -> None:
+    good = b'{"b": "x"}\n{"b": 7}\n'
+    path = tmp_path / "x.jsonl"
+    assert_one_more(path, lambda record: good + record + good, JSON_RECORDS[name])
+
+
+@pytest.mark.parametrize(
+    "length",
+    [
+        *([9 * MIB, 16 * MIB, 17 * MIB, 31 * MIB, 32 * MIB - 1] if SOAK else []),
+        32 * MIB,
+        32 * MIB + 1,
+    ],
+)
+def test_a_long_line_of_json_is_the_same_letter_beside_a_longer_one(
+    length: int, tmp_path: Path
+) -> None:
+    """A line that makes the scan begin anew changes no other line's letter."""
+    path = tmp_path / "x.jsonl"
+    empty = len(b'{"b": "x", "c": ""}')
+    line = b'{"b": "x", "c": "' + b"y" * (length - empty) + b'"}\n'
+    longer = b"y" * (40 * MIB) + b"\n"
+    for others in (b"", longer):
+        for before in few([b"", b'{"b": "z"}\n' * 100_000], 1):
+            path.write_bytes(before + line + others)
+            assert counting.count(path, alphabet=["x"], column="b")[0] == (length <= 32 * MIB)
+
+
+def invalid(cells: list[bytes | None], kind: pa.DataType) -> pa.Array:
+    """Return text of Arrow that is not what it says."""
+    bare = pa.array(cells, pa.binary_view() if kind == pa.string_view() else pa.binary())
+    if kind == pa.large_string():
+        bare = bare.cast(pa.large_binary())
+    if pa.types.is_dictionary(kind):
+        indices = pa.array([None if cell is None else i for i, cell in enumerate(cells)], pa.int8())
+        texts = [cell or b"" for cell in cells]
+        return pa.DictionaryArray.from_arrays(indices, invalid(texts, pa.string()))
+    return bare.view(kind)
+
+
+BYTES = [b"x", b"\xff", b"7", b"x\xff", None, b"\xed\xa0\x80", b"x" + b"\xc3" * 5000, b"\xf0\x9f"]
+TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+
+
+def holders(column: pa.Array, folder: Path) -> Iterator[Any]:
+    """Yield a column of Arrow in every hand that takes it without a look at its bytes."""
+    yield column
+    yield pa.table({"a": column})
+    yield pa.table({"a": pa.chunked_array([column.slice(0, 3), column.slice(3)])})
+    frame = pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))})
+    yield frame
+    yield frame.assign(b=1)
+    if not pa.types.is_dictionary(column.type) and column.type != pa.string_view():
+        for kind, use_dictionary in (("plain", False), ("dictionary", True)):
+            path = folder / f"{kind}.parquet"
+            pq.write_table(pa.table({"a": column}), path, use_dictionary=use_dictionary)
+            yield path
+
+
+@pytest.mark.parametrize("kind", some(TEXTS, one_of=2), ids=str)
+def test_bytes_that_are_not_text_are_one_record_each(kind: pa.DataType, tmp_path: Path) -> None:
+    column = invalid(BYTES, kind)
+    for data in holders(column, tmp_path):
+        options = {} if isinstance(data, pa.Array) else {"column": "a"}
+        counts = counting.count(data, alphabet=["x", "7"], **options)
+        assert list(counts) == [1, 1, len(BYTES) - 2], type(data)
+        assert list(counting.count(data, alphabet=range(7, 8), **options)) == [1, len(BYTES) - 1]
+        bins = counting.count(data, alphabet=Alphabet.bins([7, 8]), **options)
+        assert list(bins) == [1, len(BYTES) - 1], type(data)
+
+
+def test_bytes_that_are_not_text_in_one_column_leave_the_others_alone(tmp_path: Path) -> None:
+    rows = pa.table({"a": invalid([b"\xff", b"x"], pa.string()), "b": ["y", "y"]})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    objects = rows.to_pandas(types_mapper=pd.ArrowDtype).assign(b=np.array(["y", "y"], object))
+    for data in (rows, tmp_path / "x.parquet", objects):
+        assert list(counting.count(data, alphabet=["y"], column="b")) == [2, 0]
+        assert list(counting.count(data, alphabet={"a": ["x"], "b": ["y"]})) == [1, 1]
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.date64()], ids=str)
+def test_days_beyond_the_calendar_are_one_record_each(kind: pa.DataType, tmp_path: Path) -> None:
+    unit = 1 if kind == pa.date32() else 86_400_000
+    days = [20455, None, -(2**31), 2**31 - 1, -719_163, 2_932_897]
+    bare = pa.array(
+        [None if d is None else d * unit for d in days],
+        (kind.bit_width == 32 and pa.int32()) or pa.int64(),
+    )
+    column = bare.view(kind)
+    pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet")
+    expected = [1, len(days) - 1]
+    for data in (column, tmp_path / "x.parquet", pd.Series(pd.arrays.ArrowExtensionArray(column))):
+        options = {"column": "a"} if isinstance(data, Path) else {}
+        assert list(counting.count(data, alphabet=["2026-01-02"], **options)) == expected
+    if kind == pa.date32():
+        series = pl.Series("a", days, dtype=pl.Int32).cast(pl.Date)
+        for data in (
+            series,
+            series.to_frame().lazy(),
+            duckdb.connect().from_arrow(pa.table({"a": column})),
+        ):
+            assert list(counting.count(data, alphabet=["2026-01-02"])) == expected
+
+
+class Hostile:
+    """A cell none of whose methods can be called."""
+
+    def _refuse(self, *_: object) -> Any:
+        raise RuntimeError("secret")
+
+    __eq__ = __hash__ = __len__ = __repr__ = __str__ = __bool__ = __iter__ = _refuse  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __abs__ = __lt__ = _refuse
+
+
+class HostileText(str):
+    __slots__ = ()
+    __str__ = __eq__ = __hash__ = Hostile._refuse  # type: ignore[assignment]
+
+
+class HostileInteger(int):
+    __abs__ = __str__ = __int__ = __float__ = Hostile._refuse  # type: ignore[assignment]
+
+
+class HostileRow(dict):  # type: ignore[type-arg]
+    get = __getitem__ = Hostile._refuse  # type: ignore[assignment]
+
+
+OBJECTS: list[Any] = [
+    *(Hostile(), HostileText("x"), HostileInteger(7), HostileRow(), [], {}, b"x", object()),
+    *(np.array([1, 2]), np.ma.masked, pd.NA, pd.NaT, float("nan"), Decimal("sNaN"), 10**5000),
+    *(Decimal("1e999999"), "\ud800", "x" * MIB, 1j, dt.datetime(2026, 1, 2), Ellipsis, type),  # noqa: DTZ001
+]
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        list,
+        iter,
+        lambda cells: pd.Series(cells, dtype=object),
+        lambda cells: np.fromiter(cells, dtype=object, count=len(cells)),
+        lambda cells: pl.Series(cells, dtype=pl.Object),
+    ],
+)
+def test_an_object_is_one_record_whatever_its_methods_do(hold: Callable[[Any], Any]) -> None:
+    for cell in OBJECTS:
+        cells = ["x", cell, "x"]
+        for alphabet, good in ((["x"], 2), (range(2), 0), (Alphabet.bins([0, 1]), 0)):
+            counts = list(counting.count(hold(cells), alphabet=alphabet))
+            assert sum(counts) == 3
+            assert good <= counts[0] <= 3
+
+
+def test_a_row_is_one_record_whatever_its_methods_do() -> None:
+    rows = [HostileRow(a="x"), {"a": "x"}, Hostile(), [Hostile()], ["x"]]
+    assert list(counting.count(rows, alphabet={"a": ["x"]})) == [2, 3]
+
+
+def test_blanks_around_a_line_of_json_are_not_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    blanks = b"".join(blank * (13 * MIB) for blank in (b" ", b"\t", b"\r"))
+    for line in few([b'{"b": "x"}' + blanks, blanks + b'{"b": "x"}'], 1):
+        for others in (b"", b"\n" + b"y" * (40 * MIB)):
+            path.write_bytes(b"{}\n" + line + others)
+            counts = counting.count(path, alphabet=["x"], column="b")
+            assert list(counts) == [1, 1 + bool(others)]
+
+
+def test_both_ways_to_read_json_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way for long lines reads every other line as the fast way does."""
+    dice = random.Random()  # noqa: S311 - it chooses lines
+    pieces = [
+        b"{",
+        b"}",
+        b'"b"',
+        b":",
+        b'"x"',
+        b"7",
+        b" ",
+        b"\r",
+        b",",
+        b"[",
+        b"\xff",
+        b"\\",
+        b"\x00",
+    ]
+    lines = [b"".join(dice.choices(pieces, k=dice.randrange(8))) for _ in range(2000)]
+    lines += [json.dumps({"b": dice.choice(["x", 7, None])}).encode() for _ in range(2000)]
+    dice.shuffle(lines)
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    fast = counting.count(path, alphabet=["x", 7], column="b")
+    scan = file_scan._scan
+    monkeypatch.setattr(
+        file_scan, "_scan", lambda *a, **options: scan(*a, **options | {"is_piped": True})
+    )
+    assert counting.count(path, alphabet=["x", 7], column="b") == fast
+
+
+def test_text_is_repaired_wherever_it_is_cut() -> None:
+    dice = random.Random()  # noqa: S311 - it chooses bytes
+    for _ in range(2000):
+        text = bytes(dice.choices(b"a\xc3\xa9\x80\xff\xe2\x82\xac\xed\xa0\xf0\x9f\x98", k=12))
+        cuts = sorted(dice.sample(range(13), 3))
+        parts = [text[i:j] for i, j in zip([0, *cuts], [*cuts, 12], strict=True)]
+        whole = b"".join(cleaning.valid_text(parts)).decode()
+        assert whole == cleaning.repaired(text)
+
+
+@pytest.mark.parametrize("sign", some(["\u00e9", "\u20ac", "\U0001f600"], one_of=3))
+def test_a_long_cell_beyond_ascii_leaves_the_rest_of_its_record_alone(
+    sign: str, tmp_path: Path
+) -> None:
+    """One that was cut within a character took its whole record with it."""
+    path = tmp_path / "x.csv"
+    for more in range(4):
+        rows = [f"{'y' * more}{sign * 9000},x,{person}" for person in ("ann", "bob")]
+        path.write_text("\n".join(["a,b,who", *rows, ""]), encoding="utf-8")
+        assert counting.count(path, alphabet=["z"], column="a", person="who").n == 2
+        both = [{"a": ["z"]}, {"b": ["x"]}]
+        _, others = counting.prepare_several(path, alphabets=both).count_several()
+        assert list(others) == [2, 0]
+
+
+def test_memory_stays_flat_with_millions_of_bad_lines(tmp_path: Path) -> None:
+    code = (
+        "import sys; from dproo import counting;"
+        "print(list(counting.count(sys.argv[1], alphabet=['x'], column='b')));"
+        "print(*[line.split()[1] for line in open('/proc/self/status') if 'VmHWM' in line])"
+    )
+    files = {
+        "x.csv": b"a,b\n" + b"1,\xff\n" * 3_000_000,
+        "x.jsonl": b'{"b": "\xff"}\n{"b":\nx\n' * 1_000_000,
+    }
+    if not os.path.exists("/proc/self/status"):  # noqa: PTH110
+        pytest.skip("the system does not tell the memory of a process")
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        counts, kilobytes = run.stdout.splitlines()
+        assert counts == "[0, 3000000]"
+        assert int(kilobytes) < 400 * 1024
+
+
+@pytest.mark.parametrize("digits", some([308, 309, 5000], one_of=3))
+def test_a_long_integer_of_duckdb_is_one_record_however_it_is_read(digits: int) -> None:
+    connection = duckdb.connect()
+    long = "9" * digits
+    connection.execute("CREATE TABLE rows AS SELECT CAST('7' AS BIGNUM) AS b, 'ann' AS who")
+    connection.execute(f"INSERT INTO rows SELECT CAST('{long}' AS BIGNUM), 'bob'")
+    for alphabet in (["7"], range(7, 8), Alphabet.bins([7, 8])):
+        for person in (None, "who"):
+            counts = counting.count(
+                connection.table("rows"), alphabet=alphabet, column="b", person=person
+            )
+            assert list(counts) == [1, 1], (alphabet, person)
+    people = counting.count(connection.table("rows"), alphabet=["ann"], column="who", person="b")
+    assert people.n == 2
+
+
+def test_a_category_without_a_value_is_a_column_like_any_other() -> None:
+    for cells in ([None, None], []):
+        frame = pd.DataFrame({"a": pd.Categorical(cells), "b": [1] * len(cells)})
+        assert list(counting.count(frame, alphabet=["x"], column="a")) == [0, len(cells)]
+        assert list(counting.count(frame["a"], alphabet=["x"])) == [0, len(cells)]

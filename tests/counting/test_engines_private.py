@@ -1,0 +1,229 @@
+"""Before the charge nothing of the data is touched, and no message quotes it; nor later."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from support.releasing import sample
+
+from dproo import Counts, ReleaseError, counting
+from dproo.ledger import Ledger
+
+CANARY = "canary-51c7"
+
+
+class TouchedError(AssertionError):
+    """The data was touched before the charge."""
+
+
+def touch(*_: object, **__: object) -> Any:
+    raise TouchedError(CANARY)
+
+
+class Untouchable(Sequence[Any]):
+    """Data that tells when its length, its items or its text are asked for."""
+
+    __getitem__ = __len__ = __iter__ = __contains__ = touch
+    __repr__ = __str__ = __eq__ = __hash__ = __bool__ = __reversed__ = touch  # type: ignore[assignment]
+
+
+class UntouchableMapping(Mapping[Any, Any]):
+    __getitem__ = __len__ = __iter__ = __contains__ = items = keys = values = get = touch
+    __repr__ = __str__ = __eq__ = __hash__ = __bool__ = touch  # type: ignore[assignment]
+
+
+def touched_later() -> Iterator[str]:
+    touch()
+    yield CANARY
+
+
+def a_lazy_frame() -> Any:
+    return pl.LazyFrame({"a": [CANARY]}).map_batches(touch, schema={"a": pl.String})
+
+
+class AStream:
+    """A table of a library that runs its query when the stream is opened."""
+
+    schema = pa.schema({"a": pa.string()})
+    __arrow_c_stream__ = touch
+
+
+def a_reader() -> Any:
+    batches = (touch() for _ in range(1))
+    return pa.RecordBatchReader.from_batches(AStream.schema, batches)
+
+
+def objects_of_pandas() -> Any:
+    return pd.Series([Untouchable()] * 3, dtype=object)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(Untouchable, UntouchableMapping, touched_later, a_lazy_frame, AStream, a_reader),
+        objects_of_pandas,
+    ],
+)
+def test_data_is_not_touched_before_the_charge(make: Callable[[], Any], ledger: Ledger) -> None:
+    counting.prepare(make(), alphabet=["x"])
+    if make is objects_of_pandas:
+        return  # whose cells are outside, and nothing fails
+    with pytest.raises(ReleaseError) as failed:
+        sample(make(), alphabet=["x"], epsilon=1, ledger=ledger, dataset="patients")
+    assert CANARY not in str(failed.value)
+    assert failed.value.__context__ is None
+    assert ledger.show()[0].spent > 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"diagnosis": [CANARY, "flu"]},
+        {"a": 700.25},
+        {"a": -700},
+        {CANARY: "many"},
+    ],
+)
+def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
+    scan = counting.prepare(data, alphabet=["a"])
+    with pytest.raises(ReleaseError) as failed:
+        scan.count()
+    assert str(failed.value) == counting.COUNT_FAILED
+
+
+def test_keys_of_another_shape_are_outside() -> None:
+    counts = counting.count({("x",): 2, "x": 3, (CANARY, 1): 4, 7: 5}, alphabet={"a": ["x"]})
+    assert list(counts) == [2, 12]
+
+
+@pytest.mark.parametrize("shape", [(701, 703), (701, 2, 703), ()])
+@pytest.mark.parametrize("alphabet", [["a"], {"a": ["x"], "b": ["x"]}])
+def test_no_refusal_tells_a_shape(shape: tuple[int, ...], alphabet: Any) -> None:
+    with pytest.raises(ValueError, match="data must have") as refused:
+        counting.prepare(np.zeros(shape), alphabet=alphabet)
+    assert "70" not in str(refused.value)
+
+
+def test_no_refusal_tells_how_long_the_longest_cell_is() -> None:
+    with pytest.raises(ValueError, match=r"got type bytes\. Cast"):
+        counting.count(np.array([CANARY.encode()]), alphabet=["a"])
+
+
+def test_parts_of_a_table_are_not_taken_for_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x\na\nb\n")
+    refused = pytest.raises(TypeError, match="data must be a list, an array, a frame")
+    with pd.read_csv(path, chunksize=1) as chunks, refused:
+        counting.count(chunks, alphabet=["a", "b"])
+    reader = pa.table({"x": ["a", "b", "a"]}).to_reader(max_chunksize=2)
+    assert list(counting.count(reader, alphabet=["a", "b"])) == [2, 1, 0]
+
+
+def test_counts_of_other_letters_are_refused_without_their_number() -> None:
+    with pytest.raises(ValueError, match="counts must have 3 letters") as refused:
+        counting.prepare(Counts.of([1] * 701), alphabet=["a", "b"])
+    assert "701" not in str(refused.value)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the engine below Ibis
+def test_an_expression_of_ibis_is_not_run_before_the_charge() -> None:
+    backend = ibis.duckdb.connect()
+    backend.con.from_arrow(pa.table({"a": [CANARY]})).create("t")
+    table = backend.table("t")
+    broken = table.select(a=table.a.cast("int64"))
+    scan = counting.prepare(broken, alphabet=["7"])
+    with pytest.raises(ReleaseError) as failed:
+        scan.count()
+    assert CANARY not in str(failed.value)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("cells", [[1, 2], [1, CANARY]])
+def test_a_table_of_ibis_in_memory_is_checked_alike_whatever_is_in_it(cells: list[object]) -> None:
+    """A cell of another type makes Ibis fail: that is said before the charge, of every table."""
+    frame = pd.DataFrame({"a": pd.Series(cells, dtype=object)})
+    table = ibis.memtable(frame, schema={"a": "int64"})
+    for data in (table, table.filter(table.a > 0)):
+        (warning,) = counting.prepare(data, alphabet=[1], column="a").warnings
+        assert "should one of them make it fail" in warning
+
+
+class Panic(BaseException):
+    """As those of Polars, which are no ``Exception``."""
+
+
+def raising(error: BaseException) -> Iterator[str]:
+    yield "x"
+    raise error
+
+
+def test_a_panic_is_the_fixed_sentence() -> None:
+    with pytest.raises(ReleaseError) as failed:
+        counting.count(raising(Panic(CANARY)), alphabet=["x"])
+    assert str(failed.value) == counting.COUNT_FAILED
+    assert failed.value.__context__ is None
+    frame = pl.LazyFrame({"a": [2**31 - 1]}).select(pl.col("a").cast(pl.Int32).cast(pl.Date))
+    panicking = frame.select(pl.col("a").dt.to_string("%Y"))
+    with pytest.raises(ReleaseError):
+        counting.count(panicking, alphabet=["x"])
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interrupt_goes_on_without_what_it_said(kind: type[BaseException]) -> None:
+    with pytest.raises(kind) as raised:
+        counting.count(raising(kind(CANARY)), alphabet=["x"])
+    assert CANARY not in repr(raised.value.args)
+    assert raised.value.__context__ is None
+    assert kind is not SystemExit or raised.value.code == 1  # type: ignore[attr-defined]
+
+
+CRASH = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
+from dproo import cli
+from dproo.cli import commands
+commands.run = lambda: print(resource.getrlimit(resource.RLIMIT_CORE)) or 0
+sys.argv[1:] = ["plan"]
+cli.main()
+"""
+
+
+def test_a_crash_of_the_command_leaves_no_core() -> None:
+    command = [sys.executable, "-c", CRASH]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "(0, 0)"
+
+
+def test_the_library_leaves_the_limit_of_cores_alone() -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    counting.count(["x"], alphabet=["x"])
+    assert resource.getrlimit(resource.RLIMIT_CORE) == before
+
+
+def test_no_scan_writes_into_the_temporary_folder(tmp_path: Path) -> None:
+    """So that a run that is killed leaves nothing there, whatever the file is called."""
+    data = tmp_path / "data [1].parquet"
+    pl.DataFrame({"a": ["x"]}).write_parquet(data)
+    left = tmp_path / "left"
+    left.mkdir()
+    code = (
+        "import os, signal, sys; from dproo import counting;"
+        "scan = counting.prepare(sys.argv[1], alphabet=['x'], column='a');"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    command = [sys.executable, "-c", code, str(data)]
+    run = subprocess.run(command, check=False, env=os.environ | {"TMPDIR": str(left)})
+    assert run.returncode == -9
+    assert not list(left.iterdir())

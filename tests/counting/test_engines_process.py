@@ -1,0 +1,185 @@
+"""A release leaves the process as it was, and reads the file that was checked."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.releasing import sample
+from support.soak import SOAK
+
+from dproo import ReleaseError, counting
+from dproo.counting.sources import descriptors
+
+THREADS, RELEASES = 16, 50 if SOAK else 4
+
+
+def state() -> tuple[Any, ...]:
+    """Return what of the process a library could change for all of it."""
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    loggers = {
+        name: (logger.level, logger.disabled, tuple(logger.filters), tuple(logger.handlers))
+        for name, logger in logging.root.manager.loggerDict.items()
+        if isinstance(logger, logging.Logger)
+    }
+    filters = list(warnings.filters)
+    return logging.root.manager.disable, logging.root.level, loggers, filters, handlers
+
+
+def test_releases_in_threads_leave_the_process_as_it_was(tmp_path: Path) -> None:
+    rows = pa.table({"a": ["x", "y", None] * 50})
+    pq.write_table(rows, tmp_path / "x.parquet")
+    (tmp_path / "x.csv").write_text("a\n" + "x\ny\n\n" * 50)
+    (tmp_path / "x.jsonl").write_text('{"a": "x"}\n{"a": "y"}\n{}\n' * 50)
+    files = [tmp_path / name for name in ("x.parquet", "x.csv", "x.jsonl")]
+    frames = [rows, rows.to_pandas(), pl.from_arrow(rows), pl.from_arrow(rows).lazy()]
+    sources = [*files, *frames, ["x", "y", None] * 50]
+
+    def release(number: int) -> None:
+        for i in range(RELEASES):
+            data = sources[(number + i) % len(sources)]
+            column = None if isinstance(data, list) else "a"
+            receipt = sample(data, alphabet=["x", "y"], column=column, epsilon=1).receipt
+            assert receipt["n"] == 150
+
+    release(0)  # which imports what it needs
+    before, descriptors_before = state(), len(os.listdir("/dev/fd"))  # noqa: PTH208
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(release, range(THREADS)))
+    assert state() == before
+    assert len(os.listdir("/dev/fd")) <= descriptors_before + 2  # noqa: PTH208
+    assert not [thread for thread in threading.enumerate() if thread.name == "dproo-pipe"]
+
+
+def test_logs_and_warnings_of_others_arrive_during_a_release(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    logger = logging.getLogger("application")
+
+    def cells() -> Any:
+        logger.warning("during")
+        with pytest.warns(UserWarning, match="also during"):
+            warnings.warn("also during", stacklevel=1)
+        yield "x"
+
+    assert list(counting.count(cells(), alphabet=["x"])) == [1, 0]
+    assert "during" in caplog.text
+
+
+def replaced(path: Path, how: str) -> None:
+    """Put something else where a file was."""
+    if how == "a new name":
+        path.rename(path.with_name("moved"))
+        return
+    path.unlink()
+    match how:
+        case "another file":
+            path.write_bytes(b"a\ny\ny\ny\n")
+        case "a pipe":
+            os.mkfifo(path)
+        case "a link to a device":
+            path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    "how", ["nothing", "another file", "a pipe", "a link to a device", "a new name"]
+)
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.duckdb"])
+def test_what_was_checked_is_what_is_read(name: str, how: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    options: dict[str, Any] = {"column": "a"}
+    rows = pa.table({"a": ["x", "x"]})
+    if name == "x.csv":
+        path.write_text("a\nx\nx\n")
+    elif name == "x.jsonl":
+        path.write_text('{"a": "x"}\n' * 2)
+    elif name == "x.parquet":
+        pq.write_table(rows, path)
+    else:
+        options["table"] = "t"
+        with duckdb.connect(str(path)) as file:
+            file.execute("CREATE TABLE t AS SELECT * FROM rows")
+    scan = counting.prepare(path, alphabet=["x", "y"], **options)
+    replaced(path, how)
+    assert list(scan.count()) == [2, 0, 0]
+
+
+@pytest.mark.parametrize("end", ["csv", "jsonl", "parquet", "duckdb"])
+def test_a_pipe_or_a_device_is_refused_without_waiting(end: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / f"pipe.{end}")
+    (tmp_path / f"device.{end}").symlink_to("/dev/zero")
+    (tmp_path / f"folder.{end}").mkdir()
+    table = "t" if end == "duckdb" else None
+    for name in ("pipe", "device", "folder"):
+        with pytest.raises(ValueError, match="data must be a regular file, got "):
+            counting.prepare(tmp_path / f"{name}.{end}", alphabet=["x"], column="a", table=table)
+
+
+def test_a_database_with_a_log_beside_it_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as file:
+        file.execute("CREATE TABLE t AS SELECT 'x' AS a")
+    (tmp_path / "x.duckdb.wal").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"without a log of changes beside it.*CHECKPOINT"):
+        counting.prepare(path, alphabet=["x"], column="a", table="t")
+
+
+def test_a_file_that_ends_early_is_not_taken_for_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a\n" + "x\n" * 100_000)
+    scan = counting.prepare(path, alphabet=["x"], column="a")
+    read = os.pread
+
+    def broken(descriptor: int, size: int, place: int) -> bytes:
+        if place:
+            raise OSError("canary")
+        return read(descriptor, size, place)
+
+    monkeypatch.setattr(os, "pread", broken)
+    with pytest.raises(ReleaseError):
+        scan.count()
+
+
+def test_a_reader_that_gives_up_frees_the_writer() -> None:
+    pipe = descriptors.Pipe()
+    with pytest.raises(KeyError), pipe.filled(iter([b"x" * descriptors.BLOCK] * 1000)):
+        raise KeyError
+    assert not [thread for thread in threading.enumerate() if thread.name == "dproo-pipe"]
+
+
+def test_more_files_than_may_be_open_are_refused(tmp_path: Path) -> None:
+    for i in range(80):
+        (tmp_path / f"{i}.csv").write_text("a\nx\n")
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
+        "from dproo import counting; counting.prepare(sys.argv[1], alphabet=['x'], column='a')"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "*.csv")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "more files than may be open at once" in run.stderr
+
+
+@pytest.mark.parametrize("kind", ["category", "string", "Int64", "object", "float64"])
+def test_no_warning_becomes_an_error_after_the_charge(kind: str) -> None:
+    """The tests run with every warning an error; these columns once warned."""
+    cells = ["x", None] if kind in {"category", "string", "object"} else [1, None]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        counting.count(pd.Series(cells, dtype=kind), alphabet=["x", 1])
+    assert not caught

@@ -1,0 +1,104 @@
+"""Excel sheets as data: every row with a cell is a record, and no cell decides about others."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import openpyxl
+import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.utils.datetime import CALENDAR_MAC_1904
+from support.row_files import excel, raw_sheet
+
+from dproo import counting
+
+
+def test_a_sheet_has_a_header_and_a_record_in_every_row_below(tmp_path: Path) -> None:
+    path = excel(tmp_path, ["code", "n"], ["a", 1], [], [None, 2], ["b", True], ["a", "x"])
+    assert list(counting.count(path, column="code", alphabet=["a", "b"])) == [2, 1, 1]
+    assert list(counting.count(path, column="n", alphabet=range(3))) == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *(f'<c r="B9" t="e"><v>{error}</v></c>' for error in ("#SPILL!", "#CALC!", "#N/A", "?")),
+        *(f'<c r="B9" t="{kind}"><v>99999</v></c>' for kind in ("s", "b", "d", "new")),
+        *(f'<c r="B9"><v>{number}</v></c>' for number in ("one", "1e999", "NaN", "1_0", "")),
+        *(f'<c r="{place}"><v>1</v></c>' for place in ("XFD1048576", "XFD9", "ZZZZ9", "?")),
+        '<c r="B9" t="s"><v>-1</v></c>',
+        '<c r="B9" t="inlineStr"><is><t>one</t></is></c>',
+        "<c><v>7</v></c>",
+        "",
+    ],
+)
+def test_no_cell_of_a_sheet_decides_about_the_others(cell: str, tmp_path: Path) -> None:
+    path = raw_sheet(tmp_path, cell)
+    assert list(counting.count(path, column="code", alphabet=["a", "b"])) == [2, 1, 0]
+    assert list(counting.count(path, column="n", alphabet=[1, 2])) == [1, 1, 1]
+    # Nor does one beyond the header make files differ, or blank rows count.
+    excel(tmp_path, ["code", "n"], ["a", 1], name="b.xlsx")
+    assert counting.count(tmp_path / "?.xlsx", column="n", alphabet=[1, 2]).n == 4
+
+
+def test_blank_rows_are_no_records_however_far_the_last_one_is(tmp_path: Path) -> None:
+    for last in ([], [None, "x"], ["b"]):
+        path = excel(tmp_path, ["code"], ["a"], [None], ["b"], *([[]] * 5), last)
+        found = counting.count(path, column="code", alphabet=["a", "b"])
+        assert list(found) == [1, 1 + (last == ["b"]), int(last == [None, "x"])]
+
+
+def test_a_sheet_has_text_numbers_days_and_strings_of_every_kind(tmp_path: Path) -> None:
+    rich = CellRichText("a", TextBlock(InlineFont(b=True), "b"))
+    path = excel(tmp_path, [7, " code ", None], [True, rich], [False, "x_x000D_y"], [7, "_xD83D_"])
+    texts = ["ab", "x\ry", "?"]
+    assert list(counting.count(path, column="code", alphabet=texts)) == [1, 1, 1, 0]
+    assert list(counting.count(path, column="7", alphabet=["true", "7"])) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("start", [dt.date(1899, 12, 30), dt.date(1904, 1, 1)])
+def test_a_number_is_a_day_by_its_format(start: dt.date, tmp_path: Path) -> None:
+    days = [(start + dt.timedelta(45000)).isoformat()]
+    forms = {"mmm yyyy": 1, "[$-407]d. mmm": 1, "0.00E+00": 0, "[h]:mm": 0, "General": 0}
+    for form, day in forms.items():
+        book = openpyxl.Workbook()
+        book.active.append(["day"])
+        for number in (45000, 60, 59, 0.5, 1e9, -1):
+            book.active.append([number])
+            book.active.cell(book.active.max_row, 1).number_format = form
+        book.epoch = CALENDAR_MAC_1904 if start.year == 1904 else book.epoch
+        book.save(tmp_path / "days.xlsx")
+        found = counting.count(tmp_path / "days.xlsx", column="day", alphabet=days)
+        assert list(found) == [day, 6 - day]
+
+
+def test_dates_of_a_sheet_are_days(tmp_path: Path) -> None:
+    moments = [dt.date(2024, 1, 2), dt.datetime(2024, 1, 3, 4, 5), dt.time(1), 1e300]  # noqa: DTZ001
+    path = excel(tmp_path, ["day", "n"], *([moment, 1] for moment in moments))
+    days = ["2024-01-02", "2024-01-03"]
+    assert list(counting.count(path, column="day", alphabet=days)) == [1, 0, 3]
+    months = "2024-01..2024-02"
+    assert list(counting.count(path, column="day", alphabet=months)) == [2, 2]
+
+
+def test_several_sheets_are_told_apart_by_name(tmp_path: Path) -> None:
+    path = excel(tmp_path, ["code"], ["a"], sheets=2)
+    assert counting.count(path, column="code", alphabet=["a"], table="Sheet").n == 1
+    for table, words in {
+        None: "table must name the sheet of an Excel file that has several",
+        "sheet": "table must be a sheet of the Excel file, got 'sheet'. Case and blanks count",
+        "Sheet1": "data must be a sheet with a header row",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            counting.count(path, column="code", alphabet=["a"], table=table)
+
+
+def test_a_row_of_a_formula_without_its_value_is_a_record(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["c", "d"], ["a", "u"], ["=A1", None], ["b", "v"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    found = counting.count(tmp_path / "a.xlsx", alphabet=["a", "b"], column="c")
+    assert list(found) == [1, 1, 1]

@@ -1,0 +1,246 @@
+"""Text files of any layout: every record counts once, whatever is in it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import secrets
+
+import duckdb
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from support.releasing import check
+from support.soak import some
+
+from dproo import Alphabet, CodeBook, ReleaseError, counting
+from dproo.counting.layout import Layout
+from dproo.counting.sources.cleaning import array_lines
+from dproo.counting.sources.compression import plain_blocks
+
+ITEMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(items=st.lists(ITEMS, max_size=5), indent=st.sampled_from([None, 1]), cut=st.integers(1, 7))
+def test_the_items_of_an_array_are_its_lines_however_it_is_cut(items, indent, cut):
+    content = json.dumps(items, indent=indent, ensure_ascii=False).encode(errors="surrogatepass")
+    blocks = [content[start : start + cut] for start in range(0, len(content), cut)]
+    lines = b"".join(array_lines(blocks)).split(b"\n")
+    found = [json.loads(line.decode(errors="surrogatepass")) for line in lines if line.strip()]
+    assert found == items
+
+
+@pytest.mark.parametrize(
+    ("content", "records"),
+    [
+        (b"[]", 0),
+        (b" [\n]\n", 0),
+        (b'[{"a": "x"}]', 1),
+        (b'[{"a": "x"}, {"a": "\\"x,]}\\\\"}, nonsense, {"b": 1}]', 4),
+        (b'[{"a": "x"}, {"a": "\xff\xfe"}, {"a": \x00}]', 3),
+        (b'[{"a": "x"}, {"a": "' + b"y" * 100_000 + b'"}]', 2),
+    ],
+)
+def test_every_item_of_an_array_is_one_record(tmp_path, content, records):
+    (tmp_path / "a.json").write_bytes(content)
+    counts = counting.count(tmp_path / "a.json", column="a", alphabet=["x"])
+    assert list(counts) == [min(records, 1), max(records - 1, 0)]
+
+
+@pytest.mark.parametrize(
+    "encoding", some(["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"], one_of=3)
+)
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize(
+    ("packed", "ending"), [(bytes, ""), (gzip.compress, ".gz"), (zstandard.compress, ".zst")]
+)
+def test_lines_of_random_bytes_are_all_counted(tmp_path, encoding, order, packed, ending):
+    rng = random.Random(secrets.randbits(64))  # noqa: S311 - a test's lines
+    layout, mark = Layout(encoding=encoding), b""
+    if encoding == "utf-16":
+        encoding = f"utf-16-{order}"
+        mark = "\ufeff".encode(encoding)
+    line = "x\n".encode(encoding)
+    junk = b"".join(
+        bytes(byte for byte in rng.randbytes(6) if byte not in b'\n\r",\0') + "\n".encode(encoding)
+        for _ in range(50)
+    )
+    if mark:  # an odd number of bytes would shift all that follows
+        junk = "\ud800\n".encode(encoding, "surrogatepass") * 50
+    path = tmp_path / f"a.csv{ending}"
+    path.write_bytes(packed(mark + "a\n".encode(encoding) + line * 7 + junk + line))
+    found = counting.count(path, column="a", alphabet=["x"], layout=layout)
+    assert (found[0], found.n) == (8, 58)
+
+
+def test_a_file_that_ends_too_early_fails_in_one_sentence(tmp_path):
+    whole = gzip.compress(b"a\n" + b"".join(b"%d\n" % i for i in range(99999)))
+    for name, content in (
+        ("a.csv.gz", whole[:-100]),
+        ("b.csv.zst", zstandard.compress(secrets.token_hex(99999).encode())[:-9]),
+    ):
+        (tmp_path / name).write_bytes(content)
+    scan = counting.prepare(tmp_path / "a.csv.gz", column="a", alphabet=["7"])
+    with pytest.raises(ReleaseError, match="could not be counted"):
+        scan.count()
+    with pytest.raises(ValueError, match="ends too early"):
+        list(plain_blocks([(tmp_path / "b.csv.zst").read_bytes()], "zst"))
+    parts = [b"x", b"y", b""]
+    several = b"".join(map(zstandard.compress, parts))
+    assert b"".join(plain_blocks([several[:9], several[9:]], "zst")) == b"xy"
+    padded = gzip.compress(b"x") + b"\0" * 9
+    assert b"".join(plain_blocks([padded], "gz")) == b"x"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"delimiter": ";;"}, "delimiter must be one character such as ; or tab, got ';;'"),
+        ({"delimiter": "a"}, "delimiter must be one character"),
+        ({"delimiter": "\n"}, "delimiter must be one character"),
+        ({"encoding": "latin"}, None),
+        ({"encoding": "nonsense"}, "encoding must be utf-8, utf-16 or one that extends ASCII"),
+        ({"encoding": "idna"}, "encoding must be utf-8, utf-16 or one"),
+        ({"encoding": "utf-7"}, "encoding must be utf-8, utf-16 or one"),
+        ({"encoding": "base64"}, "encoding must be utf-8, utf-16 or one"),
+        ({"encoding": 7}, "encoding must be utf-8, utf-16 or one"),
+    ],
+)
+def test_a_layout_that_is_not_read_is_refused(options, message):
+    if message is None:
+        assert Layout(**options).encoding == "iso8859-1"
+        return
+    with pytest.raises(ValueError, match=message):
+        Layout(**options)
+
+
+SEX = {"name": "sex", "type": "string", "categories": ["f", "m"]}
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "message"),
+    [
+        ({"dialect": []}, "dialect must be an object"),
+        ({"dialect": {"delimeter": ";"}}, "dialect must be one of .* Did you mean 'delimiter'"),
+        ({"dialect": {"quoteChar": "|"}}, "dialect.quoteChar must be a quotation mark"),
+        ({"dialect": {"header": "no"}}, "dialect.header must be true or false"),
+        ({"dialect": {"escapeChar": "x"}}, "dialect.escapeChar must have its default"),
+        ({"compression": "zip"}, "compression must be one of gz, zst"),
+        ({"encoding": "x"}, "encoding must be utf-8, utf-16 or one"),
+    ],
+)
+def test_a_code_book_with_a_layout_that_is_not_read_is_refused(tmp_path, descriptor, message):
+    (tmp_path / "a.csv").write_text("sex\nf\n", encoding="utf-8")
+    book = {"schema": {"fields": [SEX]}, **descriptor}
+    with pytest.raises(ValueError, match=message):
+        check(tmp_path / "a.csv", codebook=book)
+
+
+def test_a_code_book_says_how_its_file_is_written(tmp_path):
+    text = "sex;city\n'f;';'Köln'\nm;Köln\n"
+    (tmp_path / "a.txt").write_text(text, encoding="latin-1")
+    fields = [SEX, {"name": "city", "type": "string", "categories": ["Köln"]}]
+    book = CodeBook.of(
+        {
+            "schema": {"fields": fields},
+            "encoding": "latin-1",
+            "dialect": {"delimiter": ";", "quoteChar": "'", "$schema": "x"},
+        }
+    )
+    assert check(tmp_path / "a.txt", codebook=book).holds
+    layout = Layout.of(book.descriptor)
+    found = counting.count(tmp_path / "a.txt", alphabet=book.table([1]), layout=layout)
+    assert list(found) == [2, 0]
+    other = Layout(delimiter=",").over(layout)
+    assert (other.delimiter, other.encoding) == (",", "iso8859-1")
+
+
+def test_a_delimiter_is_for_text_files_only(tmp_path):
+    (tmp_path / "a.jsonl").write_text("{}\n", encoding="utf-8")
+    found = check(tmp_path / "a.jsonl", alphabet=["x"], column="a", delimiter=";")
+    assert found.refusals == ("delimiter must be given for a CSV file only, got ';'.",)
+
+
+def test_all_refusals_of_a_code_book_are_told_at_once(tmp_path):
+    (tmp_path / "a.csv").write_text("sex,age\nf,7\n", encoding="utf-8")
+    age = {"name": "age", "type": "integer", "bins": [0, 9]}
+    fields = [{**SEX, "name": "Sex"}, age, {**SEX, "name": "ward"}]
+    found = check(tmp_path / "a.csv", codebook={"schema": {"fields": fields}})
+    assert not found.holds
+    assert [("'Sex'" in text, "'ward'" in text) for text in found.refusals] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_a_scan_tells_which_columns_it_counts(tmp_path):
+    (tmp_path / "a.csv").write_text("sex,age\nf,7\n", encoding="utf-8")
+    scan = counting.prepare(tmp_path / "a.csv", alphabet=Alphabet.of({"age": range(9)}))
+    assert [(column.name, column.kind) for column in scan.columns] == [("age", "text")]
+
+
+def test_a_cell_far_longer_than_every_letter_is_not_read(tmp_path):
+    letters = Alphabet.of(["7"]).read_as("text")
+    cells = [" 7 ", " " * 99 + "7 ", " " * 100 + "7 ", " " * 9999 + "7"]
+    assert [letters.index([cell]) for cell in cells] == [0, 0, None, None]
+    (tmp_path / "a.csv").write_text("\n".join(["a", *cells]) + "\n", encoding="utf-8")
+    assert list(counting.count(tmp_path / "a.csv", column="a", alphabet=letters)) == [2, 2]
+
+
+def test_a_column_that_can_hold_no_letter_is_refused(tmp_path):
+    duckdb.sql("SELECT 7 AS a").write_parquet(str(tmp_path / "a.parquet"))
+    for letters in (["seven"], ["true"], ["7.0"]):
+        with pytest.raises(ValueError, match="holds integers, which can never be"):
+            counting.prepare(tmp_path / "a.parquet", column="a", alphabet=letters)
+    scan = counting.prepare(tmp_path / "a.parquet", column="a", alphabet=["7", "seven"])
+    assert "some of the letters can never occur" in scan.warnings[0]
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_file_of_one_byte_is_one_record(packed, tmp_path):
+    path = tmp_path / ("a.jsonl" if packed is bytes else "a.jsonl.gz")
+    for line in (b"1", b"\xff"):
+        path.write_bytes(packed(line))
+        assert list(counting.count(path, column="x", alphabet=["a"])) == [0, 1]
+
+
+SIGNS = [b"\r", b"\r\r", b"\r\r\r", b"\rb", b"b\r", b"x\ry", b"\r,\r", b"\ra" * 50, b"7\r", b"\r7"]
+ENDS = [b"\n", b"\r\n", b"\r\r\n"]
+
+
+@pytest.mark.parametrize("ending", ENDS, ids=repr)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path, ending, packed):
+    """One record ended in CR CR LF, and the first cell of the next was another one."""
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+
+    def counted(record, **options):
+        lines = [b"c,who", b"a,7", record, *[b"a,7", b"b,8"] * 4]
+        content = b"".join(line + ending for line in lines)
+        path.write_bytes(gzip.compress(content) if packed else content)
+        return list(counting.count(path, alphabet=["a", "b"], **options))
+
+    for sign in SIGNS:
+        for record in (sign + b",9", b"x," + sign, b"x,z" + sign, sign + b"y"):
+            # The record is one, and it is outside unless its first cell is whole.
+            assert counted(record, column="c") == [5, 4, 1], record
+            assert sum(counted(record, column="c", person="who")) in {2, 3}, record
+            assert sum(counted(record, column="who")) == 10, record
+
+
+@pytest.mark.parametrize(
+    "text", ["c,d\r\r\na,x\r\r\nb,y\r\r\n", "c,d\ra,x\rb,y\r", "c,d\na,x\r\nb,y"]
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_lines_end_as_their_header_does(tmp_path, text, encoding):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding))
+    options = {"layout": Layout(encoding=encoding)}
+    assert list(counting.count(path, alphabet=["a", "b"], column="c", **options)) == [1, 1, 0]
+    assert list(counting.count(path, alphabet=["x", "y"], column="d", **options)) == [1, 1, 0]

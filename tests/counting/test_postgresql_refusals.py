@@ -1,0 +1,211 @@
+"""What PostgreSQL cannot be asked for: each failure has its own sentence, before any charge."""
+
+from __future__ import annotations
+
+import select
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import psycopg
+import pytest
+from support.databases import counted, role_of
+
+from dproo import counting
+from dproo.counting.sql.query import table_parts
+
+
+def refused(data: Any, table: Any = "ward.visits", column: str = "code") -> str:
+    with pytest.raises(ValueError, match=r"\.$") as error:
+        counting.prepare(data, alphabet=["a"], column=column, table=table)
+    assert error.value.__context__ is None
+    return str(error.value)
+
+
+def test_each_failure_has_its_own_sentence(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    server.execute("CREATE ROLE weak LOGIN")
+    weak = role_of(postgresql, "weak")
+    closed = psycopg.connect(postgresql)
+    closed.close()
+    failed = psycopg.connect(postgresql)
+    with pytest.raises(psycopg.Error):
+        failed.execute("nonsense")
+    found = {
+        "no server": refused("postgresql://127.0.0.1:1/x"),
+        "no socket": refused("postgresql:///x?host=/nowhere"),
+        "no database": refused(postgresql.replace("/postgres?", "/nothing?")),
+        "no role": refused(role_of(postgresql, "nobody")),
+        "no setting": refused(postgresql + "&sslmode=wrong"),
+        "no schema": refused(postgresql, "nothing.visits"),
+        "no table": refused(postgresql, "ward.nothing"),
+        "off the path": refused(postgresql, "visits"),
+        "no column": refused(postgresql, column="nothing"),
+        "no right to the schema": refused(weak),
+        "closed": refused(closed),
+        "failed": refused(failed),
+    }
+    server.execute("GRANT USAGE ON SCHEMA ward TO weak")
+    found["no right to the table"] = refused(weak)
+    server.execute(
+        "CREATE TABLE secret (code text, other text); GRANT SELECT (other) ON secret TO weak"
+    )
+    found["no right to the column"] = refused(weak, "ward.secret")
+    assert counted(weak, "ward.secret", "other") == [0, 0, 0]
+    starts = {
+        "no server": "no PostgreSQL server answers at this host and port.",
+        "no database": "the server refused the connection. Check the database's name, the role",
+        "no setting": "data must be a URL with settings that psycopg knows",
+        "no schema": "table must be in a schema of the database, got ('nothing', 'visits').",
+        "no table": "table must be a table or view of the database, got ('ward', 'nothing').",
+        "off the path": "table must be a table or view of the database, got ('visits',). Outside",
+        "no column": "column must be a column of the data, got 'nothing'.",
+        "no right to the table": "the role may not read the table. Grant it SELECT",
+        "closed": "data must be an open connection, got a closed one.",
+        "failed": "data must be a connection without a failed transaction",
+    }
+    starts["no socket"] = starts["no server"]
+    starts["no role"] = starts["no database"]
+    for place in ("schema", "column"):
+        starts[f"no right to the {place}"] = starts["no right to the table"]
+    assert {case: found[case][: len(start)] for case, start in starts.items()} == starts
+    assert set(starts) == set(found)
+    assert not [text for text in found.values() if "postgresql://" in text]
+    failed.close()
+    server.execute("DROP OWNED BY weak; DROP ROLE weak")
+
+
+@pytest.mark.usefixtures("server")
+def test_a_check_that_the_database_ends_is_told_as_that(postgresql: str) -> None:
+    with psycopg.connect(postgresql) as other:
+        other.execute("LOCK TABLE ward.visits")
+        sentence = refused(role_of(postgresql, "dproo", statement_timeout="50ms"))
+    assert sentence.startswith(
+        "the database cancelled the check of the table, because of statement_t"
+    )
+
+
+def test_what_a_view_says_while_it_is_planned_is_withheld(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    """A function that promises to be immutable is run by the planner."""
+    server.execute(
+        "CREATE FUNCTION quoting() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS"
+        " 'BEGIN RAISE EXCEPTION ''canary %'', (SELECT max(code) FROM ward.visits); END'"
+    )
+    server.execute("CREATE VIEW quoted AS SELECT code FROM visits WHERE quoting()")
+    sentence = "the database refused the query; details are withheld because they could reveal"
+    assert refused(postgresql, "ward.quoted").startswith(sentence)
+
+
+STARTING = """
+import socket
+fields = b"SFATAL\\0VFATAL\\0C57P03\\0Mthe database system is starting up\\0\\0"
+with socket.create_server(("127.0.0.1", 0)) as server:
+    print(server.getsockname()[1], flush=True)
+    for _ in range(2):  # the connection, and the ping behind it
+        with server.accept()[0] as client:
+            client.recv(4096)
+            client.sendall(b"E" + (len(fields) + 4).to_bytes(4, "big") + fields)
+"""
+
+
+def test_a_server_that_starts_up_is_told_as_that() -> None:
+    """In a process of its own: psycopg waits for the answer to a ping with Python at rest."""
+    with subprocess.Popen([sys.executable, "-c", STARTING], stdout=subprocess.PIPE) as starting:
+        assert starting.stdout is not None
+        port = int(starting.stdout.readline())
+        sentence = refused(f"postgresql://127.0.0.1:{port}/x?sslmode=disable&gssencmode=disable")
+    assert sentence == "the server takes no connections at the moment. Try again later."
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("postgresql://a:b/c", "data must be a URL with a number as its port."),
+        ("postgresql://a:b/c@h/d", "data must be a URL with / and @ written as %2F and %40"),
+        ("postgresql://a:b@c@h/d", "data must be a URL with / and @ written as %2F and %40"),
+        ("postgresql://h/d?nothing=1", "data must be a URL that psycopg can read:"),
+        ("postgresql+psycopg://h/d", "data must be a URL that starts with postgresql://"),
+    ],
+)
+def test_a_url_that_would_be_misread_is_refused(url: str, sentence: str) -> None:
+    assert refused(url).startswith(sentence)
+
+
+def test_a_host_that_stays_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes the connection and says nothing, as behind a firewall or on a wrong port."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/x"
+        limits = []
+        connect = psycopg.connect
+        monkeypatch.setattr(
+            psycopg,
+            "connect",
+            lambda **settings: (
+                limits.append(settings["connect_timeout"])
+                or connect(**settings | {"connect_timeout": 2})
+            ),
+        )
+        for given in (url, f"{url}?connect_timeout=3"):
+            assert refused(given).startswith("no PostgreSQL server answers")
+    assert limits == ["10", "3"]
+
+
+def test_a_connection_that_is_lost_is_told_as_that(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    with psycopg.connect(postgresql) as connection:
+        server.execute("SELECT pg_terminate_backend(%s, 60000)", [connection.info.backend_pid])
+        select.select([connection.fileno()], [], [])
+        assert refused(connection).startswith("the connection to the database was lost.")
+
+
+def test_only_connections_that_can_wait_are_taken(postgresql: str) -> None:
+    with psycopg.connect(postgresql) as connection, pytest.raises(TypeError, match="synchronous"):
+        counting.prepare(connection.cursor(), alphabet=["a"], column="a", table="t")
+
+
+# Names of tables
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    ("table", "parts"),
+    [
+        ("visits", ("visits",)),
+        ("Ward.Visits", ("Ward", "Visits")),
+        ('"My Schema"."my.table"', ("My Schema", "my.table")),
+        ('ward."a ""b"""', ("ward", 'a "b"')),
+        ("a b.c d", ("a b", "c d")),
+        (("a.b",), ("a.b",)),
+        (("a.b", 'c"d'), ("a.b", 'c"d')),
+    ],
+)
+def test_a_dot_outside_of_quotes_separates(
+    postgresql: str, table: Any, parts: tuple[str, ...]
+) -> None:
+    assert table_parts(table) == parts
+    schema, name = ("ward", *parts)[-2:]
+    quoted = psycopg.sql.Identifier(schema, name)
+    create = psycopg.sql.SQL("CREATE TABLE {} (code text)").format(quoted)
+    with psycopg.connect(postgresql) as connection:
+        connection.execute(
+            psycopg.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(psycopg.sql.Identifier(schema))
+        )
+        if name != "visits":
+            connection.execute(create)
+        connection.execute("SET search_path = ward")
+        assert counted(connection, table) in ([0, 0, 0], [7, 0, 0])
+        connection.rollback()
+
+
+@pytest.mark.parametrize(
+    "table", ["", ".", "a.", ".a", "a..b", '"', 'a"b', '"a"b', '""', "a.b.c", "a\0", "\udc80",
+              (), ("a", "b", "c"), ("",), ("a", ""), (1,), ["a"], 1, None]
+)  # fmt: skip
+def test_what_is_no_name_of_a_table_is_refused(table: Any) -> None:
+    with pytest.raises(ValueError, match="table must be the name of a table, or schema"):
+        table_parts(table)

@@ -1,0 +1,154 @@
+"""Every type that a PostgreSQL server has: counted as everywhere else, or refused by its schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from dproo import Alphabet, counting
+
+# A type, a value as SQL has it, and its canonical text.
+COUNTED = {
+    "smallint": ("7", 7),
+    "integer": ("7", 7),
+    "bigint": ("7", 7),
+    "oid": ("7", 7),
+    "numeric": ("7.00", 7),
+    "numeric(9,2)": ("7", 7),
+    "real": ("7", 7),
+    "double precision": ("7", 7),
+    "text": ("seven", "seven"),
+    "varchar": ("seven", "seven"),
+    "varchar(9)": ("seven", "seven"),
+    "char(9)": ("seven", "seven"),
+    "bpchar": ("seven", "seven"),
+    '"char"': ("s", "s"),
+    "name": ("seven", "seven"),
+    "boolean": ("t", True),
+    "date": ("2026-01-02", "2026-01-02"),
+    "kinds.mood": ("seven", "seven"),
+    "kinds.code": ("seven", "seven"),
+    "kinds.code_of_code": ("seven", "seven"),
+    "kinds.mood_code": ("seven", "seven"),
+    "kinds.number": ("7", 7),
+    "kinds.citext": ("Seven", "Seven"),
+}
+
+UNLIKE_NUMBERS = {"boolean", "date", "kinds.mood", "kinds.mood_code"}
+
+
+@pytest.fixture(scope="module")
+def kinds(postgresql: str) -> Iterator[psycopg.Connection[Any]]:
+    """Yield a connection to a server with types of all makes in a schema of their own."""
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA kinds")
+        connection.execute("CREATE TYPE kinds.mood AS ENUM ('seven', 'eight')")
+        connection.execute("CREATE DOMAIN kinds.code AS text CHECK (VALUE <> '')")
+        connection.execute("CREATE DOMAIN kinds.code_of_code AS kinds.code NOT NULL")
+        connection.execute("CREATE DOMAIN kinds.mood_code AS kinds.mood")
+        connection.execute("CREATE DOMAIN kinds.number AS numeric(9, 2)")
+        connection.execute("CREATE DOMAIN kinds.codes AS text[]")
+        connection.execute("CREATE TYPE kinds.text AS (a text, b text)")
+        connection.execute("CREATE TYPE kinds.int8 AS RANGE (subtype = bigint)")
+        connection.execute("CREATE EXTENSION citext SCHEMA kinds")
+        yield connection
+        connection.execute("DROP SCHEMA kinds CASCADE")
+
+
+@pytest.mark.parametrize("type_name", COUNTED)
+def test_a_type_that_is_understood_is_counted_as_everywhere_else(
+    kinds: psycopg.Connection[Any], type_name: str
+) -> None:
+    text, letter = COUNTED[type_name]
+    kinds.execute(f"CREATE TABLE kinds.cells (a {type_name})")
+    try:
+        kinds.execute(f"INSERT INTO kinds.cells SELECT '{text}' FROM generate_series(1, 5)")
+        cells = [letter] * 5
+        options = {"table": "kinds.cells", "column": "a"}
+        for alphabet in (
+            [letter, "other one"],
+            range(9),
+            Alphabet.bins([0, 5, 10]),
+        ):
+            expected = list(counting.count(cells, alphabet=alphabet))
+            is_certain = type_name in UNLIKE_NUMBERS and expected[-1] == len(cells)
+            if is_certain:
+                with pytest.raises(ValueError, match="can never be one of the"):
+                    counting.prepare(kinds, alphabet=alphabet, **options)
+            else:
+                assert list(counting.count(kinds, alphabet=alphabet, **options)) == expected
+    finally:
+        kinds.execute("DROP TABLE kinds.cells")
+
+
+def test_every_other_type_is_refused_before_the_charge(kinds: psycopg.Connection[Any]) -> None:
+    """The server is asked for its types, so that a new one is not forgotten."""
+    rows = kinds.execute(
+        "SELECT format_type(t.oid, NULL), typname FROM pg_type AS t LEFT JOIN pg_class AS c"
+        " ON c.oid = typrelid WHERE typtype NOT IN ('p', 'd') AND coalesce(relkind, 'c') = 'c'"
+    ).fetchall()
+    known = {kinds.execute("SELECT to_regtype(%s)::oid", [name]).fetchone() for name in COUNTED}
+    refused = []
+    for type_name, word in rows:
+        if kinds.execute("SELECT to_regtype(%s)::oid", [type_name]).fetchone() in known:
+            continue
+        with kinds.transaction(force_rollback=True):
+            try:
+                with kinds.transaction():
+                    kinds.execute(f"CREATE TABLE kinds.cells (a {type_name})")
+            except psycopg.Error:
+                continue  # it is no type of a column
+            with pytest.raises(ValueError, match="column 'a' must hold text, numbers, bool") as no:
+                counting.prepare(kinds, alphabet=["x"], column="a", table="kinds.cells")
+            assert re.search("Cast it|Add --as date", str(no.value))
+            refused.append(word)
+    for word in ("json", "jsonb", "uuid", "bytea", "timestamp", "timestamptz", "_text", "interval"):
+        assert word in refused
+    assert {"money", "inet", "xml", "text", "int8", "_mood", "tsvector"} <= {*refused}
+    assert len(refused) > 100
+
+
+def test_a_domain_over_an_array_is_refused(kinds: psycopg.Connection[Any]) -> None:
+    kinds.execute("CREATE TABLE kinds.x (a kinds.codes)")
+    with pytest.raises(ValueError, match="column 'a' must hold text"):
+        counting.prepare(kinds, alphabet=["x"], column="a", table="kinds.x")
+    kinds.execute("DROP TABLE kinds.x")
+    assert kinds.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def test_letters_that_the_database_cannot_store_are_counted_as_absent(
+    kinds: psycopg.Connection[Any],
+) -> None:
+    kinds.execute("CREATE TABLE kinds.plain AS SELECT 'a'::text AS a")
+    counts = counting.count(kinds, alphabet=["a", "\0", "x\0"], column="a", table="kinds.plain")
+    assert list(counts) == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_other_encodings_are_read_and_their_limits_are_told_before_the_charge(
+    postgresql: str, encoding: str
+) -> None:
+    with psycopg.connect(postgresql, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE plain ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        )
+    url = postgresql.replace("/postgres?", "/plain?")
+    options = {"column": "a", "table": "cells"}
+    try:
+        with psycopg.connect(url) as connection:
+            connection.execute("SET client_encoding = 'UTF8'")
+            connection.execute("CREATE TABLE cells AS SELECT 'é'::text AS a")
+            if encoding == "SQL_ASCII":
+                connection.execute("INSERT INTO cells VALUES (E'\\xff\\xfe')")
+        expected = [1, 0] if encoding == "LATIN1" else [1, 1]
+        assert list(counting.count(url, alphabet=["é"], **options)) == expected
+        if encoding == "LATIN1":
+            with pytest.raises(ValueError, match="alphabet must contain only letters"):
+                counting.prepare(url, alphabet=["é", "€"], **options)
+    finally:
+        with psycopg.connect(postgresql, autocommit=True) as connection:
+            connection.execute("DROP DATABASE plain WITH (FORCE)")

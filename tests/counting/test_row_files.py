@@ -1,0 +1,207 @@
+"""Excel sheets, SPSS and Stata files as data: every row is a record, whatever is in it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyreadstat
+import pytest
+from counting.test_parity import assert_parity, batches
+from support.releasing import check, sample
+from support.row_files import excel, raw_sheet, write_excel, write_statistics
+
+from dproo import counting, draft_codebook, import_codebook
+from dproo.counting.layout import Layout
+from dproo.counting.sources import excel as excel_sheets
+from dproo.counting.sources import statistics_files
+
+FORMATS = {"rows.xlsx": write_excel, "rows.sav": write_statistics, "rows.dta": write_statistics}
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", FORMATS)
+def test_files_count_the_same_on_nasty_tables(name: str, tmp_path: Path) -> None:
+    for nasty in batches():
+        cells = FORMATS[name](nasty.rows, tmp_path / name)
+        # What the format cannot hold is a null there.
+        held = [
+            cell if kept is not None else None
+            for cell, kept in zip(nasty.cells, cells, strict=True)
+        ]
+        column = pa.array(held, nasty.rows["cell"].type)
+        assert_parity(
+            replace(nasty, rows=nasty.rows.set_column(1, "cell", column)),
+            counting.count,
+            tmp_path / name,
+        )
+
+
+def spss(folder: Path, name: str = "a.sav", **columns: list[object]) -> Path:
+    write = pyreadstat.write_sav if name.endswith("sav") else pyreadstat.write_dta
+    write(pd.DataFrame(columns), str(folder / name))
+    return folder / name
+
+
+# SPSS and Stata
+
+
+def test_text_that_is_in_no_encoding_stops_nothing(tmp_path: Path) -> None:
+    for name in ("a.sav", "a.dta"):
+        path = spss(tmp_path, name, code=["a", "bé", "ü"])
+        path.write_bytes(path.read_bytes().replace("bé".encode(), b"b\xff\xfe"))
+        found = counting.count(path, column="code", alphabet=["a", "b??", "ü"])
+        assert list(found) == [1, 0, 1, 1]
+
+
+def test_an_encoding_can_be_said(tmp_path: Path) -> None:
+    path = spss(tmp_path, "a.dta", code=["bé"])
+    path.write_bytes(path.read_bytes().replace("bé".encode(), b"b\xe9\0"))
+    layout = Layout(encoding="latin-1")
+    assert list(counting.count(path, column="code", alphabet=["bé"], layout=layout)) == [1, 0]
+    assert list(counting.count(path, column="code", alphabet=["bé"])) == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["a.sav", "a.dta"])
+def test_days_and_moments(name: str, tmp_path: Path) -> None:
+    day = [dt.date(2024, 1, 2), None, dt.date(2024, 3, 1)]
+    moment = [dt.datetime(2024, 1, 2, 23, 59), None, dt.datetime(2024, 3, 1)]  # noqa: DTZ001
+    path = spss(tmp_path, name, day=day, moment=moment)
+    for column in ("day", "moment"):
+        assert list(counting.count(path, column=column, alphabet="2024-01..2024-04")) == [
+            1,
+            0,
+            1,
+            1,
+        ]
+    with pytest.raises(ValueError, match="Add --as date, month or year"):
+        counting.count(path, column="moment", alphabet=["2024-01-02"])
+    with pytest.raises(ValueError, match="holds dates, which can never be one of the integers"):
+        counting.count(path, column="day", alphabet=range(3))
+
+
+def test_a_moment_beyond_the_calendar_is_outside() -> None:
+    """SPSS can hold 10^300 seconds."""
+    read = {"column_names": ["d"], "original_variable_types": {"d": "DATE11"}}
+    header = type("Header", (), read | {"readstat_variable_types": {"d": "double"}})
+    reading = statistics_files._reading(header, "d", ".sav", "utf-8")
+    assert [reading(cell) for cell in (1e300, float("nan"), None, "x")] == [None] * 4
+    assert reading(86400.0) == dt.date(1582, 10, 15)
+
+
+def test_values_that_spss_calls_missing_are_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"x": [1.0, 9.0, None]})
+    pyreadstat.write_sav(frame, str(path), missing_ranges={"x": [9]})
+    assert list(counting.count(path, column="x", alphabet=[1, 9])) == [1, 1, 1]
+
+
+def test_periods_and_times_have_no_letters(tmp_path: Path) -> None:
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"t": [dt.time(1, 2)], "n": [1.0]})
+    pyreadstat.write_sav(frame, str(path))
+    with pytest.raises(ValueError, match="column 't' must hold text, numbers, booleans or dates"):
+        counting.count(path, column="t", alphabet=[1])
+
+
+def test_rows_are_read_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rows in (1, 2, 3, 4, 6, 7):
+        path = spss(tmp_path, "a.sav", code=["a"] * rows)
+        for size in (1, 3):
+            # As many bytes as so many cells take.
+            monkeypatch.setattr(statistics_files, "BYTES", size * (statistics_files._OBJECT + 8))
+            assert list(counting.count(path, column="code", alphabet=["a"])) == [rows, 0]
+
+
+# All of them
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.sav", "a.dta"])
+def test_several_files_people_rows_and_open_values(name: str, tmp_path: Path) -> None:
+    codes, people = ["a", "b", "a", "b"], ["p", "p", "q", None]
+    for i in range(2):
+        if name.endswith("xlsx"):
+            rows = ([code, person] for code, person in zip(codes, people, strict=True))
+            excel(tmp_path, ["code", "who"], *rows, name=f"{i}{name}")
+        else:
+            who = [person or "" for person in people]
+            spss(tmp_path, f"{i}{name}", code=codes, who=who)
+    pattern = str(tmp_path / f"?{name}")
+    assert list(counting.count(pattern, column="code", alphabet=["a", "b"])) == [4, 4, 0]
+    # One record of each of two people, and one of nobody.
+    assert counting.count(pattern, column="code", alphabet=["a", "b"], person="who").n == 3
+    both = {"code": ["a", "b"], "who": ["p", "q"]}
+    assert list(counting.count(pattern, alphabet=both)) == [2, 2, 2, 0, 2]
+    released = sample(pattern, column="code", alphabet="open", epsilon=20, delta="0.1")
+    assert released.value in {"a", "b", "other", None} or released.value
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.sav"])
+def test_the_header_alone_is_looked_at_before_the_charge(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = (
+        excel(tmp_path, ["code", "n"], ["a", 1])
+        if name == "a.xlsx"
+        else spss(tmp_path, code=["a"], n=[1.0])
+    )
+    for reader in (excel_sheets, statistics_files):
+
+        def never(*_: object) -> Any:
+            raise AssertionError
+
+        monkeypatch.setattr(reader, "rows_of", never)
+    assert [column.name for column in check(path, column="code", alphabet=["a"]).columns] == [
+        "code"
+    ]
+    assert [field["name"] for field in draft_codebook(path)["schema"]["fields"]] == ["code", "n"]
+    for column, words in {"Code": "use --column 'code'", "x": "List the columns"}.items():
+        with pytest.raises(ValueError, match=words):
+            counting.count(path, column=column, alphabet=["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("a.sav", {"table": "x"}, "table must be left out for an SPSS or Stata file"),
+        ("a.xlsx", {"layout": {"encoding": "latin-1"}}, "encoding must be left out: an Excel"),
+        ("a.sav", {"layout": {"delimiter": ";"}}, "delimiter must be given for a CSV file only"),
+        ("a.sav", {"column": None}, "column must be given for a file"),
+        ("bad.sav", {}, "data must be a readable SPSS or Stata file"),
+        ("bad.xlsx", {}, "data must be a readable Excel file"),
+        ("none.xlsx", {}, "data must be a file that exists"),
+        ("?.sav", {}, "data must be files with the same columns and types"),
+        ("bad.*", {}, "as in '*.xlsx'"),
+        ("a.ods", {}, "got '.ods'. Save it as an Excel workbook (.xlsx) or as CSV"),
+        ("broken.xlsx", {}, "data must be a readable Excel file"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    name: str, options: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    spss(tmp_path, code=["a"])
+    spss(tmp_path, "b.sav", other=["a"])
+    excel(tmp_path, ["code"], ["a"])
+    for bad in ("bad.sav", "bad.xlsx", "a.ods"):
+        (tmp_path / bad).write_bytes(b"nonsense")
+    raw_sheet(tmp_path, "</broken>", name="broken.xlsx", until=b"<sheetData>")
+    asked = {"column": "code", "alphabet": ["a"], **options}
+    asked["layout"] = Layout(**options.get("layout", {}))
+    with pytest.raises(ValueError, match=re.escape(words)):
+        counting.count(tmp_path / name, **asked)
+
+
+def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = spss(tmp_path, code=["a"])
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    with pytest.raises(ValueError, match=r"pip install 'dproo\[spss\]'"):
+        counting.count(path, column="code", alphabet=["a"])
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(ValueError, match=r"pip install 'dproo\[excel\]'"):
+        import_codebook(excel(tmp_path, ["code"], ["a"]))

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.releasing import sample
+from test_engines_faults import CANARY, assert_silent
+from test_engines_names import NAMES, rows_of
+from test_parity import assert_parity, batches, plain
+
+from dproo import Alphabet, counting
+from dproo.core.counts import NamedCounts
+from dproo.schema.axis import Axis, Bins, OpenText
+from dproo.schema.reading import Reading
+
+
+def test_spark_counts_the_same_under_any_name_and_fails_without_data(
+    spark: Any,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:
+    """One test, so that one worker alone starts a session."""
+    for nasty in batches():
+        assert_parity(nasty, counting.count, spark.createDataFrame(plain(nasty.rows)))
+    for part in (NAMES[i : i + 10] for i in (0, 10)):
+        frame = spark.createDataFrame(rows_of(part))
+        counts = counting.count(frame, alphabet={column: ["x"] for column in part})
+        assert list(counts) == [2, 1], part
+    faulty = spark.createDataFrame([(CANARY,)], "b string").selectExpr("CAST(b AS INT) AS a")
+    assert_silent(counting.prepare(faulty, alphabet=[1], column="a"), capfd, caplog)
+    lower = spark.createDataFrame([("x",), ("X",), ("X",)], "a string")
+    lower = lower.selectExpr("a COLLATE UTF8_LCASE AS a")
+    assert list(counting.count(lower, alphabet=["x"], column="a")) == [1, 2]
+    spark.sql("CREATE TABLE padded (a CHAR(4)) USING parquet")
+    spark.sql("INSERT INTO padded VALUES ('x')")
+    assert list(counting.count(spark.table("padded"), alphabet=["x"], column="a")) == [1, 0]
+    years = spark.sql("SELECT DATE '0000-01-01' AS a UNION ALL SELECT DATE '0001-01-01'")
+    assert list(counting.count(years, alphabet=["0000-01-01", "0001-01-01"])) == [0, 1, 1]
+    maps = spark.sql("SELECT map('x', 1) AS a")
+    with pytest.raises(ValueError, match=r"column 'a' must hold text.*got type map"):
+        counting.prepare(maps, alphabet=["x"])
+    many = counting.count(spark.range(50_000), alphabet=[str(i) for i in range(40_000)])
+    assert many.runs == ((1, 40_000), (10_000, 1))
+    assert_tables_are_counted_by_name(spark, tmp_path)
+
+
+def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
+    """Tables of the catalogue and folders of Parquet, by the session that is open."""
+    frame = spark.createDataFrame([("x",), ("y",), (None,), ("x",)], "a string")
+    frame.createOrReplaceTempView("visits")
+    frame.repartition(3).write.parquet(str(folder / "visits.parquet"))
+    for data in ("visits", folder / "visits.parquet", f"{folder}/visits.parquet/*.parquet"):
+        for master in (None, "local[1]") if data == "visits" else (None,):
+            scan = counting.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
+            assert list(scan.count()) == [2, 2]
+    drawn = sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
+    assert drawn.receipt["n"] == 4
+    for data, options, message in (
+        ("nobody", {}, "data must be a table of Spark, got 'nobody'."),
+        ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),
+        (folder / "none.parquet", {}, "data must be a Parquet folder that Spark can read"),
+        ("visits", {"column": "b"}, "column must be a column of the data, got 'b'."),
+        ("visits", {"master": "local[2]"}, "master must be the master of the open session"),
+    ):
+        known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
+        with pytest.raises(ValueError, match=re.escape(message)):
+            counting.prepare(data, **known)
+    assert spark.range(3).count() == 3, "the session of the user was stopped"
+
+
+SETTINGS = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "true",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "true",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.session.timeZone": "Pacific/Kiritimati",
+}
+READ: list[tuple[str, list[str], Axis]] = [
+    (
+        "string",
+        ["'7'", "'it''s'", "concat('7', char(10))", "'7.0'", "NULL", "cast(X'FF37' as string)"],
+        Alphabet.of(["7", "it's", "\ufffd7"]).axes[0],
+    ),
+    (
+        "string",
+        ["'7'", "'1''234'", "concat('7', char(10))", "'7.'", "' 7 '", "'1''2'"],
+        Alphabet.of([7, 1234]).axes[0].read_as(Reading(kind="integer", thousands="'")),
+    ),
+    ("string", ["'É'", "'é'", "'e'"], Alphabet.of(["é"]).axes[0].read_as(Reading(kind="lower"))),
+    (
+        "double",
+        ["-0.0D", "0.0D", "1D", "double('NaN')", "double('-Infinity')", "1e300D", "NULL"],
+        replace(Bins.of([-1, 0.5, 2]), missing=(-0.0, *map(float, range(20, 40)))),
+    ),
+    ("double", ["-0.0D", "7D", "7.5D", "1e300D", "NULL"], Alphabet.of([0, 7]).axes[0]),
+    ("decimal(38,38)", ["0", "0.0000001", "0.5", "NULL"], Bins.of([0, 1e-8, 1e-6, 1])),
+    ("decimal(20,9)", ["0", "7", "0.0000001", "NULL"], Alphabet.of([0, 7]).axes[0]),
+    (
+        "timestamp",
+        [
+            *("timestamp'2024-03-01 00:00:00Z'", "timestamp'2024-03-01 23:59:59.999999Z'"),
+            *("timestamp_micros(-1)", "timestamp_micros(-9223372036854775808)", "NULL"),
+        ],
+        Alphabet.of(["2024-03-01", "1969-12-31"]).axes[0].read_as(Reading(kind="date")),
+    ),
+]
+FOUND = [[1, 1, 1, 3], [3, 1, 2], [2, 1], [0, 1, 6], [1, 1, 3], [1, 1, 1, 1], [1, 1, 2], [2, 1, 2]]
+
+
+def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
+    frames = [
+        spark.sql(" UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS a" for cell in cells))
+        for kind, cells, _ in READ
+    ]
+    before = {name: spark.conf.get(name) for name in SETTINGS}
+    for settings in (before, SETTINGS):
+        try:
+            for name, value in settings.items():
+                spark.conf.set(name, value)
+            for (kind, cells, axis), frame, found in zip(READ, frames, FOUND, strict=True):
+                scan = counting.prepare(frame, alphabet=Alphabet(axes=(axis,)), column="a")
+                assert list(scan.count()) == found, (kind, cells, settings is before)
+        finally:
+            for name, value in before.items():
+                spark.conf.set(name, value)
+
+
+def test_bytes_that_are_not_text_are_one_open_letter_and_name_nobody(spark: Any) -> None:
+    """Different ones come back as the same text, so they must be counted as the same."""
+    bad = ["FF", "FE", "FE", "C0"]
+    frame = spark.sql(
+        " UNION ALL ".join(f"SELECT CAST(X'{byte}' AS STRING) AS a, 'x' AS b" for byte in bad)
+    )
+    counts = counting.count(frame, alphabet=Alphabet(axes=(OpenText(minimum=3),)), column="a")
+    assert isinstance(counts, NamedCounts)
+    assert (counts.letters, list(counts)) == (("\ufffd",), [4, 0])
+    assert list(counting.count(frame, alphabet=["x"], column="b", person="a")) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "sparc"}, "engine must be one of spark, got 'sparc'. Did you mean 'spark'?"),
+        ({"master": "local[2]"}, "master must be given with engine 'spark', got 'local[2]'."),
+        (
+            {"engine": "spark", "master": "http://host"},
+            "master must look like local[2] or spark://host:7077, got 'http://host'.",
+        ),
+        ({"engine": "spark", "table": "x"}, "data must be a table's name or a path with engine"),
+    ],
+)
+def test_what_spark_cannot_read_is_refused_before_it_is_started(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        counting.prepare("visits", alphabet=["x"], column="a", **options)
+
+
+def test_a_missing_extra_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(ValueError, match=re.escape("pip install 'dproo[spark]'")):
+        counting.prepare("visits", alphabet=["x"], column="a", engine="spark")

@@ -1,0 +1,284 @@
+"""SQLAlchemy: SQLite, MariaDB and PostgreSQL, each on a real database."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import math
+import sqlite3
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+from counting.test_parity import assert_parity, batches, plain
+from support.releasing import check, sample
+
+from dproo import ReleaseError, counting, draft_codebook
+
+DATABASES = "sqlite", "mariadb", "postgresql"
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
+    """Yield an engine with an empty database, or schema, of its own."""
+    if request.param == "sqlite":
+        yield sa.create_engine(f"sqlite:///{tmp_path / 'rows.sqlite3'}")
+        return
+    url = sa.make_url(request.getfixturevalue(request.param))
+    if request.param == "postgresql":
+        made = sa.create_engine(url.set(drivername="postgresql+psycopg"))
+        options = {"connect_args": {"options": "-c search_path=alchemy"}}
+        used = url.set(drivername="postgresql+psycopg")
+    else:
+        made, options, used = sa.create_engine(url), {}, url.set(database="alchemy")
+    with made.begin() as connection:
+        connection.exec_driver_sql("CREATE SCHEMA alchemy")
+    engine = sa.create_engine(used, **options)
+    yield engine
+    engine.dispose()
+    with made.begin() as connection:
+        cascade = " CASCADE" if request.param == "postgresql" else ""
+        connection.exec_driver_sql(f"DROP SCHEMA alchemy{cascade}")
+    made.dispose()
+
+
+TYPES = {
+    pa.string(): sa.Text().with_variant(sa.Text(1 << 20), "mysql"),
+    pa.int64(): sa.BigInteger(),
+    pa.int32(): sa.Integer(),
+    pa.int8(): sa.SmallInteger(),
+    pa.float64(): sa.Double(),
+    pa.float32(): sa.Float(),
+    pa.decimal128(20, 0): sa.Numeric(20, 0),
+    pa.decimal128(20, 2): sa.Numeric(20, 2),
+    pa.bool_(): sa.Boolean(),
+    pa.date32(): sa.Date(),
+}
+
+
+def stored(cell: object, engine: sa.Engine) -> object:
+    """Return a cell as a database can hold it, nothing in place of one that it cannot."""
+    name = engine.dialect.name
+    is_odd = isinstance(cell, float) and not math.isfinite(cell)
+    if is_odd and name != "postgresql":
+        return None
+    if isinstance(cell, bool) and name != "postgresql":
+        return int(cell)
+    if name == "sqlite" and isinstance(cell, dt.date | Decimal):
+        return str(cell)
+    return cell
+
+
+@pytest.mark.untraced
+def test_databases_count_the_same_on_nasty_tables(database: sa.Engine) -> None:
+    """Booleans are integers to SQLite and MariaDB, whose letters are others."""
+    for i, nasty in enumerate(batches()):
+        rows = plain(nasty.rows)
+        kind = rows["cell"].type
+        name = database.dialect.name
+        if name != "postgresql" and (kind == pa.bool_() or pa.types.is_decimal(kind)):
+            continue
+        metadata = sa.MetaData()
+        declared = sa.Column("cell", TYPES[kind])
+        table = sa.Table(f"rows {i} %", metadata, sa.Column("table", sa.Integer), declared)
+        metadata.create_all(database)
+        cells = [stored(cell, database) for cell in rows["cell"].to_pylist()]
+        pairs = zip(rows["table"].to_pylist(), cells, strict=True)
+        quote = database.dialect.identifier_preparer.quote_identifier
+        sign = "?" if name == "sqlite" else "%s"
+        with database.begin() as connection:
+            insert = f"INSERT INTO {quote(table.name)} VALUES ({sign}, {sign})"
+            connection.exec_driver_sql(insert, list(pairs)) if cells else None
+        assert_parity(nasty, counting.count, database, table=(table.name,))
+
+
+@pytest.fixture
+def visits(database: sa.Engine) -> sa.Engine:
+    """Codes in a collation that tells neither case nor trailing blanks, days, people."""
+    collations = {"sqlite": "NOCASE", "mysql": "utf8mb4_general_ci", "postgresql": "C"}
+    code = sa.String(20, collation=collations[database.dialect.name])
+    metadata = sa.MetaData()
+    columns = sa.Column("code", code), sa.Column("seen", sa.DateTime), sa.Column("who", sa.Text)
+    table = sa.Table("visits", metadata, *columns, sa.Column("scan", sa.LargeBinary))
+    metadata.create_all(database)
+    seen = dt.datetime(2024, 1, 31, 23, 59)  # noqa: DTZ001
+    rows = [("a", "p"), ("A", "p"), ("a ", "q"), ("ä", None), (None, None), ("a", "q" * 3000)]
+    with database.begin() as connection:
+        connection.execute(
+            sa.insert(table), [{"code": code, "seen": seen, "who": who} for code, who in rows]
+        )
+    return database
+
+
+def test_text_is_compared_by_its_bytes(visits: sa.Engine) -> None:
+    found = counting.count(visits, table="visits", column="code", alphabet=["a", "A", "a ", "ä"])
+    assert list(found) == [2, 1, 1, 1, 1]
+
+
+def test_moments_are_days_and_months(visits: sa.Engine) -> None:
+    found = counting.count(visits, table="visits", column="seen", alphabet="2024-01..2024-03")
+    assert list(found) == [6, 0, 0]
+
+
+def test_people_rows_and_open_values(visits: sa.Engine) -> None:
+    letters = ["a", "A", "a ", "ä"]
+    kept = counting.count(visits, table="visits", column="code", alphabet=letters, person="who")
+    assert kept.n == 4  # of p only one, and one of nobody
+    both = counting.prepare_several(
+        visits, table="visits", alphabets=[{"code": letters}, {"code": letters, "who": ["p"]}]
+    )
+    assert [list(counts)[-1] for counts in both.count_several()] == [1, 4]
+    released = sample(
+        visits, table="visits", column="code", alphabet="open", epsilon=1, delta="1e-3"
+    )
+    assert released.receipt["delta"]
+
+
+def test_one_connection_is_given_back(visits: sa.Engine) -> None:
+    asked = {"table": "visits", "column": "code", "alphabet": ["a"]}
+    assert counting.count(visits, **asked).n == 6
+    assert check(visits, **asked).holds
+    with pytest.raises(ValueError, match="column must be"):
+        counting.count(visits, **(asked | {"column": "none"}))
+    assert visits.pool.checkedout() == 0
+    with visits.connect() as connection:
+        assert counting.count(connection, **asked).n == 6
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+
+
+def test_a_draft_knows_names_and_types(visits: sa.Engine) -> None:
+    fields = draft_codebook(visits, table="visits")["schema"]["fields"]
+    assert {field["name"] for field in fields} >= {"code", "seen", "who"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"table": "none"}, "table must be a table or view of the database"),
+        ({"column": "none"}, "column must be a column of the data"),
+        ({"column": None}, "column must be given for a table"),
+        ({"table": None}, "table must be"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    visits: sa.Engine, options: dict[str, Any], words: str
+) -> None:
+    asked = {"table": "visits", "column": "code", "alphabet": ["a"], **options}
+    with pytest.raises(ValueError, match=words):
+        counting.count(visits, **asked)
+
+
+def test_what_fails_later_says_nothing(visits: sa.Engine) -> None:
+    scan = counting.prepare(visits, table="visits", column="code", alphabet=["a"])
+    if visits.dialect.name != "sqlite":  # whose schema is locked meanwhile, as it should be
+        return
+    with visits.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE visits")
+    with pytest.raises(ReleaseError, match="details are withheld"):
+        scan.count()
+
+
+def test_nothing_is_logged(visits: sa.Engine, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        counting.count(visits, table="visits", column="code", alphabet=["a"])
+    assert "ä" not in caplog.text
+
+
+def test_sqlite_has_cells_of_any_type_in_any_column(tmp_path: Path) -> None:
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.sqlite3'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c, who)")
+        cells = ["1", "1.0", "'1'", "x'31'", "1.5", "CAST(x'ff61' AS TEXT)", "NULL", "2e300"]
+        for cell in cells:
+            connection.exec_driver_sql(f"INSERT INTO t VALUES ({cell}, {cell})")
+    assert list(counting.count(engine, table="t", column="c", alphabet=["1", "?a"])) == [3, 0, 5]
+    assert list(counting.count(engine, table="t", column="c", alphabet="bins:0,1.2,2")) == [3, 1, 4]
+    # 1, 1.0 and the text 1 are one person; broken text and null name nobody.
+    people = counting.count(engine, table="t", column="c", alphabet=["x"], person="who")
+    assert people.n == 5
+
+
+def test_text_in_utf_16_is_text(tmp_path: Path) -> None:
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'a.sqlite3'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA encoding = 'UTF-16le'")
+        connection.exec_driver_sql("CREATE TABLE t (c TEXT)")
+        connection.exec_driver_sql("INSERT INTO t VALUES ('ä'), ('b')")
+    assert list(counting.count(engine, table="t", column="c", alphabet=["ä", "b"])) == [1, 1, 0]
+
+
+def test_types_without_letters_are_refused_by_mariadb(mariadb: str) -> None:
+    with sa.create_engine(mariadb).begin() as connection:
+        connection.exec_driver_sql("CREATE DATABASE typed")
+        types = (
+            "b BLOB, t TIME, f FLOAT, s TIMESTAMP NULL, y YEAR, e ENUM('x', 'y'), d DECIMAL(9,2)"
+        )
+        connection.exec_driver_sql(f"CREATE TABLE typed.t ({types})")
+        connection.exec_driver_sql("SET time_zone = '+05:00'")
+        connection.exec_driver_sql(
+            "INSERT INTO typed.t VALUES ('x', '1:00', 0.1, '2024-01-01 02:00', 2024, 'y', 7.00)"
+        )
+
+        def count(column: str, alphabet: Any) -> list[int]:
+            return list(
+                counting.count(connection, table="typed.t", column=column, alphabet=alphabet)
+            )
+
+        for column in ("b", "t"):
+            with pytest.raises(ValueError, match="must hold text, numbers, booleans or dates"):
+                count(column, ["x"])
+        assert count("f", "bins:0,0.1,0.1000000001,1") == [0, 0, 1, 0]  # of 24 bits
+        assert count("s", "2023-12..2024-02") == [1, 0, 0]  # in UTC
+        assert count("y", range(2020, 2030)).index(1) == 4
+        assert count("e", ["x", "y"]) == [0, 1, 0]
+        assert count("d", [7]) == [1, 0]
+        connection.exec_driver_sql("SET sql_mode = ''")
+        connection.exec_driver_sql("UPDATE typed.t SET s = '0000-00-00'")  # which is no moment
+        assert count("s", "1970-01..1970-02") == [0, 1]
+        connection.exec_driver_sql("DROP DATABASE typed")
+
+
+def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> None:
+    """A converter that fails on one cell would stop the count."""
+    path = tmp_path / "a.sqlite3"
+    engine = sa.create_engine(
+        f"sqlite:///{path}", connect_args={"detect_types": sqlite3.PARSE_DECLTYPES}
+    )
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c TIMESTAMP, d DATE, e DECIMAL(9, 2))")
+        cells = ("2024-01-31 10:00", "2024-01-31", "1.00"), ("neither", "secret", "secret")
+        for row in cells:
+            connection.exec_driver_sql("INSERT INTO t VALUES (?, ?, ?)", row)
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        driver.row_factory = sqlite3.Row
+        asked = {"table": "t", "column": "c", "alphabet": "2024-01..2024-02"}
+        assert list(counting.count(connection, **asked)) == [1, 1]
+        asked = {"table": "t", "column": "d", "alphabet": ["2024-01-31"]}
+        assert list(counting.count(connection, **asked)) == [1, 1]
+        asked = {"table": "t", "column": "e", "alphabet": "bins:0,2"}
+        assert list(counting.count(connection, **asked)) == [1, 1]
+        assert driver.text_factory is str
+
+
+def test_other_drivers_are_refused() -> None:
+    class Dialect:
+        name, driver, is_async = "oracle", "oracledb_async", True
+
+    class Engine:
+        __module__ = "sqlalchemy.engine.base"
+        dialect = Dialect()
+
+    asked = {"table": "t", "column": "c", "alphabet": ["a"]}
+    with pytest.raises(TypeError, match="must be a synchronous engine or connection"):
+        counting.count(Engine(), **asked)
+    Dialect.name, Dialect.driver, Dialect.is_async = "postgresql", "psycopg2", False
+    with pytest.raises(TypeError, match="must be an engine of postgresql"):
+        counting.count(Engine(), **asked)
+    unreachable = sa.create_engine("sqlite:////no/such/folder/a.sqlite3")
+    with pytest.raises(ValueError, match="the database cannot be reached with this engine"):
+        counting.count(unreachable, **asked)

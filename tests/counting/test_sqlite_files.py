@@ -1,0 +1,109 @@
+"""SQLite files by their path: read-only, whatever a cell holds, also on the command line."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import dproo
+
+from dproo import counting, draft_codebook
+
+POISON = (
+    *("CAST(x'ff61' AS TEXT)", "CAST(x'610062' AS TEXT)", "x'ff'", "NULL", "2e300", "-0.0", "''"),
+    *("9223372036854775807", "9e999", "zeroblob(9)", "printf('%.*c', 100000, 'x')"),
+)
+
+
+def made(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    return made(
+        tmp_path / "visits.sqlite3",
+        'CREATE TABLE "my.visits" (ward TEXT COLLATE NOCASE, seen DATETIME, who)',
+        "INSERT INTO \"my.visits\" VALUES ('A', '2024-01-31 10:00', 1), ('a', NULL, 1)",
+        'CREATE VIEW seen AS SELECT ward FROM "my.visits"',
+    )
+
+
+def test_a_file_is_counted_by_its_path(visits: Path) -> None:
+    table = '"my.visits"'
+    assert list(counting.count(visits, table=table, column="ward", alphabet=["A", "a"])) == [
+        1,
+        1,
+        0,
+    ]
+    assert list(counting.count(visits, table="seen", column="ward", alphabet=["A"])) == [1, 1]
+    months = counting.count(visits, table=table, column="seen", alphabet="2024-01..2024-03")
+    assert list(months) == [1, 0, 1]
+    people = counting.count(visits, table=table, column="ward", alphabet=["A"], person="who")
+    assert people.n == 1
+    fields = draft_codebook(visits, table=table)["schema"]["fields"]
+    assert [field["name"] for field in fields] == ["ward", "seen", "who"]
+
+
+@pytest.mark.parametrize("cell", POISON)
+def test_a_cell_is_one_record_whatever_it_holds(cell: str, tmp_path: Path) -> None:
+    for declared in ("", "TEXT", "INTEGER", "REAL", "DATE", "BOOLEAN", "DECIMAL(9, 2)"):
+        path = made(tmp_path / f"x{declared}.sqlite3", f"CREATE TABLE t (c {declared})")
+        made(path, f"INSERT INTO t VALUES (7), ({cell}), (7)")
+        for alphabet in ([7], range(7, 8), "bins:7,8"):
+            counts = counting.count(path, table="t", column="c", alphabet=alphabet)
+            assert list(counts) == [2, 1], declared
+
+
+def test_the_command_reads_a_table(visits: Path) -> None:
+    letters = visits.with_name("letters.txt")
+    letters.write_text("A\na\n")
+    command = ["sample", str(visits), "--table", "seen", "--column", "ward"]
+    options = ["--alphabet", str(letters), "--epsilon", "1", "--no-ledger"]
+    result = dproo(*command, *options)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() in {"A", "a", "other"}
+
+
+REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], str]] = {
+    "no table": (lambda path: path, {"table": None}, "table must be the name of a table"),
+    "another table": (lambda path: path, {"table": "none"}, "table must be a table or view"),
+    "another column": (lambda path: path, {"column": "none"}, "column must be a column"),
+    "not a database": (
+        lambda path: path.write_bytes(b"canary" * 99),
+        {},
+        "data must be a readable SQLite file",
+    ),
+    "a log": (
+        lambda path: Path(f"{path}-wal").write_bytes(b"canary"),
+        {},
+        "without a log of changes beside it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused_before(name: str, visits: Path) -> None:
+    change, options, words = REFUSED[name]
+    change(visits)
+    asked = {"table": "seen", "column": "ward", "alphabet": ["A"], **options}
+    with pytest.raises(ValueError, match=words) as refused:
+        counting.prepare(visits, **asked)
+    assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+def test_nothing_is_written_beside_a_file(mode: str, visits: Path) -> None:
+    with closing(sqlite3.connect(visits)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    before = visits.read_bytes()
+    assert counting.count(visits, table="seen", column="ward", alphabet=["A"]).n == 2
+    assert [path.name for path in visits.parent.iterdir()] == [visits.name]
+    assert visits.read_bytes() == before
