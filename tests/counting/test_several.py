@@ -57,9 +57,14 @@ def one_by_one(rows: pa.Table, alphabets: list[Alphabet]) -> list[Counts]:
 
 def assert_several(nasty: Batch, data: Any, **options: Any) -> None:
     alphabets = tables_of(nasty)
-    scan = counting.prepare_several(
-        data, alphabets=alphabets, columns=nasty.rows.column_names, **options
-    )
+    try:
+        scan = counting.prepare_several(
+            data, alphabets=alphabets, columns=nasty.rows.column_names, **options
+        )
+    except ValueError as refused:
+        if not (hasattr(data, "read_next_batch") and "several passes" in str(refused)):
+            raise
+        return  # a stream is read once, and these letters are too many for that
     expected = one_by_one(nasty.rows, alphabets)
     assert list(scan.count_several()) == expected, f"DPROO_SEED={nasty.seed}"
 
