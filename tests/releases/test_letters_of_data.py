@@ -262,6 +262,23 @@ def test_no_first_record_of_data_without_a_header_is_told_by_guesses(
         assert code == 3
 
 
+def test_a_ledger_that_cannot_be_read_stops_nothing_that_needs_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.sqlite3").write_bytes(b"no ledger")
+    (tmp_path / "dproo.toml").write_text('[certify]\nsampler = "roo"\n', encoding="utf-8")
+    (tmp_path / "data.csv").write_text("c\na\n", encoding="utf-8")
+    (tmp_path / "codes.txt").write_text("a\nb\n", encoding="utf-8")
+    data, codes = str(tmp_path / "data.csv"), str(tmp_path / "codes.txt")
+    for ledger in (str(tmp_path / "broken.sqlite3"), "postgresql://127.0.0.1:9/none"):
+        monkeypatch.setenv("DPROO_LEDGER", ledger)
+        config = ["--config", str(tmp_path / "dproo.toml")]
+        assert run([*config, "certify", "--n", "10", "--k", "3", "--epsilon", "1"]) == 0
+        asked = ["--column", "c", "--alphabet", codes]
+        assert run(["check", data, *asked]) == 0
+        assert run(["sample", data, *asked, "--epsilon", "1", "--no-ledger"]) == 0
+
+
 def test_a_file_of_letters_is_public_where_no_ledger_says_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "codes.csv"
     path.write_text("code,name\na,Ann\nb,Bob\n", encoding="utf-8")

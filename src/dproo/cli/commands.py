@@ -132,7 +132,7 @@ def _defaults(config: str | None) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - loaded where there is a file to read
 
     try:
-        found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX))
+        found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX, is_guarded=False))
     except (tomllib.TOMLDecodeError, RecursionError):
         raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
     for name, defaults in found.items():

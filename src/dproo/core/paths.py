@@ -82,7 +82,9 @@ def require_public(name: str, origin: Origin) -> None:
         )
 
 
-def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str:
+def read_public(
+    name: str, path: str | Path, *, at_most: int = BYTES_MAX, is_guarded: bool = True
+) -> str:
     """Return the text of a public file or pipe; a byte-order mark is left out.
 
     Anything else, such as a device that never ends, is not opened.
@@ -91,6 +93,8 @@ def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str
         name: what a refusal calls it.
         path: a file, or a pipe as the shell's ``<(...)`` makes it.
         at_most: how many bytes are read.
+        is_guarded: whether it is refused if it is protected data; not where all that is no such
+            file is refused alike.
 
     Raises:
         ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
@@ -103,12 +107,14 @@ def read_public(name: str, path: str | Path, *, at_most: int = BYTES_MAX) -> str
         raise unreadable from None
     if not is_plain:
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
-    require_public(name, origin)
+    if is_guarded:
+        require_public(name, origin)
     try:
         content = _content(Path(path), at_most + 1)
     except OSError:
         raise unreadable from None
-    require_public(name, replace(origin, header=_header(content)))
+    if is_guarded:
+        require_public(name, replace(origin, header=_header(content)))
     if len(content) > at_most:
         raise ValueError(refusal(name, f"have at most {at_most:,} bytes", str(path)))
     try:

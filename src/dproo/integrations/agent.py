@@ -95,7 +95,9 @@ class Desk:
         """
         path = Path(config).absolute()
         try:
-            found = tomllib.loads(read_public("config", path, at_most=_CONFIG_MAX), parse_float=str)
+            found = tomllib.loads(
+                read_public("config", path, at_most=_CONFIG_MAX, is_guarded=False), parse_float=str
+            )
         except (tomllib.TOMLDecodeError, RecursionError):
             raise ValueError(f"config must be a readable TOML file, got {str(path)!r}.") from None
         datasets = found.get("datasets")

@@ -17,7 +17,7 @@ from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.source import Source
 from dproo.counting.sources import postgresql_url
 from dproo.counting.sources.descriptors import STDIN
-from dproo.errors import MissingLedgerError
+from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
 from dproo.schema import Alphabet
 
@@ -135,7 +135,7 @@ def protected(
 
     @cache
     def datasets() -> tuple[str, ...]:
-        with suppress(MissingLedgerError):
+        with suppress(LedgerError):  # a charge to it will say what is the matter
             ledger = opened()
             return () if ledger is None else tuple(account.dataset for account in ledger.show())
         return ()
