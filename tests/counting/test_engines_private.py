@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ibis
@@ -96,7 +97,11 @@ def test_data_is_not_touched_before_the_charge(make: Callable[[], Any], ledger: 
     ],
 )
 def test_counts_that_are_none_are_not_quoted(data: Any) -> None:
-    scan = counting.prepare(data, alphabet=["a"])
+    with pytest.raises(TypeError, match="data must be records, or a mapping of letters") as refused:
+        counting.prepare(data, alphabet=["a"])
+    assert CANARY not in str(refused.value)
+    assert "700" not in str(refused.value)
+    scan = counting.prepare(MappingProxyType(data), alphabet=["a"])  # not touched before it counts
     with pytest.raises(ReleaseError) as failed:
         scan.count()
     assert str(failed.value) == counting.COUNT_FAILED

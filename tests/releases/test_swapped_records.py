@@ -227,7 +227,7 @@ def test_no_record_of_a_database_decides_what_is_seen(
         cells = [text.replace("\0", "?") for text in texts(records)]
         if database == "spark":
             return source.createDataFrame([(cell,) for cell in cells], "c string")
-        engine = sa.create_engine(source)
+        engine = sa.create_engine(source, poolclass=sa.pool.NullPool)
         with engine.begin() as connection:
             if database == "mariadb":
                 connection.exec_driver_sql("CREATE DATABASE IF NOT EXISTS swapped")

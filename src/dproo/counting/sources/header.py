@@ -46,8 +46,8 @@ class HeaderError(ValueError):
     """A header that is none, or that cannot be shown; the message quotes nothing of it."""
 
 
-_RECORD = re.compile(r'\s*(\{|\[\s*[\[{"\d-]|<[?!a-zA-Z])')
-"""How a line of JSON or XML begins, which is a record and no header."""
+_RECORD = re.compile(r'\s*(\{|\[\s*[\[{"\d-])')
+"""How a line of JSON begins, which is a record and no header."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
     if isinstance(data, Mapping):
-        if not all(map(_is_count, data.values())):
+        # Of a plain dict alone: what another mapping does when it is touched, nobody knows.
+        if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
             raise TypeError(
                 "data must be records, or a mapping of letters to how often each occurs. For a"
                 " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
