@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from dproo.counting.boundary import attempt
+from dproo.counting.boundary import apart, attempt
 from dproo.counting.sources.descriptors import Incoming, Opened
 from dproo.counting.sql.duckdb import engine_for, literal
 
@@ -53,7 +53,7 @@ def schemas_of(
             return stack.pop_all(), engine
 
     schemas: list[list[Named] | None] = []
-    started = attempt(look)
+    started = attempt(lambda: apart(look))  # of an interrupt the engine makes an error
     if started is None:
         return [*schemas, None], []
     return schemas, [started]
