@@ -1,5 +1,6 @@
 # `make demo` and `make test` set up all they need.
-.PHONY: demo test tests quick system lint bench docs note proofs soak coverage requirements
+.PHONY: demo test tests quick system lint bench docs note proofs soak coverage requirements \
+	release-check test-lowest
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -31,7 +32,6 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
 	$(BIN)/python benchmarks/worst_case.py
-	$(BIN)/python benchmarks/synthesize.py
 	$(BIN)/python benchmarks/rows.py
 	$(BIN)/python benchmarks/people.py
 	$(BIN)/python benchmarks/audit.py
@@ -78,6 +78,17 @@ proofs:
 		"libcoq-mathcomp-zify."; exit 1; fi
 	$(PYTHON) proofs/check_proofs.py
 
+# Builds what would be published, and uses it where nothing else is: about five minutes.
+release-check: .venv/ready-dev .venv/ready-release
+	$(BIN)/python release/check.py
+
+# The oldest versions that pyproject.toml allows, and the tests of what they do for us.
+LOWEST := tests/core/test_draw.py tests/cli/test_cli.py tests/integrations/test_opendp.py \
+	tests/mechanisms/test_noise.py tests/study/test_accuracy.py tests/web/test_web.py
+
+test-lowest: .venv/ready-lowest
+	.venv/lowest/bin/python -m pytest -n 2 -p no:cacheprovider -W default $(LOWEST)
+
 # Every file that is fetched must have the hash that the requirements name, also what builds the
 # package: that comes from the environment itself.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check
@@ -92,6 +103,20 @@ LOCKED := $(INSTALL) --require-hashes
 .venv/ready-dev: .venv/ready requirements-dev.txt
 	$(LOCKED) --no-compile -r requirements-dev.txt
 	$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null || true # pip uses one core only
+	touch $@
+
+# The tools of a release are in an environment of their own.
+.venv/ready-release: requirements-release.txt | .venv/ready
+	$(PYTHON) -m venv .venv/release
+	.venv/release/bin/pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements-release.txt
+	touch $@
+
+.venv/ready-lowest: requirements-lowest.txt requirements-build.txt | .venv/ready
+	$(PYTHON) -m venv .venv/lowest
+	.venv/lowest/bin/pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements-lowest.txt -r requirements-build.txt
+	.venv/lowest/bin/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
 # The programs that some tests need: PostgreSQL, MariaDB, Java for Spark, and Chromium with the
@@ -123,3 +148,8 @@ requirements: .venv/ready-dev
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --group build -o requirements-build.txt
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.txt
+	$(COMPILE) --group release -o requirements-release.txt
+	$(COMPILE) pyproject.toml --extra web -o requirements-web.txt
+	$(COMPILE) --resolution lowest-direct --python-version 3.11 pyproject.toml --group lowest \
+		--extra accounting --extra accuracy --extra frames --extra opendp --extra web \
+		-o requirements-lowest.txt

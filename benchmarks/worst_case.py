@@ -41,6 +41,10 @@ CURVE = (4, 6, 9, 14, 20, 30, 40, 60, 100, 160, 250, 400, 640, 1000)
 """Numbers of letters for the curves, with n epsilon = 10 k."""
 
 EPSILONS = ("0.1", "0.3", "1")
+RANGE = ("0.1", "0.2", "0.5", "1", "2", "4")
+"""The epsilons of the curves for a few numbers of letters, again with n epsilon = 10 k."""
+
+LETTERS = (3, 9, 100)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.55)
 RECORDS = (1.25, 1.75, 2.1, 2.5, 3.0, 4.0, 6.0, 7.5)
 """Of the equal letters, over ``1 / (e^epsilon - 1)``."""
@@ -87,11 +91,16 @@ def main() -> None:
         rows.append(row)
         shown = (row[name] / row["limit"] for name in ("datasets", *SAMPLERS, "mean", "found"))
         print(f"{n:>7} {k:>5} {epsilon:>4}  {row['limit']:.5f}", *(f"{x:>7.3f}" for x in shown))
-    curves = [
-        measured(round(10 * k / float(epsilon)), k, epsilon) for epsilon in EPSILONS for k in CURVE
-    ]
-    lines = [",\n".join(f"  {json.dumps(row)}" for row in part) for part in (rows, curves)]
-    text = '{{\n "settings": [\n{}\n ],\n "curves": [\n{}\n ]\n}}\n'.format(*lines)
+    curves, ranges = (
+        [measured(round(10 * k / float(epsilon)), k, epsilon) for epsilon in some for k in letters]
+        for some, letters in ((EPSILONS, CURVE), (RANGE, LETTERS))
+    )
+    parts = {"settings": rows, "curves": curves, "range": ranges}
+    lines = {
+        name: ",\n".join(f"  {json.dumps(row)}" for row in part) for name, part in parts.items()
+    }
+    text = ",\n".join(f' "{name}": [\n{part}\n ]' for name, part in lines.items())
+    text = f"{{\n{text}\n}}\n"
     Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
 
 

@@ -24,7 +24,7 @@ IMAGES = ROOT / "docs" / "images"
 SERVE = """
 from datetime import UTC, datetime, timedelta
 from dproo.cli import main
-from dproo.ledger import chain
+from dproo.ledger import events
 
 class Calendar(datetime):
     moment = datetime(2026, 3, 2, 9, 5, tzinfo=UTC)
@@ -34,7 +34,7 @@ class Calendar(datetime):
         Calendar.moment += timedelta(days=2, minutes=23)
         return Calendar.moment
 
-chain.datetime = Calendar
+events.datetime = Calendar
 main()
 """
 
@@ -74,16 +74,29 @@ def budget(page: Any) -> None:
     """Review a budget, which the first look declares."""
     page.wait_for_selector("#step-budget:visible, #in-sight:visible")
     if page.is_visible("#budget"):
-        page.fill("#budget", "6")
+        page.fill("#budget", "9")
         page.click("#budget-review")
         page.click("#declare")
         page.wait_for_selector("#in-sight:visible")
+
+
+def found(page: Any) -> None:
+    """Have the values found, see what that is worth, and declare a budget with a delta."""
+    page.wait_for_selector("#file option >> nth=1", state="attached")
+    page.select_option("#file", "admissions.csv")
+    page.wait_for_selector("#columns .column")
+    page.check("[name=how][value=found]")
+    page.fill("#n", "4,000")
+    page.fill("#epsilon", "3")
+    page.wait_for_selector("#forecast:has-text('ε = 3,')")
+    budget(page)
 
 
 def row(page: Any) -> None:
     """Release two rows."""
     describe(page)
     budget(page)
+    page.check("[name=what][value=row]")
     page.fill("#n", "4,000")
     for purpose, epsilon in (("annual report", "0.5"), ("a lecture", "1")):
         page.fill("#epsilon", epsilon)
@@ -94,6 +107,19 @@ def row(page: Any) -> None:
         page.wait_for_selector(f"#facts:visible:has-text('{purpose}')")
 
 
+def table(page: Any) -> None:
+    """Release a private table."""
+    describe(page)
+    budget(page)
+    page.fill("#n", "4,000")
+    page.fill("#epsilon", "1")
+    page.fill("#purpose", "a course")
+    page.wait_for_selector("#forecast:has-text('ε = 1,')")
+    page.click("#review")
+    page.click("#go")
+    page.wait_for_selector("#released-table:visible")
+
+
 def ledger(page: Any) -> None:
     """Wait for the history."""
     page.wait_for_selector("#accounts tbody tr")
@@ -101,7 +127,9 @@ def ledger(page: Any) -> None:
 
 VIEWS: dict[str, tuple[str, Callable[[Any], None]]] = {
     "describe": ("release", describe),
+    "found": ("release", found),
     "release": ("release", row),
+    "table": ("release", table),
     "plan": ("plan", plan),
     "understand": ("understand", understand),
     "ledger": ("ledger", ledger),

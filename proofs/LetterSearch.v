@@ -6,6 +6,37 @@
 From mathcomp.zify Require Import zify.
 From dproo Require Import Preamble Rational Privacy LetterTable LetterSpecific.
 
+Section Halves.
+
+Variable fits : nat -> nat -> bool.
+
+(* A range fits, or both of its halves do, and so on. *)
+Fixpoint halves_fit (depth low high : nat) : bool :=
+  fits low high ||
+  if depth is depth'.+1 then
+    let middle := ((low + high) %/ 2)%N in
+    [&& (low < high)%N, halves_fit depth' low middle & halves_fit depth' middle.+1 high]
+  else false.
+
+(* What every range that fits shows of its counts, the search shows of all counts. *)
+Lemma halves_sound lo hi (Q : nat -> Prop) :
+  (forall low high b, (lo <= low)%N -> (high <= hi)%N -> (low <= b <= high)%N ->
+    fits low high -> Q b) ->
+  forall depth, halves_fit depth lo hi -> forall b, (lo <= b <= hi)%N -> Q b.
+Proof.
+move=> sound depth; suff: forall low high, (lo <= low)%N -> (high <= hi)%N ->
+  halves_fit depth low high -> forall b, (low <= b <= high)%N -> Q b by apply.
+elim: depth => [|depth IH] low high lo_low high_hi /=.
+  by rewrite orbF => fit b b_in; apply: (sound low high).
+case/orP => [fit b b_in|/and3P[low_high left right] b b_in].
+  exact: (sound low high).
+have [b_left|b_right] := leqP b ((low + high) %/ 2).
+  by apply: IH left _ _; lia.
+by apply: IH right _ _; lia.
+Qed.
+
+End Halves.
+
 Section Search.
 
 Variables (k : nat) (f : nat -> rat) (G : rat) (n last stop : nat).
@@ -27,13 +58,7 @@ Definition range_total (x low high : nat) : rat :=
 Definition range_fits (x low high : nat) : bool :=
   let total := range_total x low high in f x.+1 * total <= G * f x * (total - gap f x high).
 
-(* A range fits, or both of its halves do, and so on. *)
-Fixpoint search_fits (depth x low high : nat) : bool :=
-  range_fits x low high ||
-  if depth is depth'.+1 then
-    let middle := ((low + high) %/ 2)%N in
-    [&& (low < high)%N, search_fits depth' x low middle & search_fits depth' x middle.+1 high]
-  else false.
+Definition search_fits (depth x low high : nat) : bool := halves_fit (range_fits x) depth low high.
 
 (* From the even share on, and up to the end of the table, if some gap is positive. *)
 Definition first_count (x : nat) : nat :=
@@ -178,22 +203,11 @@ rewrite succ; last by lia.
 rewrite -addrA ger_addl subr_le0; apply: step_le => //; lia.
 Qed.
 
-(* What every range that fits shows of its counts, the search shows of all counts. *)
 Let search_sound x lo hi (Q : nat -> Prop) :
   (forall low high b, (lo <= low)%N -> (high <= hi)%N -> (low <= b <= high)%N ->
     range_fits x low high -> Q b) ->
   forall depth, search_fits depth x lo hi -> forall b, (lo <= b <= hi)%N -> Q b.
-Proof.
-move=> sound depth; suff: forall low high, (lo <= low)%N -> (high <= hi)%N ->
-  search_fits depth x low high -> forall b, (low <= b <= high)%N -> Q b by apply.
-elim: depth => [|depth IH] low high lo_low high_hi /=.
-  by rewrite orbF => fit b b_in; apply: (sound low high).
-case/orP => [fit b b_in|/and3P[low_high left right] b b_in].
-  exact: (sound low high).
-have [b_left|b_right] := leqP b ((low + high) %/ 2).
-  by apply: IH left _ _; lia.
-by apply: IH right _ _; lia.
-Qed.
+Proof. exact: halves_sound. Qed.
 
 Let step_le_last c : step f c <= step f last.
 Proof.

@@ -1,7 +1,6 @@
-(* A private table: two-sided geometric noise on the cells of families of columns.
+(* Two-sided geometric noise on the cells of a family of columns.
 
-   A released number y of a cell that holds c records has the probability (1-q)/(1+q) q^|y-c|. The
-   families that are counted, and their ratios, may depend on what was released before. *)
+   A released number y of a cell that holds c records has the probability (1-q)/(1+q) q^|y-c|. *)
 
 From mathcomp.zify Require Import zify.
 From dproo Require Import Preamble Rational Privacy Rows.
@@ -29,14 +28,18 @@ Qed.
 Lemma noisy_ge0 c y : 0 <= noisy c y.
 Proof. by rewrite prodr_ge0 // => x _; apply/ltW/cell_law_gt0. Qed.
 
-Lemma cell_law_near c c' y :
-  (gap y c <= (gap y c').+1)%N -> cell_law c' y <= q^-1 * cell_law c y.
+Lemma cell_law_far s c c' y :
+  (gap y c <= gap y c' + s)%N -> cell_law c' y <= q^-1 ^+ s * cell_law c y.
 Proof.
 move=> near; rewrite /cell_law mulrCA ler_wpmul2l //.
   by rewrite divr_ge0 // ?subr_ge0 ?ltW // addr_gt0.
-rewrite mulrC ler_pdivl_mulr // -exprSr.
+rewrite exprVn mulrC ler_pdivl_mulr ?exprn_gt0 // -exprD.
 by apply: ler_wiexpn2l; rewrite ?near // ltW.
 Qed.
+
+Lemma cell_law_near c c' y :
+  (gap y c <= (gap y c').+1)%N -> cell_law c' y <= q^-1 * cell_law c y.
+Proof. by rewrite -[_.+1]addn1 -[q^-1]expr1; apply: cell_law_far. Qed.
 
 Lemma gap_up y c : (gap y c <= (gap y c.+1).+1)%N.
 Proof. by rewrite /gap; lia. Qed.
@@ -111,44 +114,3 @@ by rewrite ler_wpmul2r.
 Qed.
 
 End Adaptive.
-
-Section Table.
-
-(* A record is in one cell of every family. *)
-Variables (R : Type) (k : seq (nat -> int) -> nat) (q : seq (nat -> int) -> rat) (E : rat).
-Variable cell : forall before, R -> 'I_(k before).
-
-Definition measure (before : seq (nat -> int)) (d : seq R) (y : nat -> int) : rat :=
-  noisy (q before) (tally predT (@cell before) d) y.
-
-Hypothesis ratios_positive : forall before, 0 < q before.
-Hypothesis ratios_below_one : forall before, q before < 1.
-
-Let measure_ge0 before d y : 0 <= measure before d y.
-Proof. exact: noisy_ge0. Qed.
-
-Let growth_ge1 before : 1 <= (q before)^-1.
-Proof. by rewrite invf_ge1 // ltW. Qed.
-
-Theorem table_add_remove :
-  (forall outcomes, spent (fun before => (q before)^-1) [::] outcomes <= E) ->
-  private (@add_remove_record R) E (path_probability measure [::]).
-Proof.
-move=> within; apply: adaptive_composition within => // before d d' dd' y; rewrite /measure.
-case: (tally_add_remove predT (@cell before) dd') => [near|->]; first exact: noise_add_remove.
-by rewrite ler_pemull // noisy_ge0.
-Qed.
-
-Theorem table_replace :
-  (forall outcomes, spent (fun before => (q before)^-1 ^+ 2) [::] outcomes <= E) ->
-  private (@replaced_record R) E (path_probability measure [::]).
-Proof.
-move=> within; apply: adaptive_composition within => // before d d' dd' y; rewrite /measure.
-have square_ge1 : 1 <= (q before)^-1 ^+ 2 by rewrite exprn_ege1.
-case: (tally_replaced predT (@cell before) dd') => [near|near|->]; first exact: noise_replace.
-  apply: le_trans (noise_add_remove _ _ near y) _ => //.
-  by rewrite ler_wpmul2r ?noisy_ge0 // expr2 ler_pemull // invr_ge0 ltW.
-by rewrite ler_pemull // noisy_ge0.
-Qed.
-
-End Table.

@@ -29,6 +29,10 @@ Definition replaced (c c' : counts) : Prop :=
 Definition add_remove_up_to (n : nat) (c c' : counts) : Prop :=
   [/\ add_remove c c', (records c <= n)%N & (records c' <= n)%N].
 
+(* A record is replaced, added or removed, and their number is private, but at most n. *)
+Definition changed_up_to (n : nat) (c c' : counts) : Prop :=
+  [/\ add_remove c c' \/ replaced c c', (records c <= n)%N & (records c' <= n)%N].
+
 (* The number of records is public. *)
 Definition replaced_of_n (n : nat) (c c' : counts) : Prop := replaced c c' /\ records c = n.
 

@@ -45,6 +45,13 @@ Definition added_record (d d' : seq R) : Prop :=
 
 Definition add_remove_record (d d' : seq R) : Prop := added_record d d' \/ added_record d' d.
 
+(* The number of records is public, or private but at most n. *)
+Definition replaced_record_of_n (n : nat) (d d' : seq R) : Prop :=
+  replaced_record d d' /\ size d = n.
+
+Definition add_remove_record_up_to (n : nat) (d d' : seq R) : Prop :=
+  [/\ add_remove_record d d', (size d <= n)%N & (size d' <= n)%N].
+
 Variables (k : nat) (matches : pred R) (letter : R -> 'I_k).
 
 (* The counts of a column among the records that match what was drawn before. *)
@@ -58,6 +65,23 @@ Proof.
 case: ifP => matches_r; apply/ffunP => y; rewrite ?addE !ffunE !count_cat /= matches_r //=.
 by rewrite [y == _]eq_sym addnCA addnC addnAC.
 Qed.
+
+(* No more records match than there are; all do if nothing was asked of them. *)
+Lemma records_tally d : records (tally d) = count matches d.
+Proof.
+elim: d => [|r d IH]; first by rewrite /records big1 // => y _; rewrite ffunE.
+have := tally_cons [::] d r; rewrite !cat0s /= => ->.
+by case: ifP => _; rewrite ?records_add IH ?add1n ?add0n.
+Qed.
+
+Lemma records_tally_le d : (records (tally d) <= size d)%N.
+Proof. by rewrite records_tally count_size. Qed.
+
+Lemma records_tally_all d : matches =1 predT -> records (tally d) = size d.
+Proof. by move=> all; rewrite records_tally (eq_count all) count_predT. Qed.
+
+Lemma size_replaced d d' : replaced_record d d' -> size d' = size d.
+Proof. by move=> [before [after [r [r' [-> ->]]]]]; rewrite !size_cat. Qed.
 
 (* A replaced record is replaced, added, removed, or not seen, in the counts of a step. *)
 Lemma tally_replaced d d' :
@@ -98,33 +122,81 @@ Definition row (m : nat) (d : seq R) (letters : m.-tuple nat) : rat :=
 
 Hypothesis samplers_nonnegative : forall before c y, 0 <= @sampler before c y.
 Hypothesis growths_at_least_one : forall j, 1 <= G j.
-Hypothesis samplers_private_add_remove :
-  forall before, private (@add_remove _) (G (size before)) (@sampler before).
 
 Let column_ge0 before d t : 0 <= column before d t.
 Proof. by rewrite /column; case: insubP. Qed.
 
-Theorem rows_add_remove m : private (@add_remove_record R) (\prod_(j < m) G j) (@row m).
+Variable n : nat.
+
+Section AddRemove.
+
+Hypothesis steps_private_add_remove :
+  forall before, private (@add_remove_up_to _ n) (G (size before)) (@sampler before).
+
+Theorem rows_add_remove m : private (@add_remove_record_up_to R n) (\prod_(j < m) G j) (@row m).
 Proof.
-apply: composition => // before d d' dd' t; rewrite /column.
+apply: composition => // before d d' [dd' below below'] t; rewrite /column.
 case: insubP => [y _ _|_]; last by rewrite mulr0.
 case: (tally_add_remove (matches before) (@letter before) dd') => [near|->].
-  exact: samplers_private_add_remove.
+  by apply: steps_private_add_remove; split=> //; apply: leq_trans (records_tally_le _ _ _) _.
 by rewrite ler_pemull.
 Qed.
 
-(* No factor of two: a sampler that is private for both relations serves a replaced record. *)
-Hypothesis samplers_private_replace :
-  forall before, private (@replaced _) (G (size before)) (@sampler before).
+End AddRemove.
 
-Theorem rows_replace m : private (@replaced_record R) (\prod_(j < m) G j) (@row m).
+Section Replace.
+
+(* A root has no parents: all n records count. *)
+Variable root : pred (seq nat).
+Hypothesis roots_match_all : forall before, root before -> matches before =1 predT.
+Hypothesis roots_private :
+  forall before, root before -> private (@replaced_of_n _ n) (G (size before)) (@sampler before).
+Hypothesis steps_private_both :
+  forall before, ~~ root before -> private (@changed_up_to _ n) (G (size before)) (@sampler before).
+
+(* No factor of two: a step sees a replaced record once, as replaced, added or removed. *)
+Theorem rows_replace m : private (@replaced_record_of_n R n) (\prod_(j < m) G j) (@row m).
 Proof.
-apply: composition => // before d d' dd' t; rewrite /column.
+apply: composition => // before d d' [dd' n_records] t; rewrite /column.
 case: insubP => [y _ _|_]; last by rewrite mulr0.
+have [is_root|not_root] := boolP (root before).
+  apply: roots_private => //; split; last by rewrite records_tally_all //; apply: roots_match_all.
+  have [before' [after [r [r' [-> ->]]]]] := dd'; rewrite !tally_cons !roots_match_all //.
+  by exists (tally (matches before) (@letter before) (before' ++ after)), (letter before r'), (letter before r).
+have below e : size e = n -> (records (tally (matches before) (@letter before) e) <= n)%N.
+  by move=> <-; apply: records_tally_le.
+have below' := below _ (etrans (size_replaced dd') n_records); have {}below := below _ n_records.
 case: (tally_replaced (matches before) (@letter before) dd') => [near|near|->].
-- exact: samplers_private_replace.
-- exact: samplers_private_add_remove.
+- by apply: steps_private_both => //; split=> //; right.
+- by apply: steps_private_both => //; split=> //; left.
 - by rewrite ler_pemull.
 Qed.
 
+End Replace.
 End Rows.
+
+(* A sampler of counts is a release of records that each have a letter. *)
+Section Values.
+
+Variables (R : Type) (k n : nat) (T : Type) (G : rat) (letter : R -> 'I_k).
+Variable sampler : counts k -> T -> rat.
+
+Theorem values_replace :
+  private (@replaced_of_n k n) G sampler ->
+  private (@replaced_record_of_n R n) G (sampler \o tally predT letter).
+Proof.
+move=> is_private d d' [[before [after [r [r' [-> ->]]]]] n_records] t; apply: is_private.
+split; last by rewrite records_tally_all.
+by rewrite !tally_cons; exists (tally predT letter (before ++ after)), (letter r'), (letter r).
+Qed.
+
+Theorem values_add_remove :
+  private (@add_remove_up_to k n) G sampler ->
+  private (@add_remove_record_up_to R n) G (sampler \o tally predT letter).
+Proof.
+move=> is_private d d' [near below below'] t; apply: is_private.
+split; rewrite ?records_tally_all //.
+by case: near => [] [before [after [r [-> ->]]]]; rewrite tally_cons; [left|right]; exists (letter r).
+Qed.
+
+End Values.

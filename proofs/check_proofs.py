@@ -6,13 +6,17 @@ documentation and the conditions in ``dproo.mechanisms.hypotheses`` with.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Semaphore
 
 FOLDER = Path(__file__).parent
 CLOSED = "Closed under the global context"
@@ -84,6 +88,32 @@ def run(*command: str, folder: Path, given: str = "") -> str:
     return done.stdout
 
 
+def imports(file: str) -> list[str]:
+    """Return the other sources that a source builds on."""
+    names = re.findall(r"From dproo Require Import ([^.]*)\.", (FOLDER / file).read_text())
+    return [f"{name}.v" for name in " ".join(names).split()]
+
+
+def compile_all(folder: Path, flags: Sequence[str]) -> None:
+    """Compile all sources, one on each processor, each as soon as those it builds on are ready."""
+    processors = Semaphore(os.cpu_count() or 1)
+    jobs: dict[str, Future[None]] = {}
+
+    def compile_one(file: str) -> None:
+        for needed in imports(file):
+            jobs[needed].result()
+        with processors:
+            print(f"checking {file}", flush=True)
+            run("coqc", *flags, file, folder=folder)
+
+    with ThreadPoolExecutor(len(files())) as pool:
+        for file in files():
+            shutil.copy(FOLDER / file, folder)
+            jobs[file] = pool.submit(compile_one, file)
+    for job in jobs.values():
+        job.result()
+
+
 def main() -> None:
     """Compile a copy of the sources and ask what each theorem rests on."""
     if gaps():
@@ -91,10 +121,7 @@ def main() -> None:
     flags = "-w", "-all", "-Q", ".", "dproo"
     with tempfile.TemporaryDirectory() as copy:
         folder = Path(copy)
-        for file in files():
-            shutil.copy(FOLDER / file, folder)
-            print(f"checking {file}", flush=True)
-            run("coqc", *flags, file, folder=folder)
+        compile_all(folder, flags)
         modules = " ".join(file.removesuffix(".v") for file in files())
         asked = "".join(f"Print Assumptions {name}.\n" for name in theorems())
         (folder / "Asked.v").write_text(f"From dproo Require Import {modules}.\n{asked}")

@@ -12,9 +12,12 @@ PAGES = {
     "SECURITY.md": "/security.md",
     "CONTRIBUTING.md": "/contributing.md",
     "CHANGELOG.md": "/changes.md",
+    "GOVERNANCE.md": "/governance.md",
+    "CODE_OF_CONDUCT.md": "/conduct.md",
     "benchmarks/ratios.md": "/ratios.md",
     "benchmarks/growth.md": "/growth.md",
     "benchmarks/rows.md": "/rows.md",
+    "benchmarks/table.md": "/table.md",
 }
 _LINK = re.compile(rf"\]\((?:\.\./)+({'|'.join(map(re.escape, PAGES))})")
 

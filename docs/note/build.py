@@ -85,10 +85,33 @@ def plot_tables() -> Figure:
     return figure
 
 
+def plot_range() -> Figure:
+    """Plot the smallest proven worst case over the limit, against epsilon."""
+    rows = json.loads((ROOT / "benchmarks" / "worst_case.json").read_text(encoding="utf-8"))
+    figure = Figure(figsize=(4.2, 2.2), layout="constrained")
+    axes = figure.subplots()
+    for k, colour, style in ((3, "#0072B2", ":"), (9, "#56B4E9", "--"), (100, "#D55E00", "-")):
+        line = [row for row in rows["range"] if row["k"] == k]
+        best = [min(row["ls-roo"], row["mean"]) / row["limit"] for row in line]
+        epsilons = [float(row["epsilon"]) for row in line]
+        axes.plot(epsilons, best, style, color=colour, label=f"k = {k}")
+    axes.set(xscale="log", xlabel="ε", ylabel="times the limit", ylim=(0.9, None))
+    axes.set_xticks([0.1, 0.2, 0.5, 1, 2, 4], ["0.1", "0.2", "0.5", "1", "2", "4"])
+    axes.minorticks_off()
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.legend(fontsize=8)
+    return figure
+
+
 def build(**options: Any) -> Any:
     """Plot the figures and compile the note; what Typst warns of is an error."""
     BUILT.mkdir(parents=True, exist_ok=True)
-    plots = {"tables": plot_tables, "weights": plot_weights, "worst_case": plot_worst_case}
+    plots = {
+        "range": plot_range,
+        "tables": plot_tables,
+        "weights": plot_weights,
+        "worst_case": plot_worst_case,
+    }
     with mpl.rc_context({**STYLE, **SMALL}):
         for name, plot in plots.items():
             plot().savefig(BUILT / f"{name}.svg", metadata={"Date": None})

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dproo.core.numbers import in_delta, in_epsilon
 
+POSIX_ONLY = (
+    "ledgers and files need Linux or macOS; on Windows, release from a list or a frame without a"
+    " ledger, or use WSL. Nothing was read or charged."
+)
+
 
 class ReleaseError(RuntimeError):
     """The release failed after data was touched; the message reveals nothing about the data."""
 
 
 class UnpreparedError(ValueError):
-    """What a release needs besides data is missing or fails; nothing was read or charged."""
+    """Something other than data that a release needs is missing; nothing was read or charged."""
 
 
 class LedgerError(Exception):
@@ -22,7 +27,7 @@ class BudgetRefused(LedgerError):  # noqa: N818 - an answer, not an error
 
     Attributes:
         dataset: the declared name.
-        asked: the charge that was asked for, in nano-epsilon.
+        asked: the charge requested, in nano-epsilon.
         left: what is left of the budget, in nano-epsilon.
 
     >>> str(BudgetRefused("patients", asked=500_000_000, left=200_000_000))
@@ -50,12 +55,12 @@ class DeltaRefused(BudgetRefused):
 
 
 class RuleRefused(LedgerError):  # noqa: N818 - as above
-    """The release would break a rule that was declared with the budget; nothing was charged.
+    """The release would break a rule of the budget; nothing was charged.
 
     Attributes:
         rule: its name.
         dataset: the declared name.
-        condition: what it asks for.
+        condition: what it requires.
 
     >>> str(RuleRefused("until", "patients", "nothing is released from 2027-01-31 on"))
     "the rule 'until' of 'patients': nothing is released from 2027-01-31 on."
@@ -70,7 +75,7 @@ class ApprovalNeeded(RuleRefused):
     """A second person must approve the release first; nothing was charged.
 
     Attributes:
-        number: of the request that was written for it.
+        number: the number of the request for approval.
 
     >>> str(ApprovalNeeded("patients", 7))
     "the rule 'approval_above' of 'patients': a second person must approve request 7 first."
@@ -91,7 +96,7 @@ class MissingLedgerError(LedgerError):
 
 
 class NotALedgerError(LedgerError):
-    """The file is something else, or a link."""
+    """The file is not a ledger, or is a link."""
 
 
 class NewerFormatError(LedgerError):
@@ -99,7 +104,7 @@ class NewerFormatError(LedgerError):
 
 
 class CorruptLedgerError(LedgerError):
-    """The file is not what was written: an edit, a torn copy, or a failing disk."""
+    """The file was changed since it was written: an edit, a torn copy or a failing disk."""
 
 
 class UnsafePlaceError(LedgerError):
@@ -139,7 +144,7 @@ class UnreachableLedgerError(UnusableLedgerError):
 
 
 class NotEmptyLedgerError(LedgerError):
-    """A ledger is copied into an empty one only; nothing was written."""
+    """A ledger can only be copied into an empty one; nothing was written."""
 
 
 class RoleError(LedgerError):
@@ -167,4 +172,4 @@ class NotRecordedError(LedgerError):
 
 
 class AlreadyRecordedError(LedgerError):
-    """The release was recorded before; one charge pays for one release."""
+    """The release is already recorded; one charge pays for one release."""

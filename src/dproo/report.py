@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil
@@ -12,19 +13,61 @@ from dproo.analysis.planner import Plan
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.numbers import fraction_text
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
+from dproo.receipt import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from dproo.ledger import Account, Line
 
-SCHEMA_VERSION = 1
 
 BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
 """A bug; a wrong argument; too little budget; failed after the charge; epsilon does not hold."""
 
 
 def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object marked with the version of its layout."""
+    """Return the fields with the version of their layout."""
     return {"schema_version": SCHEMA_VERSION, **fields}
+
+
+_READ_AS = re.compile(r"\.read_as\('(\w+)'((?:, \w+='[^']*')*)\)")
+_ARGUMENT = re.compile(
+    r"\b(column|dataset|delimiter|encoding|format|skip_rows|table|unit)=('[^']*'|\w*)"
+)
+_PHRASES = {
+    "read_as": "--as",
+    "has_header=False": "--no-header",
+    "ledger=None": "--no-ledger",
+    "dproo.open(DATA).columns": "dproo codebook draft DATA",
+    "dproo.draft_codebook(DATA)": "dproo codebook draft DATA",
+}
+
+
+def as_options(sentence: str) -> str:
+    """Return a sentence that speaks of Python in the options of the command line.
+
+    >>> as_options("Add delimiter=';', or .read_as('date', format='DD.MM.YYYY').")
+    "Add --delimiter ';', or --as date:DD.MM.YYYY."
+    >>> as_options("Add .read_as('number', thousands=','), or has_header=False.")
+    "Add --thousands ',', or --no-header."
+    """
+    sentence = _READ_AS.sub(_reading_option, sentence)
+    sentence = _ARGUMENT.sub(lambda found: _option(found[1], found[2].strip("'")), sentence)
+    for python, option in _PHRASES.items():
+        sentence = sentence.replace(python, option)
+    return sentence
+
+
+def _reading_option(found: re.Match[str]) -> str:
+    signs = dict(re.findall(r"(\w+)='([^']*)'", found[2]))
+    form = signs.pop("format", "")
+    if signs:
+        return " ".join(_option(name, sign) for name, sign in signs.items())
+    return _option("as", f"{found[1]}:{form}" if form else found[1])
+
+
+def _option(name: str, value: str) -> str:
+    is_plain = re.fullmatch(r"[\w.:/@-]*", value)
+    shown = value if is_plain else repr(value)
+    return f"--{name.replace('_', '-')} {shown}".rstrip()
 
 
 def verdict(error: BaseException) -> tuple[int, str]:
@@ -50,16 +93,16 @@ def verdict(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ReleaseError | ChargedError):
         return FAILED, str(error)
     if isinstance(error, TypeError | ValueError | LedgerError):
-        return USAGE, str(error)
+        return USAGE, as_options(str(error))
     return BUG, "this is a bug in dproo; details are withheld because they could reveal data."
 
 
 def _stopped(error: BaseException | None) -> str | None:
     """Return the message of a release that was stopped after its charge.
 
-    Whoever presses Ctrl-C twice interrupts the first interrupt, which is then its context.
+    A second Ctrl-C interrupts the first, which is then its context.
     """
-    from dproo.releases.request import Stopped  # noqa: PLC0415 - loaded when something went wrong
+    from dproo.releases.request import Stopped  # noqa: PLC0415 - loaded only after an error
 
     while error is not None:
         if isinstance(error, Stopped):
@@ -92,15 +135,15 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def advised_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plan, how near it is to the limit, and the sampler to use: that of ``"auto"``."""
+    """Return the plan, how near it is to the limit, and the sampler that ``"auto"`` uses."""
     choice = answer.recommended
     advised = choice and {"sampler": choice.sampler, "reason": choice.reason}
-    told = {"sentence": limit_sentence(answer), "recommended": advised}
-    return plan_object(answer, given) | told
+    advice = {"sentence": limit_sentence(answer), "recommended": advised}
+    return plan_object(answer, given) | advice
 
 
 def limit_sentence(answer: Plan) -> str:
-    """Return how the answer of the sampler to use compares with the best of all private samplers.
+    """Return how the best sampler compares with the limit for all private samplers.
 
     >>> from dproo.analysis.planner import plan
     >>> limit_sentence(plan(n=1000, k=9, epsilon="0.1"))
@@ -135,6 +178,8 @@ def row_plan_object(answer: RowPlan) -> dict[str, Any]:
         "alpha": number(answer.alpha),
         "is_hopeless": answer.is_hopeless,
         "parents": answer.parents,
+        "table": round(answer.table, 4),
+        "table_from": answer.table_from,
         "columns": [
             {
                 "column": step.column,
@@ -209,7 +254,7 @@ def _account(account: Account) -> dict[str, object]:
 
 
 def released_object(line: Line) -> dict[str, Any]:
-    """Return what left with one charge, for which purpose, by whom and how accurate."""
+    """Return what one charge released: its values, purpose, author and accuracy."""
     receipt = line.receipt
     return {
         "columns": line.request.get("columns", []),
@@ -225,7 +270,7 @@ def released_object(line: Line) -> dict[str, Any]:
 
 
 def released_text(line: Line, *, most: int | None = None) -> str:
-    """Return the released values in one line, at most so many of them.
+    """Return the released values in one line, at most ``most`` of them.
 
     >>> from dproo.ledger import Line
     >>> facts = {"entry": 2, "charge": 1, "at": "", "is_recorded": True, "request": {}}
@@ -256,7 +301,7 @@ def _value_text(value: Any, columns: Sequence[str]) -> str:
 
 
 def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
-    """Return the integers that a sampler draws from on public counts, and what they amount to.
+    """Return a sampler's integer weights on public counts, and the resulting law.
 
     >>> from dproo.mechanisms import mechanism
     >>> law = law_object(mechanism("roo", epsilon="1", n=4, k=2), [3, 1])
@@ -276,12 +321,12 @@ def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
 
 
 def table_object(law: DataSpecificRevealOrObscure, *, most: int) -> list[float]:
-    """Return the obscuring probabilities ``q_0, q_1, ...`` of DS-ROO, at most so many."""
+    """Return the first ``most`` obscuring probabilities ``q_0, q_1, ...`` of DS-ROO."""
     return [float(law.q(m)) for m in range(min(most, len(law.table)))]
 
 
 def number(value: int | Fraction | None) -> int | float | None:
-    """Return a number that JSON can hold, or None where it is larger than any float.
+    """Return a number that JSON can hold, or None if it exceeds every float.
 
     >>> number(Fraction(1, 4)), number(Fraction(10) ** 400)
     (0.25, None)

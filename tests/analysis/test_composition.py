@@ -16,7 +16,7 @@ from support.soak import SOAK, some
 
 import dproo
 from dproo.analysis.certificate import _neighbours
-from dproo.analysis.composition import calibrated, compose, composed_epsilon
+from dproo.analysis.composition import compose, composed_epsilon
 from dproo.core.counts import every_dataset, falling_datasets
 from dproo.core.divergence import DominatingPair, Losses
 from dproo.integrations.dp_accounting import privacy_loss_distribution
@@ -87,6 +87,13 @@ def test_the_pair_of_roo_dominates_all_pairs_of_neighbours():
     found = [excess(sampler, sampler.dominating_pair) for sampler in samplers]
     assert sum(pairs for pairs, _ in found) >= (20_000 if SOAK else 100)
     assert sum(beaten for _, beaten in found) == 0
+
+
+def test_the_pair_of_a_person_with_two_records_dominates():
+    sampler = mechanism("roo", epsilon=1, n=8, k=3, records_per_person=2)
+    pairs, beaten = excess(sampler, sampler.dominating_pair)
+    assert pairs
+    assert not beaten
 
 
 @pytest.mark.parametrize("name", SAMPLERS)
@@ -249,30 +256,6 @@ def test_real_releases_of_a_hundred_records_are_not_told_apart_better_than_state
             assert found <= stated.delta(epsilon)
             is_caught |= found > understated.delta(epsilon)
     assert is_caught, "the audit has no power"
-
-
-def test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more():
-    def law(epsilon):
-        return mechanism("ls-roo", epsilon=epsilon, n=1000, k=20)
-
-    for releases in (2, 100, 5000):
-        found = calibrated(
-            law,
-            lambda law: law.dominating_pair,
-            releases=releases,
-            epsilon=Fraction(1),
-            delta=DELTA,
-        )
-        cost = compose(found, releases=releases, delta=DELTA).composed.epsilon
-        assert Fraction(99, 100) <= cost <= 1
-        assert Fraction(1, releases) < found.epsilon <= 1
-
-
-@pytest.mark.parametrize(("releases", "delta"), [(1, DELTA), (5, Fraction(0))])
-def test_nothing_is_calibrated_where_an_equal_share_is_best(releases, delta):
-    options = {"releases": releases, "epsilon": Fraction(1), "delta": delta}
-    sampler = mechanism("roo", epsilon=1, n=100, k=3)
-    assert calibrated(lambda _: sampler, lambda law: law.dominating_pair, **options) is None
 
 
 def test_without_delta_releases_cost_their_sum():

@@ -288,13 +288,28 @@ def test_a_missing_extra_is_named_with_its_remedy(command, missing):
     assert "must be installed for this: pip install 'dproo[" in result.stderr
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
 def test_the_demo_plans_releases_and_is_refused():
     result = dproo("demo")
     assert result.returncode == 0
     letter, *row = result.stdout.splitlines()
-    assert letter in {"I50", "J18", "S72", "I63", "E11", "B20", "other"}
-    assert [line.split()[0] for line in row] == ["diagnosis", "sex", "age"]
+    assert letter in {*(EXAMPLES / "diagnosis_codes.txt").read_text().split(), "other"}
+    assert [line.split()[0] for line in row] == ["diagnosis", "sex", "age", "ward"]
     assert "refused: epsilon must be at most the 0.5 left" in result.stderr
+
+
+def test_the_demo_saves_the_examples_and_overwrites_nothing(tmp_path):
+    for _ in range(2):
+        assert dproo("demo", "--save", str(tmp_path / "new")).returncode == 0
+    for path in (tmp_path / "new").iterdir():
+        assert path.read_bytes() == (EXAMPLES / path.name).read_bytes()
+    (tmp_path / "codebook.json").write_text("{}")
+    refused = dproo("demo", "--save", str(tmp_path))
+    assert refused.returncode == 2
+    assert "--save must name a folder without another codebook.json." in refused.stderr
+    assert [path.name for path in tmp_path.glob("*.*")] == ["codebook.json"]
 
 
 @pytest.mark.parametrize(

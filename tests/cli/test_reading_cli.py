@@ -77,7 +77,7 @@ def test_options_that_do_not_go_together_are_refused(capsys, export, options, me
 def test_a_check_prints_the_columns_or_every_refusal(capsys, export, tmp_path):
     good = ("--column", "id", "--alphabet", "0..40")
     code, out, err = ran(capsys, "check", export, *HOW, *good)
-    assert (code, out, err) == (0, "id  text\nA release would begin.\n", "")
+    assert (code, out, err) == (0, "id  text, integers written 1234\nA release would begin.\n", "")
     code, out, err = ran(capsys, "check", export, *good)
     assert (code, out) == (2, "")
     assert "For other text files add --delimiter, for others --format." in err
@@ -118,9 +118,9 @@ def test_a_draft_is_written_shown_and_never_over_another_file(capsys, export, tm
     assert (draft["encoding"], draft["dialect"]) == ("utf-16", {"delimiter": ";"})
     code, _, err = ran(capsys, "codebook", "draft", export, *HOW, "--out", out_file)
     assert (code, "out must be a new file" in err) == (2, True)
-    code, out, err = ran(capsys, "codebook", "show", out_file)
+    code, out, err = ran(capsys, "codebook", "preview", out_file)
     assert out.splitlines()[:2] == ["column  type    values", "id      string    TODO"]
-    code, out, _ = ran(capsys, "codebook", "show", out_file, "--json")
+    code, out, _ = ran(capsys, "codebook", "preview", out_file, "--json")
     assert json.loads(out)["is_draft"]
     code, out, _ = ran(capsys, "codebook", "draft", export, *HOW)
     assert json.loads(out) == draft
@@ -144,7 +144,9 @@ def test_a_column_of_people_is_checked_and_warned_of(capsys, tmp_path):
     assert (code, out, err) == (0, "code  text\nA release would begin.\n", "")
     code, out, err = ran(capsys, "check", *asked, "--person", "Patient")
     assert (code, out) == (2, "")
-    assert err.startswith("Error: person must be a column of the data, once, got 'Patient'.")
+    assert err.startswith(
+        "Error: person must be a column of the data, got 'Patient'. Did you mean 'patient'?"
+    )
     code, out, err = ran(
         capsys, "sample", *asked, "--person", "patient", "--epsilon", "11", "--no-ledger"
     )

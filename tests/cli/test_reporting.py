@@ -73,7 +73,7 @@ def test_a_release_of_python_is_as_public(ledger):
     name = book.show()[0].dataset
     receipt = sample(
         ["a"] * 50, alphabet=["a"], epsilon=1, ledger=book, dataset=name, operator="Ann Lee"
-    ).receipt
+    ).receipt.as_dict()
     assert receipt["ledger"]["dataset"] == "visits.csv"
     assert "Ann Lee" not in json.dumps(receipt)
     assert book.show()[0].lines[-1].request["operator"] == "Ann Lee"

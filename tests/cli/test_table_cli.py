@@ -138,15 +138,6 @@ def test_a_refusal_is_a_sentence_and_charges_nothing(folder, capsys, more):
     assert spent(folder) == 0
 
 
-@pytest.mark.parametrize("options", [("--model", "m.json"), ("--network", "learned"), ()])
-def test_options_of_a_table_are_refused_without_a_code_book(folder, capsys, options):
-    rows = ("--rows", "5") if options else ()
-    columns = ("--column", "sex", "--alphabet", "0..3", "--epsilon", "1", "--no-ledger")
-    assert run(["synthesize", "data.csv", *columns, *rows, *options]) == 2
-    assert "must be" in capsys.readouterr().err
-    assert not (folder / "m.json").exists()
-
-
 def test_too_little_budget_is_refused_before_anything_is_written(folder):
     assert synthesize("--rows", "5", "--out", "t.csv", epsilon="4") == 3
     assert not (folder / "t.csv").exists()

@@ -101,8 +101,7 @@ def test_what_has_no_header_is_refused(tmp_path):
     with pytest.raises(ValueError, match="Import a code book: dproo codebook import"):
         draft_codebook(tmp_path / "a.jsonl")
     (tmp_path / "a.csv").write_text("a;b\n1;2\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="Add --delimiter ';'"):
-        draft_codebook(tmp_path / "a.csv")
+    assert len(draft_codebook(tmp_path / "a.csv")["schema"]["fields"]) == 2
     for data in ([1, 2], {"a": 1}, 7):
         with pytest.raises(TypeError, match="data must have a header or a schema"):
             draft_codebook(data)
@@ -116,14 +115,14 @@ def test_a_draft_is_refused_until_it_is_completed_and_confirmed(tmp_path):
         lambda: dproo.plan(codebook=draft, n=10, epsilon="1"),
         lambda: check(tmp_path / "a.csv", codebook=draft),
     ):
-        with pytest.raises(ValueError, match="to do: dproo codebook show FILE"):
+        with pytest.raises(ValueError, match="to do: dproo codebook preview FILE"):
             use()
     assert overview(draft).lines[0].k is None
     del draft["draft"]
     with pytest.raises(ValueError, match=r"fields\[0\].categories must be a list, got 'TODO"):
         CodeBook.of(draft)
     draft["schema"]["fields"][0]["categories"] = ["f", "m"]
-    assert sample(tmp_path / "a.csv", codebook=draft, epsilon="1").receipt["n"] == 2
+    assert sample(tmp_path / "a.csv", codebook=draft, epsilon="1").receipt.n == 2
     found = overview(draft)
     assert (found.lines[0].k, found.digest) == (3, CodeBook.of(draft).digest)
 

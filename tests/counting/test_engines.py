@@ -171,7 +171,7 @@ def test_a_column_beside_an_alphabet_of_columns_is_refused() -> None:
             "x.csv",
             b"secret\n1\n",
             {"column": "a"},
-            "column must be a column of the data, once, got 'a'.",
+            "column must be a column of the data, got 'a'.",
         ),
         (
             "x.csv",

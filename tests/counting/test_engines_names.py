@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 from support.soak import SOAK, few, some
 
-from dproo import counting
+from dproo import Layout, counting
 from dproo.counting.sql.query import quoted
 
 PIECES = (
@@ -164,10 +164,12 @@ def to_dataset(rows: pa.Table, _: Path) -> Any:
 def test_columns_may_have_any_name(build: Callable[[pa.Table, Path], Any], tmp_path: Path) -> None:
     is_file = build in {write_csv, write_json, write_parquet}
     for part in few(PARTS, 5 if is_file else 2):
-        if build is write_csv:  # a header line ends at its first line break
-            part = [name for name in part if not set(name) & set("\n\t\u2028")]  # noqa: PLW2901
+        if build is write_csv:  # a header ends at its first line break, and begins like no JSON
+            fit = [name for name in part if not set(name) & set("\n\t\u2028")]
+            part = ["first", *fit]  # noqa: PLW2901
         data = build(rows_of(part), tmp_path)
-        counts = counting.count(data, alphabet={column: ["x"] for column in part})
+        layout = Layout(delimiter="," if build is write_csv else None)  # names may have others
+        counts = counting.count(data, alphabet={column: ["x"] for column in part}, layout=layout)
         assert list(counts) == [2, 1], part
 
 

@@ -23,7 +23,8 @@ import pytest
 from support.soak import SOAK, few, some
 
 from dproo import Alphabet, counting
-from dproo.counting.sources import cleaning, file_scan
+from dproo.counting.sources import file_scan
+from dproo.counting.sources.text import cleaning
 
 MIB = 1 << 20
 ALPHABETS: list[Any] = [["x", "7"], range(7, 9), Alphabet.bins([7, 8])]

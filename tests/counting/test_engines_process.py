@@ -53,7 +53,7 @@ def test_releases_in_threads_leave_the_process_as_it_was(tmp_path: Path) -> None
         for i in range(RELEASES):
             data = sources[(number + i) % len(sources)]
             column = None if isinstance(data, list) else "a"
-            receipt = sample(data, alphabet=["x", "y"], column=column, epsilon=1).receipt
+            receipt = sample(data, alphabet=["x", "y"], column=column, epsilon=1).receipt.as_dict()
             assert receipt["n"] == 150
 
     release(0)  # which imports what it needs

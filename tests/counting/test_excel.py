@@ -88,7 +88,7 @@ def test_several_sheets_are_told_apart_by_name(tmp_path: Path) -> None:
     assert counting.count(path, column="code", alphabet=["a"], table="Sheet").n == 1
     for table, words in {
         None: "table must name the sheet of an Excel file that has several",
-        "sheet": "table must be a sheet of the Excel file, got 'sheet'. Case and blanks count",
+        "sheet": "table must be a sheet of the Excel file, got 'sheet'. Add table=",
         "Sheet1": "data must be a sheet with a header row",
     }.items():
         with pytest.raises(ValueError, match=words):

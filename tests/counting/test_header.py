@@ -23,7 +23,7 @@ import dproo
 from dproo import counting, draft_codebook
 from dproo.cli.commands import run
 from dproo.counting.layout import Layout
-from dproo.counting.sources.header import BAD_NAMES, NO_HEADER, Header, text_encoding
+from dproo.counting.sources.text.header import BAD_NAMES, NO_HEADER, Header, text_encoding
 from dproo.web.codebook import columns
 from dproo.web.folder import Folder
 
@@ -94,7 +94,7 @@ HOSTILE = {
     "no header but a record": b"",
     "a null": b"name\0,sex\n" + FILE,
     "an escape sequence": b"na\x1b[31mme,sex\n" + FILE,
-    "a tab": b"na\tme,sex\n" + FILE,
+    "a tab": b'"na\tme",sex\n' + FILE,
     "a change of direction": "na\u202eme,sex\n".encode() + FILE,
     "an isolate": "na\u2066me,sex\n".encode() + FILE,
     "a separator of lines": "na\u2028me,sex\n".encode() + FILE,
@@ -233,7 +233,7 @@ def test_names_of_a_schema_are_shown_by_the_same_rules(name: str, tmp_path: Path
 def test_a_file_is_what_its_name_or_its_owner_says(tmp_path: Path) -> None:
     path = tmp_path / "export"
     path.write_bytes(FILE)
-    with pytest.raises(ValueError, match="add --delimiter, for others --format"):
+    with pytest.raises(ValueError, match="add delimiter=, for others format="):
         counting.count(path, column="sex", alphabet=["male"])
     for said in ({"format": "csv"}, {"delimiter": ","}):
         layout = Layout(**said)

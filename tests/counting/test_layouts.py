@@ -13,12 +13,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from support.releasing import check
-from support.soak import some
+from support.soak import few, some
 
 from dproo import Alphabet, CodeBook, ReleaseError, counting
 from dproo.counting.layout import Layout
-from dproo.counting.sources.cleaning import array_lines
-from dproo.counting.sources.compression import plain_blocks
+from dproo.counting.sources.text.cleaning import array_lines
+from dproo.counting.sources.text.compression import plain_blocks
 
 ITEMS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -131,7 +131,7 @@ SEX = {"name": "sex", "type": "string", "categories": ["f", "m"]}
         ({"dialect": {"quoteChar": "|"}}, "dialect.quoteChar must be a quotation mark"),
         ({"dialect": {"header": "no"}}, "dialect.header must be true or false"),
         ({"dialect": {"escapeChar": "x"}}, "dialect.escapeChar must have its default"),
-        ({"compression": "zip"}, "compression must be one of gz, zst"),
+        ({"compression": "bz2"}, "compression must be one of gz, zip, zst"),
         ({"encoding": "x"}, "encoding must be utf-8, utf-16 or one"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path,
         path.write_bytes(gzip.compress(content) if packed else content)
         return list(counting.count(path, alphabet=["a", "b"], **options))
 
-    for sign in SIGNS:
+    for sign in few(SIGNS, 3):
         for record in (sign + b",9", b"x," + sign, b"x,z" + sign, sign + b"y"):
             # The record is one, and it is outside unless its first cell is whole.
             assert counted(record, column="c") == [5, 4, 1], record

@@ -235,7 +235,7 @@ def test_a_moment_of_sqlite_is_read_by_its_day_or_refused() -> None:
         connection.exec_driver_sql("INSERT INTO t VALUES (?)", (cell,))
     days = Alphabet.of(["2024-03-01"])
     options = {"table": "t", "column": "a"}
-    with pytest.raises(ValueError, match="Add --as date, month or year"):
+    with pytest.raises(ValueError, match=r"Add .read_as\('date'\)"):
         counting.prepare(connection, alphabet=days, **options)
     read = replace(days, axes=(days.axes[0].read_as(Reading(kind="date")),))
     assert list(counting.count(connection, alphabet=read, **options)) == [2, 1]

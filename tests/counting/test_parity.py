@@ -21,7 +21,8 @@ from support.soak import SOAK, some
 from support.sources import SOURCES
 
 from dproo import Counts, counting
-from dproo.counting.sources import arrow, frames, postgresql_groups
+from dproo.counting.sources import arrow, frames
+from dproo.counting.sources.postgresql import groups as postgresql_groups
 from dproo.counting.sql.query import quoted
 from dproo.schema import OTHER
 

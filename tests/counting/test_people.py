@@ -257,8 +257,8 @@ def test_a_person_column_that_is_missing_is_refused_by_its_own_name(
     pq.write_table(table, tmp_path / "visits.parquet")
     sentence = "person must be a column of the data"
     for data, hint in (
-        (tmp_path / "visits.csv", ", once, got 'who'. Case and blanks count: use --person 'Who'."),
-        (tmp_path / "visits.parquet", ", once, got 'who'. Case and blanks count: use --person"),
+        (tmp_path / "visits.csv", ", got 'who'. Did you mean 'Who'?"),
+        (tmp_path / "visits.parquet", ", got 'who'. Did you mean 'Who'?"),
         (table, ", got 'who'."),
         (postgresql, ", got 'who'."),
     ):

@@ -18,9 +18,9 @@ from support.row_files import excel, raw_sheet
 
 from dproo import counting
 from dproo.counting.layout import Layout
-from dproo.counting.sources import statistics_files
-from dproo.counting.sources.excel import kind_of
-from dproo.counting.sources.statistics_files import LongText
+from dproo.counting.sources.rows import statistics as statistics_files
+from dproo.counting.sources.rows.excel import kind_of
+from dproo.counting.sources.rows.statistics import LongText
 
 DIGITS = "9" * 5000
 

@@ -50,6 +50,7 @@ ALPHABETS = {
     "as month": read(Alphabet.of(["2024-01", "9999-12"]), "month"),
     "as year": read(Alphabet.of(["2024", "0001"]), "year"),
     "bins as year": read(Alphabet.bins([0, 2024, 2025]), "year"),
+    "as shapes": read(Alphabet.of(["9", "-9", "9.9", "9,9", "9-9-9"]), "shape"),
     "open": Alphabet(axes=(OpenText(minimum=2),)),
 }
 WAYS = ["alone", "of a person", "several", "as a person"]

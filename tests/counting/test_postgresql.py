@@ -153,7 +153,7 @@ def test_a_locked_table_is_refused_before_the_charge(postgresql: str, tmp_path: 
             with pytest.raises(ValueError, match="the table is locked by another session"):
                 sample(data, **asked, ledger=book, dataset="d")
     assert book.show()[0].spent == 0
-    assert sample(url, **asked, ledger=book, dataset="d").receipt["n"] == 7
+    assert sample(url, **asked, ledger=book, dataset="d").receipt.n == 7
 
 
 @pytest.mark.usefixtures("server")
@@ -173,6 +173,20 @@ def held(scan: counting.Scan) -> Any:
     """Return the session that waits in a scan."""
     cells = [cell.cell_contents for cell in scan._read.__closure__ or ()]
     return next(cell.session for cell in cells if hasattr(cell, "session"))
+
+
+@pytest.mark.usefixtures("server")
+def test_a_session_waits_for_the_charge_however_long_it_takes(postgresql: str) -> None:
+    """A server that ends idle transactions would end one that waits for a ledger."""
+    names = ["idle_in_transaction_session_timeout", "transaction_timeout"]
+    with psycopg.connect(postgresql) as server:
+        known = {name for (name,) in server.execute("SELECT name FROM pg_settings")}
+    limits = {name: "10min" for name in names if name in known}
+    assert limits
+    url = role_of(postgresql, "dproo", **limits)
+    scan = counting.prepare(url, alphabet=["a"], column="code", table="ward.visits")
+    for name in limits:
+        assert held(scan).connection.execute(f"SHOW {name}").fetchone() == ("0",)
 
 
 def test_what_was_checked_is_what_is_read(server: psycopg.Connection[Any], postgresql: str) -> None:
@@ -264,7 +278,7 @@ def test_an_interrupt_of_the_check_lets_go_of_the_table(
     def interrupted(**_: object) -> None:
         raise Ended
 
-    monkeypatch.setattr("dproo.counting.sources.postgresql.Table", interrupted)
+    monkeypatch.setattr("dproo.counting.sources.postgresql.scan.Table", interrupted)
     with pytest.raises(Ended) as kept:  # and with it all that its frames hold
         counted(postgresql)
     server.execute("SET lock_timeout = '1s'")

@@ -10,8 +10,8 @@ import pytest
 from support.databases import role_of
 
 from dproo import ReleaseError, counting
-from dproo.counting.sources import postgresql_groups
-from dproo.counting.sources.postgresql_groups import Groups
+from dproo.counting.sources.postgresql import groups as postgresql_groups
+from dproo.counting.sources.postgresql.groups import Groups
 
 
 @pytest.fixture

@@ -77,6 +77,31 @@ def test_each_failure_has_its_own_sentence(
     server.execute("DROP OWNED BY weak; DROP ROLE weak")
 
 
+FOREIGN = """
+    CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
+    CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'postgres');
+    CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    CREATE TABLE own (code text COLLATE folded);
+    CREATE FOREIGN TABLE far (code text COLLATE "C") SERVER itself OPTIONS (table_name 'own');
+    CREATE VIEW seen AS SELECT code FROM visits UNION ALL SELECT code FROM far;
+    CREATE TABLE whole (code text) PARTITION BY LIST (code);
+    CREATE FOREIGN TABLE part PARTITION OF whole FOR VALUES IN ('a') SERVER itself;
+    CREATE TABLE parent (code text);
+    CREATE FOREIGN TABLE child () INHERITS (parent) SERVER itself;
+    CREATE TABLE "Foreign Scan" (code text)
+"""
+
+
+def test_what_another_server_would_compare_is_refused(
+    server: psycopg.Connection[Any], postgresql: str
+) -> None:
+    """Its collation could make one group, and one letter, of the cells of several people."""
+    server.execute(FOREIGN)
+    for table in ("far", "seen", "whole", "part", "parent", "child"):
+        assert "must not be a foreign table" in refused(postgresql, f"ward.{table}")
+    assert counted(postgresql, 'ward."Foreign Scan"') == [0, 0, 0]
+
+
 @pytest.mark.usefixtures("server")
 def test_a_check_that_the_database_ends_is_told_as_that(postgresql: str) -> None:
     with psycopg.connect(postgresql) as other:
@@ -118,7 +143,7 @@ def test_a_server_that_starts_up_is_told_as_that() -> None:
         assert starting.stdout is not None
         port = int(starting.stdout.readline())
         sentence = refused(f"postgresql://127.0.0.1:{port}/x?sslmode=disable&gssencmode=disable")
-    assert sentence == "the server takes no connections at the moment. Try again later."
+    assert sentence == "the server accepts no connections at the moment. Try again later."
 
 
 @pytest.mark.parametrize(

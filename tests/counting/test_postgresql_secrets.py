@@ -15,7 +15,7 @@ import pytest
 from dproo import counting
 from dproo.cli.commands import run
 from dproo.core.checks import may_hold_secret, refusal
-from dproo.counting.sources.postgresql_url import is_url, public_name
+from dproo.counting.sources.postgresql.url import is_url, public_name
 from dproo.errors import LedgerError
 from dproo.ledger import Ledger
 from dproo.releases.charge import dataset_name, remedy

@@ -104,7 +104,7 @@ def test_every_other_type_is_refused_before_the_charge(kinds: psycopg.Connection
                 continue  # it is no type of a column
             with pytest.raises(ValueError, match="column 'a' must hold text, numbers, bool") as no:
                 counting.prepare(kinds, alphabet=["x"], column="a", table="kinds.cells")
-            assert re.search("Cast it|Add --as date", str(no.value))
+            assert re.search("Cast it|Add .read_as", str(no.value))
             refused.append(word)
     for word in ("json", "jsonb", "uuid", "bytea", "timestamp", "timestamptz", "_text", "interval"):
         assert word in refused
@@ -152,3 +152,56 @@ def test_other_encodings_are_read_and_their_limits_are_told_before_the_charge(
     finally:
         with psycopg.connect(postgresql, autocommit=True) as connection:
             connection.execute("DROP DATABASE plain WITH (FORCE)")
+
+
+@pytest.mark.parametrize("column", ["mood", "mood_code"])
+@pytest.mark.parametrize("person", [None, "mood", "mood_code"])
+def test_no_cast_that_an_owner_brings_reads_a_cell(
+    kinds: psycopg.Connection[Any], column: str, person: str | None
+) -> None:
+    """Such a cast may look at other records, so that one of them decides every letter."""
+    schema = "planted"
+    kinds.execute(f"CREATE SCHEMA {schema}")
+    try:
+        kinds.execute(f"CREATE TYPE {schema}.mood AS ENUM ('a', 'b', 'c')")
+        kinds.execute(f"CREATE DOMAIN {schema}.mood_code AS {schema}.mood")
+        kinds.execute(
+            f"CREATE TABLE {schema}.t (c {schema}.{column}, p {schema}.{person or column})"
+        )
+        kinds.execute(f"INSERT INTO {schema}.t VALUES ('a', 'a'), ('a', 'b'), ('b', 'c')")
+        asked = {"table": f"{schema}.t", "column": "c", "person": None if person is None else "p"}
+        before = list(counting.count(kinds, alphabet=["a", "b", "c"], **asked))
+        for result in ("text", "varchar", "integer", "boolean"):
+            kinds.execute(
+                f"CREATE FUNCTION {schema}.evil_{result}({schema}.mood) RETURNS {result}"
+                " LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RAISE EXCEPTION ''seen''; END'"
+            )
+            kinds.execute(
+                f"CREATE CAST ({schema}.mood AS {result}) WITH FUNCTION"
+                f" {schema}.evil_{result}({schema}.mood) AS IMPLICIT"
+            )
+        assert (
+            list(counting.count(kinds, alphabet=["a", "b", "c"], **asked)) == before == [2, 1, 0, 0]
+        )
+    finally:
+        kinds.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.mark.parametrize(
+    "definition", ["AS (a text, b integer)", "AS RANGE (subtype = integer)", "AS ENUM ('x')"]
+)
+def test_only_a_base_type_called_citext_is_citext(
+    kinds: psycopg.Connection[Any], definition: str
+) -> None:
+    kinds.execute("CREATE SCHEMA called")
+    try:
+        kinds.execute(f"CREATE TYPE called.citext {definition}")
+        kinds.execute("CREATE TABLE called.t (c called.citext)")
+        asked = {"table": "called.t", "column": "c", "alphabet": ["x"]}
+        if "ENUM" in definition:
+            assert list(counting.count(kinds, **asked)) == [0, 0]
+        else:
+            with pytest.raises(ValueError, match="must hold text, numbers, booleans or dates"):
+                counting.count(kinds, **asked)
+    finally:
+        kinds.execute("DROP SCHEMA called CASCADE")

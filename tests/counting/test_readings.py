@@ -17,7 +17,7 @@ from support.sources import SOURCES
 from dproo import Alphabet, counting
 from dproo.schema.axis import Axis
 from dproo.schema.reading import DAYS as WIDTHS
-from dproo.schema.reading import Reading
+from dproo.schema.reading import FORMATS, Reading
 
 DICE = random.Random()  # noqa: S311 - it chooses readings
 CELLS = (
@@ -39,6 +39,16 @@ CELLS = (
     ),
     *("7.5", "7.0.0", ".0", "1e3", "7\n", "seven", "", " ", None, "x" * 300, " " * 200 + "7"),
     *("2024-03-01", "2024-03-01T10:00:00Z", " 2024-03-01 10:00", "2024-03-01x", "2024-03", "2024"),
+    *("1.3.2024", "01.3.2024T10:00", "1.3.20245", "3/1/2024", "01/03/24", "1-Mar-29", "1-MAR-30"),
+    *(
+        "March 1, 2024",
+        "MARCH 01, 2024 9:00",
+        "Marc 1, 2024",
+        "mar 1, 2024\n",
+        "20240301T1",
+        "3/2024",
+    ),
+    *("29 Feb 2024", "29 february 2024", "2024/3/1", "1.13.2024", "31.2.2024", "\u0661.3.2024"),
     *("01.03.2024", "01.03.2024 10:00", "2024-3-1", "20240301", "2024-03-01\n", "03/2024"),
     *("Yes", "YES ", "yes", "yEs\n", "\u212aoln", "K\u00d6LN", "k\u00f6ln", "STRASSE", "\u0130"),
     *(
@@ -57,9 +67,9 @@ CELLS = (
 )
 NUMBERS = range(-1000, 10**7)
 PERIODS = {
-    "date": ["2024-03-01", "2024-02-29"],
-    "month": ["2024-03", "2024-02"],
-    "year": ["2024", "2023"],
+    "date": ["2024-03-01", "2024-02-29", "2029-03-01", "1930-03-01"],
+    "month": ["2024-03", "2024-02", "2029-03", "1930-03"],
+    "year": ["2024", "2023", "2029", "1930"],
 }
 AXES: dict[str, Axis] = {
     "integers": Alphabet.of([7, 1234, -7]).axes[0],
@@ -86,11 +96,13 @@ AXES: dict[str, Axis] = {
         Alphabet.bins([-7, 0, 7, 18, 100]).axes[0], missing=(-7.0, 7.0, 17.5, 99.0)
     ),
     "text": Alphabet.of(["7", "Yes", "YES"]).axes[0].read_as(Reading(kind="text")),
+    "shapes": Alphabet.of(["9", "-9", "9.9", "9,9"]).axes[0].read_as(Reading(kind="shape")),
     "lower": Alphabet.of(["yes", "k\u00f6ln", "koln", "7"]).axes[0].read_as(Reading(kind="lower")),
     **{
         f"{kind} {form}": Alphabet.of(letters).axes[0].read_as(Reading(kind=kind, format=form))
         for kind, letters in PERIODS.items()
-        for form in ("YYYY-MM-DD", "DD.MM.YYYY")
+        for form in ("YYYY-MM-DD", *FORMATS)
+        if form.startswith(("Y", "D", "MM/D", "MMM D", "MM-")) or kind != "date"
     },
     "years": Alphabet.of(range(2000, 2030)).axes[0].read_as(Reading(kind="year")),
 }

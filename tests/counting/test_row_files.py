@@ -19,8 +19,8 @@ from support.row_files import excel, raw_sheet, write_excel, write_statistics
 
 from dproo import counting, draft_codebook, import_codebook
 from dproo.counting.layout import Layout
-from dproo.counting.sources import excel as excel_sheets
-from dproo.counting.sources import statistics_files
+from dproo.counting.sources.rows import excel as excel_sheets
+from dproo.counting.sources.rows import statistics as statistics_files
 
 FORMATS = {"rows.xlsx": write_excel, "rows.sav": write_statistics, "rows.dta": write_statistics}
 
@@ -80,7 +80,7 @@ def test_days_and_moments(name: str, tmp_path: Path) -> None:
             1,
             1,
         ]
-    with pytest.raises(ValueError, match="Add --as date, month or year"):
+    with pytest.raises(ValueError, match=r"Add .read_as\('date'\)"):
         counting.count(path, column="moment", alphabet=["2024-01-02"])
     with pytest.raises(ValueError, match="holds dates, which can never be one of the integers"):
         counting.count(path, column="day", alphabet=range(3))
@@ -161,7 +161,7 @@ def test_the_header_alone_is_looked_at_before_the_charge(
         "code"
     ]
     assert [field["name"] for field in draft_codebook(path)["schema"]["fields"]] == ["code", "n"]
-    for column, words in {"Code": "use --column 'code'", "x": "List the columns"}.items():
+    for column, words in {"Code": "Did you mean 'code'", "x": "List the columns"}.items():
         with pytest.raises(ValueError, match=words):
             counting.count(path, column=column, alphabet=["a"])
 

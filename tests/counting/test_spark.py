@@ -59,7 +59,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
             scan = counting.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
             assert list(scan.count()) == [2, 2]
     drawn = sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
-    assert drawn.receipt["n"] == 4
+    assert drawn.receipt.n == 4
     for data, options, message in (
         ("nobody", {}, "data must be a table of Spark, got 'nobody'."),
         ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import logging
 import math
 import sqlite3
@@ -135,7 +136,7 @@ def test_people_rows_and_open_values(visits: sa.Engine) -> None:
     released = sample(
         visits, table="visits", column="code", alphabet="open", epsilon=1, delta="1e-3"
     )
-    assert released.receipt["delta"]
+    assert released.receipt.details["delta"]
 
 
 def test_one_connection_is_given_back(visits: sa.Engine) -> None:
@@ -240,6 +241,43 @@ def test_types_without_letters_are_refused_by_mariadb(mariadb: str) -> None:
         connection.exec_driver_sql("UPDATE typed.t SET s = '0000-00-00'")  # which is no moment
         assert count("s", "1970-01..1970-02") == [0, 1]
         connection.exec_driver_sql("DROP DATABASE typed")
+
+
+SCRIPTS = ("a", "é", "Ж", "Я", "漢", "字", "€", "😀", "😁", "?")
+CLIENTS = ("utf8mb4", "utf8mb3", "latin1", "cp1251", "gbk", "sjis", "big5", "ascii")
+
+
+@pytest.fixture(scope="module")
+def scripts(mariadb: str) -> Iterator[str]:
+    """Yield a server with a table of texts of many scripts, one person for each."""
+    with sa.create_engine(mariadb).begin() as connection:
+        connection.exec_driver_sql("CREATE DATABASE scripts")
+        types = "c TEXT, p VARCHAR(20), w VARCHAR(20) CHARACTER SET utf16, f CHAR(9)"
+        connection.exec_driver_sql(f"CREATE TABLE scripts.t ({types})")
+        for text in SCRIPTS:
+            connection.exec_driver_sql("INSERT INTO scripts.t VALUES (%s, %s, %s, %s)", (text,) * 4)
+    yield mariadb
+    with sa.create_engine(mariadb).begin() as connection:
+        connection.exec_driver_sql("DROP DATABASE scripts")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("is_set", [False, True], ids=["by the URL", "by SET NAMES"])
+def test_no_character_set_of_a_connection_changes_a_cell(
+    scripts: str, client: str, *, is_set: bool
+) -> None:
+    """The server sends "?" for what the set lacks: several people would be one."""
+    charset = "utf8mb4" if is_set else client
+    engine = sa.create_engine(f"{scripts}&charset={charset}")
+    with engine.connect() as connection:
+        if is_set:
+            connection.exec_driver_sql(f"SET NAMES {client}")
+        for column, person in itertools.product("cwf", (None, "p", "w", "f")):
+            if column == person:
+                continue
+            asked = {"column": column, "table": "scripts.t", "person": person}
+            found = counting.count(connection, alphabet=SCRIPTS, **asked)
+            assert list(found) == [1] * len(SCRIPTS) + [0], (column, person)
 
 
 def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> None:

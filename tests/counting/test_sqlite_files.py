@@ -73,7 +73,7 @@ def test_the_command_reads_a_table(visits: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], str]] = {
-    "no table": (lambda path: path, {"table": None}, "table must be the name of a table"),
+    "no table": (lambda path: path, {"table": None}, "table must be given for an SQLite file"),
     "another table": (lambda path: path, {"table": "none"}, "table must be a table or view"),
     "another column": (lambda path: path, {"column": "none"}, "column must be a column"),
     "not a database": (

@@ -99,7 +99,7 @@ def test_a_release_whose_line_is_cut_at_every_commit_is_paid_and_shown_once(
     release = sample(data, alphabet=["flu", "cold"], epsilon="0.5", ledger=far, dataset="patients")
     (account,) = ledger.verify().accounts
     assert [one.is_recorded for one in account.lines] == [True]
-    assert ledger.released(account.lines[0].entry) == release.receipt
+    assert ledger.released(account.lines[0].entry) == release.receipt.as_dict()
 
 
 def test_a_line_that_stays_cut_says_that_a_charge_may_stand(
@@ -246,7 +246,7 @@ def test_a_standby_is_read_and_one_that_lagged_is_refused(
         with monkeypatch.context() as patch:  # a machine that has seen nothing of it
             patch.setenv("XDG_STATE_HOME", str(tmp_path))
             with pytest.raises(errors.CorruptLedgerError, match="lacks the event of the exp"):
-                Ledger(there).verify(expect_head=release.receipt["ledger"]["head"])
+                Ledger(there).verify(expect_head=release.receipt.ledger.head)
         assert [loss.charge for loss in accept_restore(there)] == [500_000_000]
         with pytest.raises(errors.BudgetRefused):
             sample(data, epsilon="0.5", ledger=Ledger(there), **given)

@@ -88,7 +88,7 @@ def test_plan_compare_certify_and_release_name_the_same_sampler():
         assert answer.recommended == taken
         assert advised_object(answer, {})["recommended"]["sampler"] == taken.sampler
         assert dproo.mechanism("auto", n=n, k=k, epsilon=epsilon).name == taken.sampler
-        released = sample([1] * n, alphabet=range(k - 1), epsilon=epsilon).receipt
+        released = sample([1] * n, alphabet=range(k - 1), epsilon=epsilon).receipt.as_dict()
         assert (released["sampler"], released["sampler_reason"]) == (taken.sampler, taken.reason)
         shown = CliRunner().invoke(
             cli, ["certify", "--n", str(n), "--k", str(k), "--epsilon", epsilon]

@@ -6,7 +6,7 @@ import secrets
 from fractions import Fraction
 
 import pytest
-from support.releasing import sample, synthesize
+from support.releasing import sample
 from support.soak import SOAK, some
 
 import dproo
@@ -92,9 +92,7 @@ def test_every_way_to_release_several_records_protects_a_person_with_several(nei
     assert is_at_most_exp(spread_ratio(law), Fraction(8))
     options = {"alphabet": ["a", "b"], "epsilon": 8, "neighbours": neighbours}
     drawn = sample(["a", "b", "c"], size=2, sampler="roo", records_per_person=2, **options)
-    assert Fraction(drawn.receipt["certificate"]["ratio"]) >= spread_ratio(law)
-    made = synthesize(["a", "b", "c"], rows=2, records_per_person=2, **options)
-    assert made.receipt["certificate"]["holds"]
+    assert Fraction(drawn.receipt.certificate["ratio"]) >= spread_ratio(law)
 
 
 def test_the_joint_way_keeps_the_person_and_the_prior():
@@ -245,8 +243,5 @@ def test_no_receipt_fails_for_what_is_public(epsilon, neighbours, tmp_path):
                 continue
             for size in SIZES:
                 release = sample(data, sampler=sampler, size=size, **known)
-                json.dumps(release.receipt)
-                assert len(release.receipt["certificate"]["ratio"]) < 1400
-        for delta in (0, "1e-6"):
-            made = synthesize(data, rows=300, delta=delta, **known)
-            assert len(json.dumps(made.receipt["dominating_pair"])) < 3000
+                json.dumps(release.receipt.as_dict())
+                assert len(release.receipt.certificate["ratio"]) < 1400

@@ -46,7 +46,7 @@ def test_the_law_of_its_draw_is_its_pmf(monkeypatch):
 def test_a_release_and_the_command_line_know_it(tmp_path):
     release = sample(["a"] * 9, alphabet=["a", "b"], epsilon=1, sampler="seen-or-not")
     assert release.value in {"a", "b", "other"}
-    assert release.receipt["sampler"] == "seen-or-not"
+    assert release.receipt.sampler == "seen-or-not"
     options = ["--sampler", "seen-or-not", "--n", "9", "--k", "3", "--epsilon", "1"]
     assert "epsilon = 1 holds" in CliRunner().invoke(cli, ["certify", *options]).output
     (tmp_path / "data.csv").write_text("letter\na\n", encoding="utf-8")

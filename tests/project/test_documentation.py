@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.databases import role_of
-from support.pages import NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
+from support.pages import FIRST, NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 from support.soak import SOAK, some
 
 from dproo.mechanisms import SAMPLERS
@@ -30,9 +30,6 @@ def test_every_block_of_a_page_is_run_or_included(page):
         assert language[:1] == "{" or text.startswith({"python": ">>> ", "console": "$ "}[language])
 
 
-FIRST = [ROOT / "README.md", ROOT / "docs" / "tutorial.md"]
-"""The pages that a reader follows first; test_packaging.py runs all their commands."""
-
 HOW_TO = [page for page in sorted(ROOT.glob("docs/how-to/*.md")) if commands_of(page)]
 LEFT_BEHIND = ("export ", "printf ", "psql ", "dproo ledger ", "dproo sample ")
 """How commands begin that leave something behind."""
@@ -48,24 +45,25 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path):
 
 
 def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other(request, tmp_path):
-    """On one machine, in one home; a third of the how-to pages, drawn anew each time.
+    """On one machine, in one home; a sixth of the how-to pages, others at each commit.
 
     The long tests run all of them twice; the second time what leaves nothing behind is left out,
-    and so is what a team installs once.
+    and so are pages that make a table or install a ledger for a team, which works once.
     """
     programs = Path(sys.executable).parent
     for time in (1, 2) if SOAK else (1,):
-        for page in [*FIRST, *some(HOW_TO, one_of=3)]:
+        for page in [FIRST[0], *some(FIRST[1:], one_of=2), *some(HOW_TO, one_of=6)]:
             text = page.read_text(encoding="utf-8")
-            if time == 2 and ("DPROO_LEDGER" not in text or "dproo ledger install" in text):
+            is_once = any(words in text for words in ("dproo ledger install", "dproo synthesize"))
+            if time == 2 and (is_once or "DPROO_LEDGER" not in text):
                 continue
-            only = LEFT_BEHIND if time == 2 or page in FIRST else ()
+            only = LEFT_BEHIND if time == 2 or page == FIRST[0] else ()
             follow(page, tmp_path, programs=programs, only=only, **databases(page, request))
 
 
 def databases(page, request):
     """Return the databases that a page speaks of, by the names of their variables."""
-    if page.stem not in {"postgresql", "team"}:
+    if "$DATABASE" not in page.read_text(encoding="utf-8"):
         return {}
     url = request.getfixturevalue("postgresql")
     people = {"OWNER": role_of(url, "olga"), "SPENDER": role_of(url, "sam")}

@@ -22,6 +22,14 @@ pytestmark = pytest.mark.untraced
 SOURCE = Path(dproo.__file__).parent
 TESTS = Path(__file__).parents[1]
 
+BREAKS = (
+    "counting/test_layouts.py::test_a_line_break_of_another_kind_within_a_record_changes_no_other"
+)
+LETTERS_OF_DATA = "releases/test_letters_of_data.py"
+GUARDED = f"{LETTERS_OF_DATA}::test_nothing_of_a_protected_file_decides_how_it_is_refused"
+GUESSED = f"{LETTERS_OF_DATA}::test_no_first_record_of_data_without_a_header_is_told_by_guesses"
+CHARACTER_SETS = "counting/test_sqlalchemy.py::test_no_character_set_of_a_connection_changes_a_cell"
+DECIMAL_BITS = "counting/test_odd_cells.py::test_bits_that_are_no_decimal_of_the_type_are_other"
 LAW = "mechanisms/test_draw.py::test_the_law_of_the_draw_is_the_pmf"
 EACH = "mechanisms/test_draw.py::test_a_letter_of_each_dataset_is_what_each_would_draw_from_the_same_bytes"
 CUT = "counting/test_parity.py::test_text_is_cut_behind_the_longest_letter"
@@ -156,6 +164,12 @@ MERGED = "counting/test_identifiers.py::test_a_person_of_a_typed_column_is_one_r
 NAMES_NOBODY = "counting/test_people.py::test_a_column_that_names_nobody_by_its_type_is_refused"
 FILES_OF_ONE = "counting/test_people.py::test_a_person_is_one_however_many_files_hold_the_records"
 OPEN_LAW = "mechanisms/test_open.py"
+KEEP = "mechanisms/test_keep.py"
+HYPOTHESES = "project/test_hypotheses.py"
+KEPT_BY_BRUTE_FORCE = f"{KEEP}::test_all_small_neighbours_leak_exactly_what_is_certified"
+FOUND_PATHS = (
+    "releases/test_discovery.py::test_on_every_path_the_parts_cost_no_more_than_epsilon_and_delta"
+)
 OPEN_LETTERS = "counting/test_open_letters.py"
 OPEN_RELEASE = "releases/test_open_release.py"
 
@@ -184,7 +198,6 @@ DOMINATES = "analysis/test_composition.py::test_the_pair_of_every_sampler_domina
 EXACT_DELTA = (
     "analysis/test_composition.py::test_the_delta_of_some_releases_is_never_below_the_exact_one"
 )
-CALIBRATED = "analysis/test_composition.py::test_a_calibrated_sampler_spends_nearly_all_of_its_budget_and_no_more"
 BOTH_SUMS = "ledger/test_ledger_delta.py::test_both_sums_stay_within_the_budget[file]"
 OLD_COPY = "ledger/test_ledger_memory.py::test_an_old_copy_put_back_is_refused_by_every_call[file]"
 CHARGED_AGAIN = (
@@ -210,11 +223,7 @@ FORGED = "ledger/test_ledger_delta.py::test_deltas_that_exceed_the_budget_are_fo
 DELTA_FIRST = (
     "releases/test_synthesis.py::test_epsilon_and_delta_are_charged_before_the_first_record_is_read"
 )
-ROWS = "releases/test_synthesis.py::test_the_cost_on_the_receipt_is_found_by_another_computation"
-TWO_RECORDS = (
-    "releases/test_synthesis.py::test_the_pair_on_the_receipt_dominates_a_person_with_two_records"
-)
-ONE_ROW = "releases/test_synthesis.py::test_no_row_alone_costs_more_than_all_may"
+TWO_RECORDS = "analysis/test_composition.py::test_the_pair_of_a_person_with_two_records_dominates"
 MAP = "integrations/test_opendp.py::test_the_map_is_never_below_an_epsilon_that_is_no_float"
 GROUP_MAP = (
     "integrations/test_opendp.py::test_the_map_covers_every_pair_of_datasets_at_its_distance"
@@ -236,6 +245,8 @@ TABLE_FAMILIES = "synthesis/test_request.py::test_a_table_of_columns_and_pair_pa
 TABLE_SCORE = "synthesis/test_request.py::test_a_score_changes_by_no_more_than_a_choice_pays_for"
 TABLE_CHOICE = "synthesis/test_request.py::test_a_choice_costs_what_its_ratio_says"
 TABLE_DRAWN = "synthesis/test_request.py::test_everything_that_is_drawn_stands_in_the_transcript"
+TABLE_ANSWER = "synthesis/test_run.py::test_an_answer_changes_by_no_more_than_its_question_pays_for"
+TABLE_STEPS = "synthesis/test_run.py::test_nothing_but_released_values_decides_what_comes_next"
 TABLE_LEFT = "synthesis/test_request.py::test_a_run_never_spends_more_than_is_left"
 TABLE_SHARES = "synthesis/test_request.py::test_shares_add_up_exactly_whatever_the_sizes"
 TABLE_SQUARES = "synthesis/test_request.py::test_the_squares_of_changes_add_up_to_no_more_than_gaussian_noise_pays_for"
@@ -316,7 +327,7 @@ MUTANTS = {
         "request.certified", "(s.largest_ratio for s in steps)", "(s.largest_ratio for s in steps[1:])", TABLE_FAMILIES,
     ),
     "table: a family costs half of its share": (
-        "TableRequest.measured", "ratio = Ratio.of(cost * RESERVE / self.changed)", "ratio = Ratio.of(2 * cost * RESERVE / self.changed)", TABLE,
+        "TableRequest._noisy", "Ratio.of(cost * RESERVE / changes)", "Ratio.of(2 * cost * RESERVE / changes)", TABLE,
     ),
     "table: a choice pays for one change of its scores": (
         "TableRequest.chosen", "changes = 2 * UNIT * self.changed", "changes = UNIT * self.changed", TABLE_SCORE,
@@ -330,6 +341,27 @@ MUTANTS = {
     "table: the choices are not paid for": (
         "_Run.choose", "        self.steps.append(self.request.chosen(found, cost))\n", "", TABLE_DRAWN,
     ),
+    "table: a question pays for a part of its changes": (
+        "TableRequest.asked", "changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]", "changes = self.records_per_person * SENSITIVITY[self.neighbours]", TABLE_ANSWER,
+    ),
+    "table: a question is not paid for": (
+        "_Run.ask", "        self.steps.append(replace(step, answer=answer))\n", "", TABLE_DRAWN,
+    ),
+    "table: the plan knows the number of records": (
+        "_Run.plan", "least = self.total() -", "least = sum(self.known[0,]) -", TABLE_STEPS,
+    ),
+    "table: scores are taken from the data's own columns": (
+        "_Run.forest", "projected(self.tables[c,], records)", "projected(np.array(self.known[c,], dtype=float), records)", TABLE_STEPS,
+    ),
+    "table: what a pair is worth depends on its true counts": (
+        "_Run.forest", "round(2 * UNIT * math.hypot(off[a], off[b]))", "round(2 * UNIT * math.hypot(off[a], self.known[a, b][0]))", TABLE_STEPS,
+    ),
+    "table: pairs without records are not chosen from": (
+        "_Run.worst_fitted", "if f not in self.tables]", "if f not in self.tables and min(self.known[f])]", TABLE_STEPS,
+    ),
+    "table: the fit weighs by true counts": (
+        "_Run.measure", "1 / max(found.deviation_squared, _NO_NOISE)", "1 / (found.deviation_squared + counts[0])", TABLE_STEPS,
+    ),
     "table: a measure may cost more than is left": (
         "_Run.measure", "if family is None or step.cost > self.left:", "if family is None:", TABLE_LEFT,
     ),
@@ -340,7 +372,7 @@ MUTANTS = {
         "TableRequest.changed_squared", "return self.records_per_person**2 * (2 if self.neighbours == REPLACE else 1)", "return self.records_per_person**2", TABLE_SQUARES,
     ),
     "table: Gaussian noise is a factor of two too small": (
-        "TableRequest.measured", "Fraction(self.changed_squared) / (2 * cost)", "Fraction(self.changed_squared) / (4 * cost)", TABLE_RHO,
+        "TableRequest._noisy", "Fraction(squared) / (2 * cost)", "Fraction(squared) / (4 * cost)", TABLE_RHO,
     ),
     "table: a changed model is taken": (
         "Model._checked", 'if content.pop("sha256") != _hash(content):', 'if not content.pop("sha256"):', MODEL_HASH,
@@ -430,7 +462,7 @@ MUTANTS = {
         "search_found_nothing", "table.least(n, k)", "table.least(2 * n, k)", SEARCHED,
     ),
     "the search leaves out a half": (
-        "search_found_nothing", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
+        "_halves_fit", "ranges += [(low, middle), (middle + 1, high)]", "ranges += [(low, middle)]", SEARCHED,
     ),
     "a group is drawn from the units of the one before it": (
         "pick_each", "        start = end\n    return", "        start = 0\n    return", EACH,
@@ -661,10 +693,10 @@ MUTANTS = {
         "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
     ),
     "a release that cannot be recorded is shown": (
-        "run._charged", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt", UNSHOWN,
+        "run._charged", "receipt = apart(record, stop=_nothing)", "receipt = drawn.receipt.as_dict()", UNSHOWN,
     ),
     "n is told though it is private": (
-        "run._receipt", "    if request.protection.neighbours == REPLACE:", "    if request.protection.neighbours:", PRIVATE_N,
+        "run._receipt", "n=n if protection.neighbours == REPLACE else None", "n=n", PRIVATE_N,
     ),
     "auto looks at a number of records that is private": (
         "SampleRequest.settled", "n=n if self.is_n_public else None", "n=n", UNLOOKED,
@@ -676,7 +708,7 @@ MUTANTS = {
         "SampleRequest._assurance", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
     ),
     "the operator stands in the receipt": (
-        "Charge.published", 'return {"purpose": self.purpose}', 'return {"purpose": self.purpose, "by": self.operator}', NOBODY,
+        "run._receipt", "purpose=charge.purpose", "purpose=charge.operator", NOBODY,
     ),
     "a receipt names the folders of a file": (
         "charge.published", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
@@ -697,7 +729,7 @@ MUTANTS = {
         "Mechanism.draw_from_seen", "key=lambda i: letters[i] - i", "key=lambda i: letters[i]", PLACES,
     ),
     "a record that moves between two groups costs once": (
-        "PureRequest.cost", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
+        "Request.cost", "(2 if self._is_moving", "(1 if self._is_moving", GROUPS,
     ),
     "a person's records cost as one": (
         "registry.certified", "epsilon /= records_per_person", "epsilon /= 1", PERSON,
@@ -766,7 +798,7 @@ MUTANTS = {
         "DominatingPair.of", "min(distance / (ratio - 1), 1 / (1 + ratio))", "min(distance / ratio, 1 / (1 + ratio))", f"{DOMINATES}[roo]",
     ),
     "several records of a person count as one in the pair": (
-        "RevealOrObscure.neighbour_distance", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", f"{TWO_RECORDS}[roo]",
+        "RevealOrObscure.neighbour_distance", "most = self._record * min(self.records_per_person, self.n)\n        if", "most = self._record\n        if", TWO_RECORDS,
     ),
     "the table's least total is taken for its largest": (
         "LetterSpecificRevealOrObscure.neighbour_distance", "self.table.least(fewest, self.k)", "self.table.most(fewest, self.k)", f"{DOMINATES}[ls-roo]",
@@ -782,9 +814,6 @@ MUTANTS = {
     ),
     "a far loss is forgotten": (
         "Losses.followed_by", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
-    ),
-    "a sampler beyond the budget is taken": (
-        "calibrated.is_within", "releases).delta(epsilon) <= delta", "releases).delta(2 * epsilon) <= delta", CALIBRATED,
     ),
     "deltas are not added up": (
         "Tally.require", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
@@ -854,15 +883,6 @@ MUTANTS = {
     ),
     "the delta of a release is not charged": (
         "_charged.reserve", "                delta=request.delta,\n", "", DELTA_FIRST,
-    ),
-    "rows are drawn at twice their epsilon": (
-        "_best.best", "replace(request, epsilon=epsilon, sampler=name)", "replace(request, epsilon=min(2 * epsilon, request.epsilon), sampler=name)", ROWS,
-    ),
-    "a person's records change a row's law once": (
-        "SynthesisRequest.pair", "if changes == 1:", "if changes:", f"{TWO_RECORDS}[ls-roo]",
-    ),
-    "a row may cost more than all may": (
-        "composition.calibrated", "best, low, high = None, epsilon, epsilon", "best, low, high = None, 64 * epsilon, epsilon", ONE_ROW,
     ),
     "the privacy map rounds to the nearest float": (
         "float_upper", "return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)", "return nearest", MAP,
@@ -943,7 +963,7 @@ MUTANTS = {
         "_loss", "else 2 * epsilon", "else epsilon", LIMIT,
     ),
     "a letter too many has no records": (
-        "Limit.datasets", "odds = Fraction(letters, k - letters) * exp_upper(count * loss)", "odds = Fraction(letters, k - letters + 1) * exp_upper(count * loss)", DATASETS,
+        "Limit.datasets", "Fraction(letters, self.k - letters)", "Fraction(letters, self.k - letters + 1)", DATASETS,
     ),
     "the limit counts a letter too many without probability": (
         "_theorem_1", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
@@ -1024,7 +1044,7 @@ MUTANTS = {
         "Order.of", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,
     ),
     "a file that was exchanged is read": (
-        "Source.require_unchanged", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
+        "NamedData.require_unchanged", 'folder.find("data", str(self.data)) != self.data', "not self.data", MOVED,
     ),
     "a budget is declared before it is confirmed": (
         "Api._budget", "        return {**budget.shown", "        budget.declare()\n        return {**budget.shown", DECLARED_LATE,
@@ -1057,7 +1077,7 @@ MUTANTS = {
         "check_fit", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
     ),
     "a release forgets the people": (
-        "run.prepare", "person=protection.person,", "person=None,", PEOPLE_SAID,
+        "run._scan", "person=protection.person,", "person=None,", PEOPLE_SAID,
     ),
     "long identifiers are cut": (
         "person_sql", "ELSE '{HASHED}' || {dialect.digest.replace('{}', text)} END", "ELSE left({text}, 64) END", MERGED,
@@ -1088,6 +1108,54 @@ MUTANTS = {
     ),
     "a letter is rare if it is rare in one file": (
         "counting_query", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
+    ),
+    "a value is kept one record too early": (
+        "KeepRule.release", "if count >= self.minimum + place", "if count >= self.minimum + place - 1", KEPT_BY_BRUTE_FORCE,
+    ),
+    "the first thresholds have twice delta": (
+        "KeepRule.weights", "share = self.delta if", "share = 2 * self.delta if", KEPT_BY_BRUTE_FORCE,
+    ),
+    "thresholds rise and never fall": (
+        "KeepRule.weights", "return (*rising, *reversed(rising if twice else rising[:-1]))", "return (*rising,)", KEPT_BY_BRUTE_FORCE,
+    ),
+    "a replaced record is one step": (
+        "KeepRule.changes", "self.records * (2 if self.neighbours == REPLACE else 1)", "self.records", KEPT_BY_BRUTE_FORCE,
+    ),
+    "a replaced record leaks once": (
+        "KeepRule.largest_delta", "return one if self.neighbours == ADD_REMOVE else 1 - (1 - one) ** 2", "return one", f"{KEEP}::test_a_replaced_record_leaks_exactly_what_is_certified",
+    ),
+    "thresholds grow faster than epsilon": (
+        "KeepRule.growth", "return exp_lower(self.epsilon / self.changes)", "return exp_lower(2 * self.epsilon / self.changes)", f"{KEEP}::test_weights_are_built_just_below_the_growth",
+    ),
+    "thresholds that grow too fast meet the condition": (
+        "weights_rise_at_most", "after * under <= before * over", "after * under <= 2 * before * over", f"{HYPOTHESES}::test_the_conditions_of_the_keep_rule_are_those_of_its_theorems",
+    ),
+    "the steps of a table are not multiplied": (
+        "paths_within", "prod(growths, start=Fraction(1))", "max(growths, default=Fraction(1))", f"{HYPOTHESES}::test_a_table_checks_exactly_what_its_theorem_assumes",
+    ),
+    "a stage of a column is not paid for": (
+        "_State.spend", "        self.left -= cost\n", "", FOUND_PATHS,
+    ),
+    "every column has all of epsilon": (
+        "DiscoveryRequest.epsilon_of_each", " / len(self.paying)", "", FOUND_PATHS,
+    ),
+    "every column has all of delta": (
+        "DiscoveryRequest.rule", "self.delta / len(self.paying)", "self.delta", "releases/test_discovery.py::test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up",
+    ),
+    "a bare CR ends a record": (
+        "_own_break", 'b"\\r\\n" if found[1] else _UNREADABLE', "found[0]", BREAKS,
+    ),
+    "a protected file is looked into": (
+        "protected", "return () if ledger is None else", "return () if ledger else", GUARDED,
+    ),
+    "data with a budget is told by its first line": (
+        "protected", "any(origin.is_data(file, ()) for name", "any(origin.is_data(file, origin.header) for name", GUESSED,
+    ),
+    "bits beyond a decimal's digits are read": (
+        "in_range", "if found is None:", "if found:", DECIMAL_BITS,
+    ),
+    "identifiers come in the connection's character set": (
+        "sqlalchemy.Table._cell", "text = _MARIADB_IDENTIFIER if is_key", "text = form if is_key", CHARACTER_SETS,
     ),
     "the page listens to the network": (
         "server.serve", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,
@@ -1156,7 +1224,7 @@ def test_the_mutant_fits_the_code_and_its_killer_is_there(mutant):
 CHANCES = 3  # some killers draw their settings at random
 
 
-@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=6))
+@pytest.mark.parametrize("mutant", some(MUTANTS, one_of=12))
 def test_the_mutant_dies(mutant, tmp_path):
     where, original, mutated, killer = MUTANTS[mutant]
     place = place_of(where)

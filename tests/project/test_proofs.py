@@ -48,7 +48,6 @@ MADE = [
         ("ds-roo", {}),
     ]
     for relation in SAMPLERS[name].relations
-    if relation != "both"
     for epsilon in ("0.1", "1", "8")
 ] + [
     mechanism("ds-roo", epsilon=epsilon, n=n, k=2)
@@ -134,7 +133,6 @@ def test_a_sampler_without_a_theorem_claims_no_condition():
     answers = mechanism("subrr", epsilon=1, n=12, k=3, draws=2)
     others = [mechanism("bal-roo", epsilon=1, n=100, k=3)]
     others += [mechanism("ds-roo", epsilon=1, n=100, k=3, as_printed=True)]
-    others.append(mechanism("ls-roo", epsilon=1, k=3, neighbours="both"))
     for made in (both, many, answers, *others):
         assert made.theorem is None
         assert made.conditions == {}
@@ -212,6 +210,8 @@ TWO = Fraction(2)
         ("share_fits", [2, Fraction(1, 2)], [2, Fraction(51, 100)]),
         ("share_even", [2, Fraction(1, 2)], [2, Fraction(49, 100)]),
         ("some_letter", [1], [0]),
+        ("some_records", [1], [0]),
+        ("records_fit", [2, 3, 6], [2, 3, 5]),
         ("base_covers_records", [2, 1, 3, Fraction(1)], [1, 1, 2, Fraction(1)]),
     ],
 )

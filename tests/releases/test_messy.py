@@ -112,7 +112,7 @@ def line_ends_of_windows(folder, table):
 
 @form
 def semicolons_unsaid(folder, table):
-    return written(folder, "a.csv", text(table, ";")), CARRIER, "add --delimiter ';'"
+    return written(folder, "a.csv", text(table, ";")), CARRIER, carriers(table)
 
 
 @form
@@ -123,7 +123,7 @@ def semicolons(folder, table):
 
 @form
 def tabs_in_a_csv_file_unsaid(folder, table):
-    return written(folder, "a.csv", text(table, "\t")), CARRIER, "add --encoding, --delimiter"
+    return written(folder, "a.csv", text(table, "\t")), CARRIER, carriers(table)
 
 
 @form
@@ -134,7 +134,7 @@ def tabs_in_a_csv_file(folder, table):
 
 @form
 def commas_in_a_tsv_file(folder, table):
-    return written(folder, "a.tsv", text(table)), CARRIER, "add --delimiter ','"
+    return written(folder, "a.tsv", text(table)), CARRIER, carriers(table)
 
 
 @form
@@ -144,7 +144,7 @@ def tabs_in_a_tsv_file(folder, table):
 
 @form
 def bars_in_a_text_file_unsaid(folder, table):
-    return written(folder, "a.txt", text(table, "|")), CARRIER, "add --delimiter"
+    return written(folder, "a.txt", text(table, "|")), CARRIER, "add delimiter="
 
 
 @form
@@ -162,7 +162,7 @@ def byte_order_mark(folder, table):
 @form
 def latin_1_header_unsaid(folder, table):
     data = written(folder, "a.csv", text(table.rename(columns={"city": "Städte"})), "latin-1")
-    return data, CARRIER, "add --encoding"
+    return data, CARRIER, "add encoding="
 
 
 @form
@@ -180,7 +180,7 @@ def latin_1(folder, table):
 
 @form
 def utf_16_unsaid(folder, table):
-    return written(folder, "a.csv", text(table), "utf-16"), CARRIER, "add --encoding"
+    return written(folder, "a.csv", text(table), "utf-16"), CARRIER, "add encoding="
 
 
 @form
@@ -192,7 +192,7 @@ def utf_16(folder, table):
 
 @form
 def utf_16_without_a_mark_unsaid(folder, table):
-    return written(folder, "a.csv", text(table), "utf-16-le"), CARRIER, "add --encoding"
+    return written(folder, "a.csv", text(table), "utf-16-le"), CARRIER, "add encoding="
 
 
 @form
@@ -226,14 +226,14 @@ def archive_called_csv(folder, table):
     return (
         written(folder, "a.csv", frame.getvalue()),
         CARRIER,
-        "add --encoding, --delimiter or --format",
+        "add encoding=, delimiter= or format=",
     )
 
 
 @form
 def parquet_called_csv(folder, table):
     table.to_parquet(folder / "a.csv")
-    return folder / "a.csv", CARRIER, "add --encoding, --delimiter or --format"
+    return folder / "a.csv", CARRIER, "add encoding=, delimiter= or format="
 
 
 @form
@@ -249,7 +249,7 @@ def several_gzip_files(folder, table):
 @form
 def header_with_blanks_unsaid(folder, table):
     data = written(folder, "a.csv", text(table.rename(columns={"carrier": " Carrier "})))
-    return data, CARRIER, "--column ' Carrier ' --as text"
+    return data, CARRIER, "Did you mean ' Carrier '? Add .read_as('text')"
 
 
 @form
@@ -262,7 +262,7 @@ def header_and_cells_with_blanks(folder, table):
 @form
 def header_in_capitals_unsaid(folder, table):
     data = written(folder, "a.csv", text(table.rename(columns=str.upper)))
-    return data, CARRIER, "use --column 'CARRIER'"
+    return data, CARRIER, "Did you mean 'CARRIER'?"
 
 
 @form
@@ -273,7 +273,7 @@ def header_with_a_name_twice(folder, table):
 
 @form
 def column_forgotten(folder, table):
-    return written(folder, "a.csv", text(table)), {"alphabet": CARRIERS}, "dproo codebook draft"
+    return written(folder, "a.csv", text(table)), {"alphabet": CARRIERS}, "dproo.open(DATA).columns"
 
 
 @form
@@ -397,7 +397,7 @@ def timestamps_in_text_by_month(folder, table):
 def timestamps_against_names_of_days(folder, table):
     table.to_parquet(folder / "a.parquet")
     options = {"column": "time_hour", "alphabet": ["Monday", "Tuesday"]}
-    return folder / "a.parquet", options, "Add --as date, month or year"
+    return folder / "a.parquet", options, "Add .read_as('date')"
 
 
 @form
@@ -560,7 +560,7 @@ def test_tables_of_postgresql(flights, postgresql):
         refusals = {
             "schema.table": {**options, "table": "my flights", "alphabet": CARRIERS},
             "can never be": {**options, "alphabet": ["United"]},
-            "Add --as date": {**options, "column": "seen", "alphabet": ["Monday"]},
+            "Add .read_as('date')": {**options, "column": "seen", "alphabet": ["Monday"]},
         }
         for words, wrong in refusals.items():
             found = check(connection, **wrong)

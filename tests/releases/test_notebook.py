@@ -78,6 +78,6 @@ def test_a_float_is_charged_as_the_decimal_that_it_prints_as(tmp_path):
     ledger.declare("data", budget=0.3, neighbours="replace")
     asked = {"alphabet": LETTERS, "ledger": ledger, "dataset": "data"}
     for _ in range(3):
-        assert sample(DATA, epsilon=0.1, **asked).receipt["epsilon"] == "1/10"
+        assert str(sample(DATA, epsilon=0.1, **asked).receipt.epsilon) == "1/10"
     with pytest.raises(dproo.BudgetRefused, match="at most the 0 left"):
         sample(DATA, epsilon=1e-9, **asked)

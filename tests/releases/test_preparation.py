@@ -239,7 +239,7 @@ def test_a_copy_without_metadata_releases_as_any_other(folder):
         "assert sys.argv[1] in dproo.__file__\n"
         "asked = {'ledger': sys.argv[2], 'dataset': 'records'}\n"
         "made = dproo.open(['a'] * 9, **asked).value(None, ['a', 'b'], epsilon=1)\n"
-        "print(made.receipt['software'])\n"
+        "print(made.receipt.software)\n"
     )
     command = [sys.executable, "-c", code, str(archive), str(folder / "ledger.sqlite3")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -15,6 +15,7 @@ import dproo
 from dproo import counting
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
+from dproo.counting.source import Source
 from dproo.errors import ReleaseError
 from dproo.ledger import BudgetRefused, Ledger, LedgerError
 from dproo.mechanisms import mechanism
@@ -42,7 +43,9 @@ def test_the_law_of_many_releases_from_a_file_is_the_pmf(tmp_path):
     counts = counting.prepare(path, alphabet=request.alphabet, column="c").count()
     assert list(counts) == [6, 3, 0, 1]
     scan = counting.prepare(counts, alphabet=request.alphabet)
-    prepared = execute.Prepared(request=request, scan=scan, charge=Charge())
+    prepared = execute.Prepared(
+        request=request, scan=scan, charge=Charge(), source=Source(data=counts)
+    )
     drawn = Counter(prepared.run().value for _ in range(100_000 if SOAK else 10_000))
     letters = [*LETTERS, "other"]
     law = dict(zip(letters, mechanism("ls-roo", epsilon=1, n=10, k=4).pmf(counts), strict=True))
@@ -102,8 +105,8 @@ def test_the_charge_is_durable_before_the_first_record_is_read(ledger):
 
     drawn = sample(records(), **charged(ledger))
     assert seen == [600_000_000]
-    assert drawn.receipt["ledger"]["charge_nano_epsilon"] == 400_000_000
-    assert ledger.released(drawn.receipt["ledger"]["entry"]) == drawn.receipt
+    assert drawn.receipt.ledger.charge_nano_epsilon == 400_000_000
+    assert ledger.released(drawn.receipt.ledger.entry) == drawn.receipt.as_dict()
 
 
 def test_a_refused_release_reads_nothing_and_costs_nothing(ledger):
@@ -270,7 +273,7 @@ def test_an_unknown_relation_is_refused():
 
 
 def test_under_add_remove_the_receipt_does_not_tell_n():
-    receipt = sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="add-remove").receipt
+    receipt = sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="add-remove").receipt.as_dict()
     assert not {"n", "worst_alpha"} & set(receipt)
     assert receipt["certificate"]["holds"]
 
@@ -284,9 +287,9 @@ def test_several_records_are_released_for_one_epsilon(sampler, neighbours):
     )
     assert len(drawn.values) == 7
     assert set(drawn.values) <= {*LETTERS, "other"}
-    assert drawn.receipt["certificate"]["epsilon"] <= 1
+    assert drawn.receipt.certificate["epsilon"] <= 1
     joint = {"roo": "drawn jointly", "ls-roo": "one from each of as many disjoint blocks"}
-    assert drawn.receipt["several"] == joint[sampler]
+    assert drawn.receipt.details["several"] == joint[sampler]
 
 
 def test_more_records_than_there_are_cannot_be_released():
@@ -297,7 +300,7 @@ def test_more_records_than_there_are_cannot_be_released():
 def test_a_person_with_several_records_is_protected_by_every_sampler():
     for sampler in ("roo", "ls-roo", "ds-roo"):
         drawn = sample(DATA, alphabet=LETTERS, epsilon=1, sampler=sampler, records_per_person=4)
-        assert drawn.receipt["protects"] == "one person with up to 4 records"
+        assert drawn.receipt.protects == "one person with up to 4 records"
     one = SampleRequest(
         alphabet=dproo.Alphabet.of(LETTERS),
         epsilon=Fraction(1),
@@ -327,23 +330,23 @@ def test_a_person_with_records_in_several_groups_is_protected():
 
 
 def test_auto_is_the_default_and_says_what_it_took_and_why():
-    few = sample(DATA, alphabet=LETTERS, epsilon=1).receipt
+    few = sample(DATA, alphabet=LETTERS, epsilon=1).receipt.as_dict()
     assert few["sampler"] == "ls-roo"
     assert few["sampler_reason"].startswith("It has the smallest proven worst case: 11 % of draws")
-    one = sample(DATA[:1], alphabet=LETTERS, epsilon=1).receipt
+    one = sample(DATA[:1], alphabet=LETTERS, epsilon=1).receipt.as_dict()
     assert one["sampler_reason"] == "No sampler has a smaller proven worst case here."
-    many = sample(DATA * 100, alphabet=[*LETTERS, *range(9)], epsilon=1).receipt
+    many = sample(DATA * 100, alphabet=[*LETTERS, *range(9)], epsilon=1).receipt.as_dict()
     assert many["sampler"] == "bal-roo"
     assert many["sampler_reason"].endswith("; ls-roo has 0.44 %.")
     assert many["worst_alpha"] <= 0.0024
-    named = sample(DATA, alphabet=LETTERS, epsilon=1, sampler="roo").receipt
+    named = sample(DATA, alphabet=LETTERS, epsilon=1, sampler="roo").receipt.as_dict()
     assert named["sampler_reason"] is None
 
 
 def test_auto_looks_at_no_number_that_is_private():
     """Two datasets of different sizes, the same choice and the same sentence."""
     few, many = (
-        sample(data, alphabet=range(30), epsilon=1, neighbours="add-remove").receipt
+        sample(data, alphabet=range(30), epsilon=1, neighbours="add-remove").receipt.as_dict()
         for data in ([1], [1] * 10**6)
     )
     assert few["sampler"] == many["sampler"] == "bal-roo"
@@ -353,15 +356,15 @@ def test_auto_looks_at_no_number_that_is_private():
 
 def test_auto_draws_jointly_where_that_is_better():
     asked = {"alphabet": LETTERS, "epsilon": 10, "records_per_person": 10}
-    assert sample(DATA * 100, **asked).receipt["sampler"] == "roo"
-    several = sample(DATA * 100, alphabet=range(30), epsilon=1, size=3).receipt
+    assert sample(DATA * 100, **asked).receipt.sampler == "roo"
+    several = sample(DATA * 100, alphabet=range(30), epsilon=1, size=3).receipt.as_dict()
     assert several["sampler"] == "bal-roo"
     assert several["several"] == "one from each of as many disjoint blocks"
 
 
 def test_the_uniform_policy_has_no_extra_letter():
     alphabet = dproo.Alphabet.of(LETTERS, policy="uniform")
-    receipt = sample(DATA, alphabet=alphabet, epsilon=1).receipt
+    receipt = sample(DATA, alphabet=alphabet, epsilon=1).receipt.as_dict()
     assert (receipt["k"], receipt["n"]) == (3, 10)
     with pytest.raises(ValueError, match="alphabet must have at least 2 letters, got 1"):
         sample(DATA, alphabet=dproo.Alphabet.of(["a"], policy="uniform"), epsilon=1)
@@ -370,7 +373,7 @@ def test_the_uniform_policy_has_no_extra_letter():
 def test_a_trillion_letters_are_released_from():
     alphabet = {"x": range(10**6), "y": range(10**6)}
     drawn = sample([(1, 2), (3, 4)] * 50, alphabet=alphabet, epsilon=10)
-    assert drawn.receipt["k"] == 10**12 + 1
+    assert drawn.receipt.details["k"] == 10**12 + 1
     assert drawn.value == "other" or set(drawn.value) == {"x", "y"}
 
 
@@ -404,7 +407,7 @@ def test_one_record_is_released_for_each_public_group(tmp_path, options, cost):
     )
     assert [value["ward"] for value in drawn.values] == ["A", "B", "C"]
     assert {value["c"] for value in drawn.values} <= {*LETTERS, "other", None}
-    assert drawn.receipt["epsilon"] == cost
+    assert str(drawn.receipt.epsilon) == cost
     assert book.show()[0].spent == int(cost) * 10**9
     is_empty_shown = drawn.values[2]["c"] is None
     assert is_empty_shown == options.get("are_groups_public", False)

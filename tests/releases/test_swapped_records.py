@@ -247,7 +247,7 @@ def test_no_record_of_a_database_decides_what_is_seen(
             else {"table": "swapped.swapped" if database == "mariadb" else "swapped"}
         )
         rows = dproo.open(data(records), **options)
-        receipt = rows.value("c", ["a", "b"], epsilon="1").receipt
+        receipt = rows.value("c", ["a", "b"], epsilon="1").receipt.as_dict()
         return rows.check("c", ["a", "b"]), {**receipt, "values": None}
 
     expected = told(RECORDS)

@@ -1,9 +1,12 @@
 """The code book: what it takes from the standard, and what it refuses, with the place."""
 
 import json
+import re
 
 import pytest
+from support.pages import ROOT
 
+from dproo.schema import codebook
 from dproo.schema.codebook import CodeBook
 
 
@@ -115,7 +118,7 @@ def test_the_digest_tells_what_a_release_depends_on():
         ({**SEX, "outside": None}, "outside must be a value of the column, got None"),
         (
             {"name": "x", "type": "number", "bins": [0, 1], "outside": 0.5},
-            "must have two letters or more beside 'outside', got 1",
+            "must have at least two letters besides 'outside', got 1",
         ),
         ({**SEX, "parents": "age"}, "parents must be a list of columns"),
         ({**SEX, "missingValues": ["F"]}, "categories must not also be missing values, got 'F'"),
@@ -155,3 +158,19 @@ def test_what_is_neither_a_path_nor_a_descriptor_is_refused(tmp_path):
         CodeBook.of(["sex"])
     with pytest.raises(ValueError, match="codebook must be a readable UTF-8 text file"):
         CodeBook.of(tmp_path / "none.json")
+
+
+WORDS = re.compile(r"`([$\w]+)`").findall
+DIALECT = {"delimiter", "quoteChar", "header", "headerRows", "commentChar", "sheetName", "table"}
+
+
+def test_the_reference_has_every_key_and_no_other():
+    text = (ROOT / "docs/reference/codebook.md").read_text(encoding="utf-8")
+    tables, _, others = text.partition("A column states its values")
+    told = {
+        key for first in re.findall(r"^\|(.*?)\|", tables, re.MULTILINE) for key in WORDS(first)
+    }
+    known = {*f"{codebook._BOOK_KEYS} {codebook._SCHEMA_KEYS} {codebook._FIELD_KEYS}".split()}
+    assert told == known | DIALECT | {"$schema"}
+    named = {word for words in re.findall("`[^`]*`", others) for word in re.findall(r"\w+", words)}
+    assert named >= {*codebook._CONSTRAINT_KEYS.split()}

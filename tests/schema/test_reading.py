@@ -59,12 +59,12 @@ def test_a_cell_is_read(reading, cell, text):
         ({"kind": "int"}, "reading must be one of .* Did you mean 'integer'"),
         ({"kind": "number", "decimal": ";"}, "decimal must be '.' or ',', got ';'"),
         ({"kind": "number", "thousands": "x"}, "thousands must be a blank or one of"),
-        ({"kind": "number", "decimal": ",", "thousands": ","}, "differs from the decimal sign"),
+        ({"kind": "number", "decimal": ",", "thousands": ","}, "must differ from the decimal sign"),
         ({"kind": "date", "thousands": ","}, "must be used with integers or numbers"),
-        ({"kind": "date", "format": "any"}, "format must be a form of dates such as DD.MM.YYYY"),
-        ({"kind": "date", "format": "YYYY-DD-MM"}, "format must be a form of dates"),
-        ({"kind": "date", "format": "DD.MM.DD"}, "format must be a form of dates"),
-        ({"kind": "lower", "format": "DD.MM.YYYY"}, "for cells that are read as a date"),
+        ({"kind": "date", "format": "any"}, "format must be a date format"),
+        ({"kind": "date", "format": "YYYY-DD-MM"}, "format must be a date format"),
+        ({"kind": "date", "format": "DD.MM.DD"}, "format must be a date format"),
+        ({"kind": "lower", "format": "DD.MM.YYYY"}, "Such are DD.MM.YYYY"),
     ],
 )
 def test_a_reading_that_means_nothing_is_refused(options, message):
@@ -75,7 +75,7 @@ def test_a_reading_that_means_nothing_is_refused(options, message):
 @pytest.mark.parametrize(
     ("letters", "kind", "message"),
     [
-        (["Yes"], "lower", "letters must be in lower case to be read so."),
+        (["Yes"], "lower", "letters must be in lower case for this reading."),
         ([" a"], "text", "letters must be without blanks around it"),
         (["a"], "integer", "letters must be integers of at most 18 digits"),
         (["Monday"], "date", "letters must be YYYY-MM-DD"),
@@ -167,7 +167,7 @@ def test_a_field_reads_cells_by_its_type(field, cells, letter):
     [
         ({"type": "boolean", "trueValues": ["1"]}, r"fields\[0\].trueValues must be left out"),
         ({"type": "date", "categories": ["x"]}, "letters must be YYYY-MM-DD"),
-        ({"type": "date", "categories": ["2024-01-01"], "format": "any"}, "form of dates"),
+        ({"type": "date", "categories": ["2024-01-01"], "format": "any"}, "date format"),
         ({"type": "date", "categories": ["2024-01-01"], "format": 7}, "format must be a text"),
         ({"type": "integer", "categories": [1], "as": "lower"}, "left out for other types"),
         ({"type": "string", "categories": ["a"], "as": "upper"}, r"fields\[0\].as must be one of"),

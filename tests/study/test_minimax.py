@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import exp
 
 import pytest
 from support.soak import SOAK, some
@@ -54,6 +55,23 @@ def test_on_a_grid_the_optimum_is_a_bound_from_below_only_until_its_worst_p_join
     assert exact <= joined.reached + 1e-9
 
 
+@pytest.mark.parametrize("epsilon", ["0.3", "1", "2"])
+def test_under_add_remove_majority_vote_is_the_best_for_one_record_of_two_letters(epsilon):
+    found = minimax(n=1, k=2, epsilon=epsilon, most=12)
+    best = exp(-float(epsilon)) / 2
+    assert found.bound == pytest.approx(best, abs=1e-7)
+    assert found.reached == pytest.approx(best, abs=1e-6)
+    assert found.bound < minimax(n=1, k=2, epsilon=epsilon).bound  # no such sampler under replace
+
+
+def test_under_add_remove_more_sizes_only_raise_the_bound_and_lower_what_is_reached():
+    few, many = (minimax(n=4, k=2, epsilon=1, most=most) for most in (5, 9))
+    assert few.bound <= many.bound + 1e-9
+    assert few.reached >= many.reached - 1e-9
+    assert many.bound >= float(dproo.limit(n=4, k=2, epsilon=2).lower) - 1e-9
+    assert many.reached <= 1.2 * many.bound
+
+
 def test_a_tampered_solution_does_not_certify():
     sampler = minimax(n=6, k=3, epsilon=1, grid=3).sampler
     table = dict(sampler.table)
@@ -101,3 +119,5 @@ def test_wrong_arguments_are_refused():
         minimax(n=3, k=3, epsilon=1, p=[1, 0])
     with pytest.raises(ValueError, match=r"^grid must be at least 1, got 0\.$"):
         minimax(n=3, k=3, epsilon=1, grid=0)
+    with pytest.raises(ValueError, match=r"^most must be at least 4, got 3\.$"):
+        minimax(n=3, k=3, epsilon=1, most=3)

@@ -16,14 +16,18 @@ PAGES = [
     *ROOT.glob("*.md"),
     *(page for page in ROOT.glob("docs/**/*.md") if BUILT not in page.parents),
 ]
+FIRST = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / "tutorial" / f"{name}.md" for name in ("value", "row", "table", "team")),
+]
+"""The pages that a reader follows first, in order; they need no extra."""
 
 # Commands that are not run, by how they begin: why, or what they would need.
 NOT_RUN = {
     "make demo": "it sets up an environment; tests/cli/test_cli.py runs the demonstration",
-    "make note": "it writes to the repository; tests/project/test_note.py builds the note",
+    "make note": "it writes to the repository; test_stated_numbers.py builds the note",
     "make test": "it runs these very tests",
     "pip install": "the tests run in an environment already; test_packaging.py installs a wheel",
-    ". .venv/bin/activate": "the tests run in an environment already",
     "dproo sample clinic.visits --engine spark": "a cluster; test_spark_cluster.py has one",
     "dproo sample /lake/visits.parquet": "a lake of Parquet files; test_spark.py has one",
 }
@@ -51,18 +55,26 @@ def commands_of(page: Path) -> list[tuple[str, str]]:
 
 
 def follow(
-    page: Path, folder: Path, *, programs: Path, only: tuple[str, ...] = (), **known: str
+    page: Path,
+    folder: Path,
+    *,
+    programs: Path,
+    only: tuple[str, ...] = (),
+    has_examples: bool = True,
+    **known: str,
 ) -> None:
     """Run the commands of a page in one shell, and demand the output and exit codes it shows.
 
     Args:
         page: the page.
-        folder: a folder, which gets a copy of the examples and is the reader's home.
+        folder: a folder, the reader's home.
         programs: where the command ``dproo`` is installed.
         only: if given, the beginnings of the commands to run.
+        has_examples: whether the folder gets a copy of the examples first.
         known: further variables of the environment.
     """
-    shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
+    if has_examples:
+        shutil.copytree(ROOT / "examples", folder / "examples", dirs_exist_ok=True)
     environment = {
         **{name: value for name, value in os.environ.items() if name != "DPROO_LEDGER"},
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -76,7 +88,7 @@ def follow(
         if command.startswith(tuple(NOT_RUN)) or (only and not command.startswith(only)):
             continue
         if command.startswith("dproo serve"):
-            _serve(command, folder, environment)
+            serve(command, folder, environment)
         else:
             steps.append((command, shown))
     outputs = _run([command for command, _ in steps], folder, environment)
@@ -106,7 +118,7 @@ def _run(commands: list[str], folder: Path, environment: dict[str, str]) -> list
     return [(output, int(code)) for output, code in found]
 
 
-def _serve(command: str, folder: Path, environment: dict[str, str]) -> None:
+def serve(command: str, folder: Path, environment: dict[str, str]) -> None:
     """Start a page, and end it by Ctrl-C once it has printed its address."""
     line = command.partition("#")[0].split()
     with subprocess.Popen(

@@ -276,12 +276,13 @@ def arrow_columns(
 
 def held(cells: list[Any], build: Callable[[list[Any]], Source], good: Any) -> list[Any]:
     """Return the cells that can be built beside an ordinary one."""
-    with suppress(Exception):
+    unheld = (Exception, pl.exceptions.PanicException)  # the latter is none
+    with suppress(*unheld):
         build([good, *cells])
         return cells
     found = []
     for cell in cells:
-        with suppress(Exception):
+        with suppress(*unheld):
             build([good, cell])
             found.append(cell)
     return found

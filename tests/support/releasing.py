@@ -7,12 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import dproo
-from dproo.core.numbers import parse_delta, parse_epsilon
 from dproo.releases.charge import Charge
-from dproo.releases.many_values import SynthesisRequest
-from dproo.releases.output import release_to
 from dproo.releases.protection import Groups, Protection
-from dproo.releases.value import SampleRequest
 
 _OPENED = {"table", "engine", "delimiter", "encoding", "format", "has_header", "layout"}
 
@@ -62,21 +58,3 @@ def check(
     """Check by a code book or by listed values."""
     opened = dataset(data, choices)
     return opened.check(codebook) if codebook is not None else opened.check(column, alphabet)
-
-
-def synthesize(
-    data: Any, *, alphabet: Any, rows: int, epsilon: Any, column: str | None = None, **choices: Any
-) -> dproo.Release:
-    """Release many values, with or without a delta."""
-    opened = dataset(data, choices)
-    request = SampleRequest(
-        alphabet=dproo.Alphabet.of(alphabet),
-        column=column,
-        epsilon=parse_epsilon(epsilon),
-        sampler=choices.pop("sampler", "auto"),
-        protection=opened.protection,
-    )
-    delta, out = parse_delta(choices.pop("delta", 0)), choices.pop("out", None)
-    assert not choices
-    many = SynthesisRequest(request=request, rows=rows, delta=delta)
-    return opened.release(many) if out is None else release_to(out, opened, many)

@@ -88,7 +88,11 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
     killer.join()
     while executors() > 1:  # that one is lost may be noticed after the last task
         time.sleep(0.1)
-    found = {"counts": list(counts[0]), "executors": executors(), "receipt": release.receipt}
+    found = {
+        "counts": list(counts[0]),
+        "executors": executors(),
+        "receipt": release.receipt.as_dict(),
+    }
     sys.stdout.write(json.dumps(seen | found) + "\n")
 
 

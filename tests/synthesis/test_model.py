@@ -15,12 +15,14 @@ from scipy.stats import binom
 from support.chance import ALPHA, p_value
 from support.soak import some
 
+from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.fit import Law
 from dproo.synthesis.model import Column, Model, half_width
 from dproo.synthesis.model import _hash as model_hash
 from dproo.synthesis.request import Measurement, TableRequest
+from dproo.synthesis.run import run
 
 COLUMNS = (
     Column("ward", ("A", "B", None), labels=("East", None, None)),
@@ -52,7 +54,7 @@ def counted(columns):
 def model_of(epsilon="20", columns=None, **options):
     request = TableRequest(sizes=SIZES, epsilon=Fraction(epsilon), **options)
     columns = true_columns() if columns is None else columns
-    return Model.of(request.run(counted(columns), RandomSource()), COLUMNS)
+    return Model.of(run(request, counted(columns), RandomSource()), COLUMNS)
 
 
 @cache
@@ -313,7 +315,24 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
     path = tmp_path / "model.json"
     a_model().save(path)
     text = path.read_text(encoding="utf-8")
-    changes = None, "x", "", [], {}, [None], [[1]], -1, 0, 10**400, 1e308, True, "1e999"
+    changes = (
+        None,
+        "x",
+        "",
+        [],
+        {},
+        [None],
+        [[1]],
+        -1,
+        0,
+        10**400,
+        1e308,
+        True,
+        "1e999999999",
+        "9" * 5000,
+        10**30,
+        {"kind": "choice"},
+    )
     places = random.sample([*places_of(json.loads(text))], 60)
     for way in places:
         content = json.loads(text)
@@ -328,12 +347,15 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         content["sha256"] = model_hash(content)
         path.write_text(json.dumps(content), encoding="utf-8")
         with suppress(ValueError):  # and nothing else
-            assert len(Model.load(path).rows(3)) == 3, (way, part[last])
+            model = Model.load(path)
+            assert len(model.rows(3)) == 3, (way, part[last])
+            assert model.counts(model.names[-1]).rows
+            certify(model)
 
 
 def test_columns_must_have_the_letters_of_the_request():
     request = TableRequest(sizes=(2,), epsilon=Fraction(1))
-    released = request.run(lambda asked: [[1, 2] for _ in asked], RandomSource())
+    released = run(request, lambda asked: [[1, 2] for _ in asked], RandomSource())
     with pytest.raises(ValueError, match="columns must have"):
         Model.of(released, COLUMNS)
     with pytest.raises(ValueError, match="letters must have at least one letter"):

@@ -13,9 +13,11 @@ from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms.noise import Ratio, concentrated
 from dproo.synthesis import families
 from dproo.synthesis import request as requests
+from dproo.synthesis import run as runs
 from dproo.synthesis.families import Elimination, Noise, cells, disturbance, pairs, shares
 from dproo.synthesis.fit import Law
 from dproo.synthesis.request import UNIT, Released, TableRequest, certify, transcript
+from dproo.synthesis.run import run
 
 RELATIONS = "add-remove", "replace"
 SIZES = (2, 2)
@@ -157,7 +159,7 @@ def released(n=400, *, sizes=(2, 3, 4, 2), epsilon="3", **options):
     request = TableRequest(
         sizes=sizes, epsilon=Fraction(epsilon), records=n if replace else None, **options
     )
-    return request.run(provider(rows, sizes), RandomSource())
+    return run(request, provider(rows, sizes), RandomSource())
 
 
 @pytest.mark.parametrize("g", [1, 3])
@@ -184,23 +186,25 @@ def test_auto_measures_pairs_where_it_can_pay_for_them():
     assert sum(Fraction(line["cost"]) for line in transcript(table)) == 40
 
 
+@pytest.mark.usefixtures("asking")
 @pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
 def test_everything_that_is_drawn_stands_in_the_transcript(options, monkeypatch):
     """Every choice and every measure, in order, with the ratio or the variance it was drawn by."""
     drawn = []
     for name in ("permute_and_flip", "exponential"):
-        true = getattr(requests, name)
+        true = getattr(runs, name)
 
         def choice(scores, ratio, source, true=true):
             drawn.append(ratio)
             return true(scores, ratio, source)
 
-        monkeypatch.setattr(requests, name, choice)
+        monkeypatch.setattr(runs, name, choice)
     noise, bell = Ratio.noise, requests.gaussian
     monkeypatch.setattr(Ratio, "noise", lambda own, *to: (drawn.append(own), noise(own, *to))[1])
     monkeypatch.setattr(requests, "gaussian", lambda v, *to: (drawn.append(v), bell(v, *to))[1])
     table = released(n=4000, epsilon="40", **options)
-    assert any(step.is_choice for step in table.steps)
+    asked = set() if options else {"question"}
+    assert {step.kind for step in table.steps} == {"measure", "choice"} | asked
     assert drawn == [step.ratio or step.variance for step in table.steps]
 
 
@@ -221,7 +225,7 @@ def test_a_score_changes_by_no_more_than_a_choice_pays_for(relation, g):
         for guess in guesses:
             scores = []
             for records in (before, after):
-                run = requests._Run(made(relation), provider(records), RandomSource())
+                run = runs._Run(made(relation), provider(records), RandomSource())
                 run.true([(0, 1)])
                 scores.append(run.score((0, 1), guess))
             most = max(most, abs(scores[0] - scores[1]))
@@ -237,33 +241,16 @@ def test_a_choice_costs_what_its_ratio_says():
         assert not is_at_most_exp(step.largest_ratio, Fraction(1, 7) * Fraction(99, 100))
 
 
-def test_nothing_but_released_counts_decides_what_comes_next():
-    """Two datasets, the same random bytes and noise so strong that both release the same."""
-
-    class Fixed(RandomSource):
-        def __init__(self):
-            self.generator = np.random.default_rng(5)
-            super().__init__(self.generator.bytes)
-
-    asked = []
-
-    def count(families_asked):
-        asked.append(list(families_asked))
-        return provider([(0, 0)] * 50, SIZES)(families_asked)
-
-    request = made(epsilon=Fraction(10))
-    request.run(count, Fixed())
-    assert [family for batch in asked for family in batch] == list(request.families)
-
-
 def test_a_run_never_spends_more_than_is_left():
-    run = requests._Run(made(), provider([]), RandomSource())
+    run = runs._Run(made(), provider([]), RandomSource())
     run.measure(run.request.measured((0,), Fraction(2, 3)))
     assert run.left == Fraction(1, 3)
     with pytest.raises(AssertionError):
         run.measure(run.request.measured((1,), Fraction(2, 3)))
     with pytest.raises(AssertionError):
         run.choose([(0, 1)], [1], Fraction(1, 2))
+    with pytest.raises(AssertionError):
+        run.ask(run.request.asked(Fraction(1, 2)))
 
 
 # With a delta
@@ -339,15 +326,15 @@ def test_a_wrong_choice_is_refused_before_anything_is_counted(options, message):
 def test_columns_of_one_letter_cost_nothing():
     request = TableRequest(sizes=(1, 3, 1), epsilon=Fraction(1))
     assert request.families == ((1,),)
-    table = request.run(provider([(0, 2, 0)] * 9, (1, 3, 1)), RandomSource())
+    table = run(request, provider([(0, 2, 0)] * 9, (1, 3, 1)), RandomSource())
     assert [step.cost for step in table.steps] == [1]
     alone = TableRequest(sizes=(1,), epsilon=Fraction(1))
-    assert alone.run(provider([(0,)] * 9, (1,)), RandomSource()).request.families == ((),)
+    assert run(alone, provider([(0,)] * 9, (1,)), RandomSource()).request.families == ((),)
 
 
 def test_counts_of_another_size_are_not_taken():
     with pytest.raises(ValueError, match="one number for every cell"):
-        made(network="independent").run(lambda asked: [[1, 2, 3] for _ in asked], RandomSource())
+        run(made(network="independent"), lambda asked: [[1, 2, 3] for _ in asked], RandomSource())
 
 
 def test_a_certificate_shows_its_verdict():

@@ -10,11 +10,13 @@ from support.browsing import OVERFLOW, named, tab_to, visit
 from support.serving import ORDER, admissions, served
 from support.soak import some
 
+from dproo import Model
 from dproo.ledger import Ledger
 
-pytest.importorskip("playwright", reason="Playwright is not installed.")
+expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
 
 MOST_ACTIONS = 25
+DOZEN = 12
 ZOOMED = {"width": 640, "height": 450}
 """A window of 1280 by 900 at 200 %."""
 
@@ -58,6 +60,19 @@ class Hand:
         else:
             self.page.click(selector)
 
+    def take(self, selector):
+        """Choose one of several; the keys move from the one that was chosen."""
+        self.actions += 1
+        if self.by_keys:
+            group = self.page.get_attribute(selector, "name")
+            tab_to(self.page, f"[name={group}]")
+            for _ in range(5):
+                if self.page.is_checked(selector):
+                    return
+                self.page.keyboard.press("ArrowDown")
+            raise AssertionError(f"{selector} cannot be reached by arrows")
+        self.page.check(selector)
+
     def write(self, selector, text):
         self.actions += 1
         if self.by_keys:
@@ -93,14 +108,16 @@ def test_a_row_is_released_from_an_empty_home(browser, home, means):
         preview = "k = 4 possible values: I50, J18, S72; anything else is “other”"
         page.wait_for_selector(column("diagnosis", f".preview:has-text('{preview}')"))
         page.wait_for_selector("#save-book:enabled")
+        hand.take("#step-columns [value=row]")
+        hand.write("#n", "1,000")
+        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
+        expect(page.locator("#scale [aria-current]")).to_have_text("good")
         hand.write("#budget", "3")
         hand.press("#budget-review")
         page.wait_for_selector("#budget-summary:has-text('may together spend ε = 3, and no more')")
         assert not home.ledger.exists()
         hand.press("#declare")
         page.wait_for_selector("#in-sight:has-text('ε 3 left of 3')")
-        hand.write("#n", "1,000")
-        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
         assert "not learned are lost" in page.inner_text("#forecast-limits")
         assert page.locator("#network-steps .node").count() == 2
         assert named(page) > 15
@@ -119,6 +136,46 @@ def test_a_row_is_released_from_an_empty_home(browser, home, means):
         assert page.evaluate(OVERFLOW) == 0
         assert named(page) > 15
         tab_to(page, "#download")
+
+
+@pytest.mark.parametrize("means", some(["mouse", "keyboard"], one_of=2))
+def test_a_strangers_file_becomes_a_private_table_in_a_dozen_actions(browser, home, means):
+    with visit(browser, home, "release", viewport=ZOOMED) as page:
+        hand = Hand(page, by_keys=means == "keyboard")
+        page.wait_for_selector("#file option >> nth=1", state="attached")
+        hand.choose("#file", "admissions.csv")
+        page.wait_for_selector("text=2 columns, from the file\u2019s header; no record was read.")
+        hand.take("[name=how][value=found]")
+        expect(page.locator("#columns [type=checkbox]:checked")).to_have_count(2)
+        hand.write("#epsilon", "200")
+        hand.write("#n", "100")
+        page.wait_for_selector("#forecast-limits:has-text('every second time')")
+        hand.write("#budget", "300")
+        hand.press("#budget-review")
+        page.wait_for_selector("#budget-summary:has-text('ε = 300 and δ = 0.000001, and no more')")
+        assert not home.ledger.exists()
+        hand.press("#declare")
+        page.wait_for_selector("#in-sight:has-text('ε 300 left of 300, δ 0.000001 of 0.000001')")
+        assert page.evaluate(OVERFLOW) == 0
+        hand.press("#review")
+        page.wait_for_selector("#summary:has-text('whose values are found first, with ε = 200')")
+        assert "--column diagnosis --column ward" in page.text_content("#command")
+        assert "--delta 1e-9" in page.text_content("#command")
+        hand.press("#go")
+        page.wait_for_selector("#released-table:visible")
+        assert hand.actions <= DOZEN
+        assert page.locator("#preview thead th").all_inner_texts() == ["diagnosis", "ward"]
+        wards = page.locator("#histograms figure:nth-child(2) dt").all_inner_texts()
+        assert wards == ["north", "south", "other"]
+        page.wait_for_selector("#in-sight:has-text('ε 100 left of 300')")
+        assert named(page) > 15
+
+
+def test_values_are_not_found_for_a_budget_without_a_delta(browser, steward):
+    with visit(browser, steward, "release") as page:
+        begin(page)
+        page.wait_for_selector("#pure:visible")
+        assert page.is_disabled("[value=found]")
 
 
 @pytest.fixture(scope="module")
@@ -161,8 +218,10 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
             page.click("#save-book")
         saved = json.loads(download.value.path().read_text(encoding="utf-8"))
         assert saved["schema"]["fields"] == BOOK["schema"]["fields"]
-        page.fill("#n", "5")
-        page.wait_for_selector("#warnings:has-text('may be poor')")
+        page.check("[name=what][value=row]")
+        page.fill("#n", "50")
+        expect(page.locator("#scale [aria-current]")).to_have_text("poor")
+        page.wait_for_selector("#warnings:has-text('Use more records')")
         assert page.inner_text("#network-steps .node >> nth=1").endswith("given diagnosis")
         page.fill("#purpose", "the bulletin")
         page.click("#review")
@@ -173,7 +232,18 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
         page.wait_for_selector("#result:visible")
         page.emulate_media(media="print")
         assert page.is_visible("#value")
-        assert page.is_visible("#facts")
+        assert page.is_visible("text=Receipt of a private release")
+        facts = page.inner_text("#facts")
+        for fact in (
+            " UTC",
+            "admissions.csv",
+            "diagnosis, ward",
+            "the bulletin",
+            "dproo ",
+            "declared",
+        ):
+            assert fact in facts
+        assert "Certified is the worst case" in facts
         assert not any(page.is_visible(part) for part in ("nav", "#step-data", "#print", "footer"))
         page.emulate_media(media="screen")
         with page.expect_download() as download:
@@ -181,6 +251,57 @@ def test_a_code_book_is_dropped_used_saved_and_printed(browser, steward):
         receipt = json.loads(download.value.path().read_text(encoding="utf-8"))
         assert list(receipt["values"][0].values()) == page.locator("#value dd").all_inner_texts()
         assert receipt["purpose"] == "the bulletin"
+
+
+def test_a_private_table_is_released_shown_and_saved(browser, steward, tmp_path):
+    with visit(browser, steward, "release", refusals=1) as page:
+        drop(page, BOOK)
+        assert page.is_checked("[name=what][value=table]")
+        page.fill("#n", "1,000")
+        moved = "noise moves the counts of pairs of columns by about"
+        page.wait_for_selector(f"#forecast:has-text('With 1,000 records at ε = 1, {moved}')")
+        page.click("#review")
+        page.wait_for_selector(
+            "#summary:has-text('A private table of 2 columns (diagnosis, ward)')"
+        )
+        assert "dproo synthesize admissions.csv" in page.text_content("#command")
+        left = page.inner_text("#in-sight")
+        page.click("#go")
+        page.wait_for_selector("#released-table:visible")
+        page.wait_for_function(
+            "(left) => document.querySelector('#in-sight').innerText !== left", arg=left
+        )
+        assert page.locator("#preview tbody tr").count() == 12
+        assert page.locator("#preview thead th").all_inner_texts() == ["diagnosis", "ward"]
+        assert page.locator("#histograms figcaption").all_inner_texts() == ["diagnosis", "ward"]
+        labels = page.locator("#histograms figure:nth-child(2) dt").all_inner_texts()
+        assert labels == ["Northern", "south", "other"]
+        assert not page.is_visible("#value")
+        page.emulate_media(media="print")
+        assert not page.is_visible("#released-table")
+        page.emulate_media(media="screen")
+        assert page.evaluate(OVERFLOW) == 0
+        assert named(page) > 15
+        charged = Ledger(steward.ledger).show()[0].spent
+        page.fill("#rows", "none")
+        page.click("text=Download rows as CSV")
+        page.wait_for_selector("[data-name=rows] .wrong:has-text('Rows must be')")
+        page.fill("#rows", "2,000")
+        with page.expect_download() as download:
+            page.click("text=Download rows as CSV")
+        header, *rows = download.value.path().read_text(encoding="utf-8").splitlines()
+        assert (header, len(rows)) == ("diagnosis,ward", 2000)
+        with page.expect_download() as download:
+            page.click("#model")
+        download.value.save_as(tmp_path / "model.json")
+        assert len(Model.load(tmp_path / "model.json").rows(5)) == 5
+        assert Ledger(steward.ledger).show()[0].spent == charged
+        page.check("[name=what][value=row]")  # the next release hides the table
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        page.click("#go")
+        page.wait_for_selector("#value dd")
+        assert not page.is_visible("#released-table")
 
 
 def test_what_is_no_code_book_is_said_to_be_none(browser, steward):
@@ -281,7 +402,8 @@ def test_files_of_any_name_are_chosen(browser, steward):
         page.select_option("#file", "two  blanks.csv")
         page.wait_for_selector("[data-column=a]")
         page.evaluate(CHOOSE_WHAT_IS_NOT_UNICODE)
-        page.wait_for_selector("[data-column=a]")
+        page.check(column("a", "[type=checkbox]"))
+        page.fill(column("a", "textarea"), "1, 2")
         page.fill("#budget", "1")
         page.click("#budget-review")
         page.wait_for_selector("[data-name=dataset] .wrong:has-text('Name of the budget must be')")
@@ -340,12 +462,13 @@ def test_a_row_is_released_from_a_database(browser, home, held, postgresql):
             hand.press(column(name, "[type=checkbox]"))
             hand.write(column(name, "textarea"), values)
         page.wait_for_selector("#save-book:enabled")
+        hand.take("#step-columns [value=row]")
+        hand.write("#n", "1,000")
+        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
         hand.write("#dataset", "visits")
         hand.write("#budget", "2")
         hand.press("#budget-review")
         hand.press("#declare")
-        hand.write("#n", "1,000")
-        page.wait_for_selector("#forecast:has-text('With 1,000 records at ε = 1, at most')")
         hand.press("#review")
         page.wait_for_selector("#confirm:visible")
         hand.press("#go")
@@ -436,16 +559,18 @@ def test_no_text_from_outside_becomes_markup(browser, home):
     evil = "<img src=x onerror=alert(1)>"
     (home.folder / f"{evil}.csv").write_text(f"{evil},b\n1,2\n")
     with visit(browser, home, "release", refusals=1) as page:
-        page.goto(f"{home.origin}/release?epsilon={evil}&n={evil}&data={evil}.csv")
+        page.goto(f"{home.origin}/release?epsilon={evil}&data={evil}.csv")
         page.check(".column [type=checkbox] >> nth=0")
         page.fill(".column textarea >> nth=0", f"{evil}, 1")
         page.wait_for_selector("#save-book:enabled")
+        page.wait_for_selector("#budget:visible")
+        page.fill("#n", evil)
+        page.wait_for_selector("[data-name=n] .wrong")  # the forecast of so many records is refused
+        page.fill("#n", "")
         page.fill("#dataset", evil)
         page.fill("#budget", "9")
         page.click("#budget-review")
         page.click("#declare")
-        page.wait_for_selector("[data-name=n] .wrong")  # the forecast of so many records is refused
-        page.fill("#n", "")
         page.fill("#epsilon", "1")
         page.fill("#purpose", evil)
         page.click("#review")
@@ -486,6 +611,13 @@ def test_two_hundred_columns_are_ticked_at_once(browser, steward):
         page.click("#tick-all")
         page.click("#tick-all")
         assert page.locator("#columns [type=checkbox]:checked").count() == 0
+        page.fill("#filter", "C19")  # c19, and c190 to c199
+        expect(page.locator("#columns .column:visible")).to_have_count(11)
+        page.check("#tick-all")
+        page.fill("#filter", "")
+        expect(page.locator("#columns .column:visible")).to_have_count(200)
+        expect(page.locator("#columns [type=checkbox]:checked")).to_have_count(11)
+        expect(page.locator("#ticked")).to_have_text("11 of 200 columns")
 
 
 def test_values_that_are_typed_between_commas_are_a_list(browser, steward):
@@ -494,12 +626,34 @@ def test_values_that_are_typed_between_commas_are_a_list(browser, steward):
         page.check("[value=value]")
         page.select_option("#column", "diagnosis")
         page.fill("#alphabet", "1st class, 2nd class")
+        page.fill("#n", "1,000")
+        page.wait_for_selector("#forecast:has-text('of draws differ from a random record')")
+        expect(page.locator("#scale [aria-current]")).to_have_text("good")
         page.click("#review")
         page.wait_for_selector("#confirm:visible")
         assert "3 possible values (1st class, 2nd class)" in page.inner_text("#summary")
         page.click("#go")
         page.wait_for_selector("#result:visible")
         assert page.inner_text("#value") in {"1st class", "2nd class", "other"}
+
+
+def test_a_hopeless_release_is_asked_about_twice(browser, steward):
+    with visit(browser, steward, "release") as page:
+        drop(page, BOOK)
+        page.fill("#n", "2")
+        for what in ("table", "row"):
+            page.check(f"[name=what][value={what}]")
+            page.click("#review")
+            page.wait_for_selector("#doubt:visible:has-text('This looks hopeless. With 2 records')")
+            expect(page.locator("#scale [aria-current]")).to_have_text("hopeless")
+            assert page.is_disabled("#go")
+            page.check("#doubted")
+            assert page.is_enabled("#go")
+        page.fill("#n", "100,000")
+        page.click("#review")
+        page.wait_for_selector("#confirm:visible")
+        assert not page.is_visible("#doubt")
+        assert page.is_enabled("#go")
 
 
 PLACES = """() => [...document.querySelectorAll("main button, main input, main select, main h2")]
@@ -537,8 +691,9 @@ def test_nothing_that_was_said_of_one_file_is_said_of_the_next(browser, steward)
         page.select_option("#column", "ward")
         page.fill("#alphabet", "codes.txt")
         page.select_option("#file", "other.csv")
-        page.wait_for_selector("#budget-title:visible")
-        page.check("[value=row]")
+        page.wait_for_selector("#step-privacy", state="hidden")
+        page.wait_for_selector("#columns .column")
+        assert page.is_checked("[value=table]")
         assert page.locator("#columns [type=checkbox]:checked").count() == 0
         fields = ("n", "epsilon", "purpose", "column", "alphabet", "person", "budget")
         assert [page.input_value(f"#{name}") for name in fields] == ["", "1", "", "", "", "", ""]

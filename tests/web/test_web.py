@@ -22,9 +22,9 @@ from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, reques
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
-from dproo.web import nonces, questions
+from dproo.web import gate, questions
 from dproo.web.folder import Folder
-from dproo.web.nonces import Nonces
+from dproo.web.gate import Nonces
 from dproo.web.rendering import ROOMS
 
 IN_OPEN = 0x20
@@ -162,7 +162,7 @@ def test_a_column_that_is_not_there_is_refused_and_costs_nothing(page):
     answer = release(page, column="plague")
     assert (answer.status, answer.json["exit_code"]) == (400, 2)
     assert answer.json["error"] == (
-        "column must be a column of the data, once, got 'plague'."
+        "column must be a column of the data, got 'plague'."
         " List the columns: dproo codebook draft DATA."
     )
     assert page.ledger.read_bytes() == before
@@ -378,7 +378,7 @@ def test_every_answer_forbids_caching_framing_and_foreign_content(page):
 
 def test_the_pages_name_no_other_address(page):
     texts = [page.get(f"/{room}").body.decode() for room in ROOMS]
-    static = Path(nonces.__file__).parent / "static"
+    static = Path(gate.__file__).parent / "static"
     texts += [path.read_text(encoding="utf-8") for path in static.iterdir()]
     for text in texts:
         found = set(re.findall(r"https?://[a-z0-9.-]+|[\"'(]//[a-z0-9.-]+", text))
@@ -401,7 +401,7 @@ def test_an_order_waits_a_while_and_not_for_ever(monkeypatch):
     with pytest.raises(ValueError, match="nonce must be"):
         waiting.take(first)
     assert waiting.take(later[0]) == 0
-    monkeypatch.setattr(nonces.time, "monotonic", lambda: 10**9)
+    monkeypatch.setattr(gate.time, "monotonic", lambda: 10**9)
     with pytest.raises(ValueError, match="nonce must be"):
         waiting.take(later[1])
 

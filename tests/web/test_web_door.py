@@ -22,9 +22,10 @@ import pytest
 import uvicorn
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, request, served, token_of
 
-from dproo.web import connection, door, launch
-from dproo.web.connection import MOST_WAITING, Connection
-from dproo.web.door import Door
+from dproo.web import gate
+from dproo.web import server as web_server
+from dproo.web.gate import Door
+from dproo.web.server import MOST_WAITING, Connection
 
 SPENT = "This link was used before, or is no longer valid."
 
@@ -59,8 +60,8 @@ def test_a_wrong_token_does_not_use_the_link_up(page):
 def test_a_link_grows_old(monkeypatch):
     old = Door("http://127.0.0.1:1")
     token = token_of(old.link())
-    now = door.time.monotonic()
-    monkeypatch.setattr(door.time, "monotonic", lambda: now + door.LINK_SECONDS + 1)
+    now = gate.time.monotonic()
+    monkeypatch.setattr(gate.time, "monotonic", lambda: now + gate.LINK_SECONDS + 1)
     assert old.open(token) is None
 
 
@@ -181,7 +182,7 @@ def test_a_folder_that_others_can_enter_is_not_used(tmp_path, monkeypatch, folde
     (tmp_path / "shared").chmod(0o755)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / folder) if folder else "")
     door = Door("http://127.0.0.1:1")
-    _, path = launch.prepare(door)
+    _, path = web_server.prepare(door)
     assert not path.is_relative_to(tmp_path)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     door.link()
@@ -274,7 +275,7 @@ def take_no_answer(page):
 
 def test_an_answer_may_take_as_long_as_it_needs(monkeypatch):
     """Only those who keep us waiting are cut off, not those whom we keep waiting."""
-    monkeypatch.setattr(connection, "PATIENCE", 2)
+    monkeypatch.setattr(web_server, "PATIENCE", 2)
     ready = threading.Event()
 
     async def slow(scope, receive, send):

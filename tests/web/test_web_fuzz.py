@@ -52,9 +52,10 @@ VALUES = [
 ]
 NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", ""]
 NAMES += ["codebook", "network", "person", "purpose", "password", "delimiter", "encoding"]
-NAMES += ["budget", "neighbours", "records_per_person", "n"]
+NAMES += ["budget", "neighbours", "records_per_person", "n", "columns", "delta", "what", "k"]
 PATHS = ["order", "release", "law", "draws"]
 PATHS += ["columns", "codebook", "row-plan", "check", "budget", "declare"]
+PATHS += ["table-plan", "found-plan", "value-plan", "alphabet"]
 POSTS = [f"/api/{path}" for path in PATHS]
 DATA = {"source", "data", "password", "table", "dataset", "delimiter", "encoding"}
 TAKEN = {
@@ -63,6 +64,10 @@ TAKEN = {
     "/api/check": {*DATA, "codebook"},
     "/api/budget": {*DATA, "budget", "neighbours", "records_per_person"},
     "/api/row-plan": {"codebook", "n", "epsilon", "network", "neighbours"},
+    "/api/table-plan": {"codebook", "n", "epsilon", "network", "neighbours"},
+    "/api/found-plan": {"columns", "delta", "n", "epsilon", "neighbours"},
+    "/api/value-plan": {"k", "sampler", "n", "epsilon", "neighbours"},
+    "/api/alphabet": {*DATA, "alphabet"},
 }
 BOOK = {"schema": {"fields": [{"name": "ward", "type": "boolean"}]}}
 GETS = ["plan", "curve", "certify", "tables", "shape", "ledger/1", "ledger/x", "files"]

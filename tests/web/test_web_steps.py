@@ -8,7 +8,9 @@ import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
@@ -17,7 +19,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, served
 
+from dproo.core.numbers import percent
 from dproo.ledger import Ledger
+from dproo.mechanisms import mechanism
 from dproo.web.answering import while_wanted
 
 FILE = {"source": "file", "data": "admissions.csv"}
@@ -85,12 +89,15 @@ def test_a_first_line_that_looks_like_a_record_is_not_shown(page):
     assert b"CANARY" not in answer.body
 
 
-def test_a_separator_may_be_told(page):
+def test_a_separator_is_the_one_of_the_header_or_may_be_told(page):
     (page.folder / "semicolons.csv").write_text("a;b\n1;2\n")
-    asked = {"source": "file", "data": "semicolons.csv"}
-    assert "delimiter must separate" in refusal(page.post("/api/columns", asked))
-    found = page.post("/api/columns", asked | {"delimiter": ";"}).json
+    (page.folder / "both.csv").write_text("a;b,c\n1;2,3\n")
+    found = page.post("/api/columns", {"source": "file", "data": "semicolons.csv"}).json
     assert [column["name"] for column in found["columns"]] == ["a", "b"]
+    asked = {"source": "file", "data": "both.csv"}
+    assert refusal(page.post("/api/columns", asked)).startswith("delimiter must be given")
+    found = page.post("/api/columns", asked | {"delimiter": ";"}).json
+    assert [column["name"] for column in found["columns"]] == ["a", "b,c"]
     assert found["codebook"]["dialect"] == {"delimiter": ";"}
 
 
@@ -145,11 +152,35 @@ def test_a_row_is_planned_as_on_the_command_line(page, tmp_path):
     assert ours["sentence"].startswith("With 5,000 records at ε = 0.5, at most ")
     assert ours["warnings"] == []
     poor = page.post("/api/row-plan", {"codebook": BOOK, "n": "5", "epsilon": "0.5"}).json
-    assert poor["warnings"] == [
-        "The row may be poor: use more records, a larger ε, or fewer values."
-    ]
+    assert poor["warnings"] == ["Use more records, a larger ε, or fewer columns and values."]
+    assert (ours["level"], poor["level"]) == ("good", "hopeless")
     high = page.post("/api/row-plan", {"codebook": BOOK, "n": "5000", "epsilon": "11"}).json
     assert high["warnings"][0].startswith("Epsilon above 10 protects little")
+
+
+def test_a_table_is_foreseen_as_on_the_command_line(page, tmp_path):
+    (tmp_path / "book.json").write_text(json.dumps(BOOK))
+    theirs = printed(
+        *("plan", "--codebook", "book.json", "--n", "500", "--epsilon", "0.5", "--json"),
+        cwd=tmp_path,
+    )
+    ours = page.post("/api/table-plan", {"codebook": BOOK, "n": "500", "epsilon": "0.5"}).json
+    assert f"by about {percent(Fraction(theirs['table']))} on average." in ours["sentence"]
+    assert (ours["level"], ours["warnings"]) == ("fair", [])
+    one = {"codebook": {"schema": {"fields": FIELDS[:1]}}, "n": "4", "epsilon": "0.1"}
+    alone = page.post("/api/table-plan", one).json
+    assert "moves the counts of the column by about 100 %" in alone["sentence"]
+    assert alone["level"] == "hopeless"
+
+
+def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
+    asked = {"k": "9", "n": "1000", "epsilon": "0.1"}
+    for sampler in ("", "auto", "roo"):
+        found = page.post("/api/value-plan", asked | {"sampler": sampler}).json
+        alpha = mechanism(sampler or "auto", k=9, n=1000, epsilon="0.1").worst_alpha
+        assert f"at most {percent(alpha)} of draws differ" in found["sentence"]
+    k = page.post("/api/alphabet", FILE | {"alphabet": "codes.txt"}).json["k"]
+    assert k == len((page.folder / "codes.txt").read_text().split()) + 1
 
 
 def test_a_row_whose_distance_has_no_bound_says_so(page):
@@ -166,7 +197,7 @@ def test_a_row_whose_distance_has_no_bound_says_so(page):
     [
         ("row-plan", {"n": "ten"}, "n must be an integer, got 'ten'."),
         ("row-plan", {"n": "0"}, "n must be at least 1, got 0."),
-        ("row-plan", {"n": "10", "seed": "1"}, "request must be an object of codebook, n, epsilon"),
+        ("row-plan", {"n": "10", "seed": "1"}, "request must be an object of codebook, network, n"),
         ("codebook", {"codebook": {"schema": []}}, "codebook must be an object with schema.fields"),
         ("row-plan", {"codebook": ALL_DAYS, "n": "9"}, "schema.fields[0].constraints: maximum"),
         (
@@ -199,6 +230,105 @@ def test_a_row_is_released_as_it_was_shown(page):
     assert receipt["values"][0]["diagnosis"] in {"I50", "J18", "other"}
     assert receipt["values"][0]["ward"] in {"north", "south", "other"}
     assert (receipt["network"], receipt["purpose"]) == ("declared", "a test")
+
+
+def test_a_table_is_released_once_and_its_rows_are_free(page):
+    shown = page.post("/api/order", ROW | {"what": "table", "epsilon": "3"}).json
+    assert shown["summary"].startswith("A private table of 2 columns (diagnosis, ward)")
+    receipt = page.post("/api/release", {"nonce": shown["nonce"]}).json
+    assert receipt["sampler"] == "table"
+    assert {*receipt["model"]} == {"sha256"}
+    assert {*receipt["counts"]} == {"diagnosis", "ward"}
+    spent = sum(one.spent for one in Ledger(page.ledger).show())
+    kept = f"/api/ledger/{receipt['ledger']['entry']}"
+    lines = page.get(f"{kept}/rows?rows=500").json["text"].splitlines()
+    assert (lines[0], len(lines)) == ("diagnosis,ward", 501)
+    assert (
+        json.loads(page.get(f"{kept}/model").json["text"])["sha256"] == receipt["model"]["sha256"]
+    )
+    assert sum(one.spent for one in Ledger(page.ledger).show()) == spent
+    for rows in ("", "0", "-1", "1e3", "100001", "9" * 3000, "٣"):
+        assert refusal(page.get(f"{kept}/rows?rows={quote(rows)}")).startswith("rows must")
+    row = page.post("/api/order", ROW | {"epsilon": "0.125"}).json
+    other = page.post("/api/release", {"nonce": row["nonce"]}).json["ledger"]["entry"]
+    for what in ("rows?rows=5", "model"):
+        sentence = "receipt must be that of a private table, and hold its model."
+        assert refusal(page.get(f"/api/ledger/{other}/{what}")) == sentence
+        assert refusal(page.get(f"/api/ledger/999999/{what}")).startswith("entry must")
+
+
+FOUND = {**FILE, "what": "table", "columns": ["diagnosis", "ward"], "epsilon": "200"}
+
+
+def test_a_table_is_released_whose_values_are_found(empty):
+    declared = empty.post("/api/budget", BUDGET | {"budget": "900", "delta": "1e-6"}).json
+    assert "ε = 900 and δ = 0.000001, and no more, ever" in declared["summary"]
+    empty.post("/api/declare", {"nonce": declared["nonce"]})
+    shown = empty.post("/api/order", FOUND | {"delta": "1e-9"}).json
+    assert "whose values are found first, with ε = 200 and δ = 1E-9" in shown["summary"]
+    (account,) = Ledger(empty.ledger).show()
+    assert (account.spent, account.delta_spent) == (0, 0)
+    receipt = empty.post("/api/release", {"nonce": shown["nonce"]}).json
+    assert {*receipt["counts"]} == {"diagnosis", "ward"}
+    (account,) = Ledger(empty.ledger).show()
+    assert (account.spent, account.delta_spent) == (200 * 10**9, 10**9)
+    command = shown["command"].replace("dproo", COMMAND[0], 1)
+    subprocess.run(command, shell=True, cwd=empty.folder, check=True, capture_output=True)  # noqa: S602
+    assert (empty.folder / "table.csv").read_text().startswith("diagnosis,ward\n")
+    person = empty.post("/api/order", FOUND | {"delta": "1e-9", "person": "ward"}).json
+    assert "of 1 column (diagnosis)" in person["summary"]
+
+
+def test_a_table_of_which_nothing_is_found_says_so_and_what_was_charged(empty):
+    notes = "\n".join(f"note of the patient {'x' * i}" for i in range(40))
+    (empty.folder / "notes.csv").write_text(f"note\n{notes}\n")
+    asked = {"source": "file", "data": "notes.csv"}
+    declared = empty.post("/api/budget", BUDGET | asked | {"budget": "900", "delta": "1e-6"}).json
+    empty.post("/api/declare", {"nonce": declared["nonce"]})
+    asked |= {"columns": ["note"], "delta": "1e-9"}
+    nonce = empty.post("/api/order", FOUND | asked).json["nonce"]
+    refused = empty.post("/api/release", {"nonce": nonce})
+    assert refused.status == 500
+    assert refused.json["error"].startswith("no column has values that enough people share")
+    (account,) = Ledger(empty.ledger).show()
+    assert account.spent == 200 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "delta must be"),
+        ({"delta": "1e-9"}, "delta must be 0 as declared, got '1E-9'."),
+        ({"delta": "1e-9", "columns": "ward"}, "columns must be a list of names"),
+        ({"delta": "1e-9", "columns": []}, "columns must name at least one column"),
+        ({"delta": "1e-9", "columns": ["ward", "ward"]}, "columns must be named once"),
+        ({"codebook": BOOK}, "columns and delta must be of a private table without a code book."),
+        ({"what": "row"}, "columns and delta must be of a private table without a code book."),
+    ],
+)
+def test_values_that_cannot_be_found_are_refused_before_anything_is_charged(
+    page, changes, sentence
+):
+    before = page.ledger.read_bytes()
+    answer = page.post("/api/order", FOUND | changes)
+    assert answer.status in {400, 409}
+    assert answer.json["error"].startswith(sentence)
+    assert page.ledger.read_bytes() == before
+
+
+def test_what_is_found_is_foreseen(page):
+    asked = {"columns": "2", "delta": "1e-9", "epsilon": "2", "n": "10000"}
+    many, few = (page.post("/api/found-plan", asked | {"n": n}).json for n in ("10000", "100"))
+    assert many["limits"].startswith("A text that ")
+    assert (many["level"], few["level"]) == ("good", "hopeless")
+    for columns in ("0", "1001", "two"):
+        answer = page.post("/api/found-plan", asked | {"columns": columns})
+        assert refusal(answer).startswith("columns must be")
+
+
+@pytest.mark.parametrize("what", ["value", "column", "Table"])
+def test_only_what_a_code_book_describes_can_be_asked_for_with_one(page, what):
+    assert refusal(page.post("/api/order", ROW | {"what": what})).startswith("what must be")
 
 
 def test_the_command_that_is_shown_releases_the_same_row(page):

@@ -1,1 +1,1 @@
-"""What a sampler promises, from public parameters alone: privacy, accuracy, cost, plans."""
+"""What a sampler guarantees, from public parameters alone: privacy, accuracy, cost, plans."""

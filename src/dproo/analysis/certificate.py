@@ -1,10 +1,10 @@
-"""The certificate: what a sampler really leaks, exactly, over all neighbouring datasets.
+"""The certificate: exactly what a sampler leaks, over all neighbouring datasets.
 
-Under pure differential privacy that is the largest ratio of an output's probabilities. For an
+Under pure differential privacy this is the largest ratio of an output's probabilities. For an
 open alphabet it is the hockey-stick divergence
 ``H(P, Q) = sum over y of max(0, P(y) - growth Q(y))``, the largest of ``P(S) - growth Q(S)`` over
 all sets ``S`` of outputs: a sampler is (log growth, delta)-DP if and only if it is at most delta
-for all neighbours, both ways.
+for all neighbours, in both directions.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Certificate:
     Attributes:
         mechanism: the sampler.
         ratio: the largest ratio of an output's probabilities on two neighbours, or a proven
-            bound on it; an exact number either way.
-        witness: two neighbours and an output with that ratio; below a bound, nearly.
+            bound on it; exact in either case.
+        witness: two neighbours and an output with that ratio; for a bound, nearly that ratio.
         method: ``"extremes"`` or ``"enumerate"``.
     """
 
@@ -57,8 +57,8 @@ class Certificate:
     def epsilon(self) -> float:
         """The privacy loss ``log(ratio)``: the least float that is not below it.
 
-        The bound is far nearer to the loss than floats are to each other, so the float
-        nearest to it is the least, or the one before.
+        The bound is far nearer to the loss than floats are to each other, so the answer is the
+        float nearest to it, or the one after.
         """
         nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
         is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
@@ -83,7 +83,7 @@ Own_co = TypeVar("Own_co", covariant=True)
 
 
 class Certified(Protocol[Own_co]):
-    """What has a certificate of its own, such as a private table."""
+    """An object with its own certificate, such as a private table."""
 
     @property
     def certificate(self) -> Own_co:
@@ -98,11 +98,11 @@ def certify(mechanism: Any, *, method: Method = EXTREMES) -> Any:
     """Return the worst ratio of ``mechanism`` over all neighbouring datasets, or a bound on it.
 
     Args:
-        mechanism: any sampler, even one that is for study only; or a private table's model, whose
+        mechanism: any sampler, even one only for study; or a private table's model, whose
             certificate is the product of the ratios of its steps.
-        method: ``"extremes"`` looks at the transitions that are proven to hold the worst, in
-            time that depends on the sampler's table and not on ``n``; ``"enumerate"`` tries
-            every pair of neighbours and every output, for small ``n`` and ``k``.
+        method: ``"extremes"`` checks the transitions proven to include the worst, in time that
+            depends on the sampler's table, not on ``n``; ``"enumerate"`` tries every pair of
+            neighbours and every output, for small ``n`` and ``k``.
 
     Guarantee: no transition has a larger ratio. Where ``"extremes"`` finds the worst one, both
     methods return the same ratio; ``bal-roo``, and ``roo`` with many draws of many records,
@@ -131,7 +131,7 @@ def certify(mechanism: Any, *, method: Method = EXTREMES) -> Any:
 
 
 def _worst_of_all(mechanism: Mechanism) -> Transition:
-    """Try every pair of neighbours and every output; of symmetric laws, one of each orbit."""
+    """Try every pair of neighbours and every output; for symmetric laws, one of each orbit."""
     n, k = mechanism.n, mechanism.k
     sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
     if comb(n + k, k) > _MOST_DATASETS:
@@ -159,7 +159,7 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
 
 
 def _neighbours(dataset: Dataset, mechanism: Mechanism) -> set[Dataset]:
-    """Return what one person's records can turn ``dataset`` into, itself included."""
+    """Return the datasets that one person's records can turn ``dataset`` into, itself included."""
     steps = [(-1, 1)] if mechanism.neighbours != ADD_REMOVE else []
     steps += [(-1, 0), (0, 1)] if mechanism.neighbours != REPLACE else []
     found = {dataset}
@@ -200,8 +200,8 @@ def worst_divergence(law: OpenAlphabet, *, letters: int, records: int | None = N
 
     Args:
         law: the sampler.
-        letters: how many different letters there are at most, ``other`` not included.
-        records: how many records there are at most, under add-remove.
+        letters: the most distinct letters, not including ``other``.
+        records: the most records, under add-remove.
     """
     sizes = [law.n] if law.neighbours == REPLACE else range((records or law.n) + 1)
     worst = Fraction(0)
@@ -215,13 +215,13 @@ def worst_divergence(law: OpenAlphabet, *, letters: int, records: int | None = N
 
 
 def _datasets(size: int, letters: int) -> Iterator[Dataset]:
-    """Yield all datasets, ``other`` last, apart from the order of the letters."""
+    """Yield all datasets up to the order of the letters, ``other`` last."""
     for others in range(size + 1):
         yield from ((*dataset, others) for dataset in falling_datasets(size - others, letters))
 
 
 def _open_neighbours(dataset: Dataset, law: OpenAlphabet) -> Iterator[Dataset]:
-    """Yield what becomes of a dataset if one record is replaced, or one is added."""
+    """Yield the datasets with one record replaced, or one added."""
     for gained in range(len(dataset)):
         more = (*dataset[:gained], dataset[gained] + 1, *dataset[gained + 1 :])
         if law.neighbours != REPLACE:

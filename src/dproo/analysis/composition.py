@@ -5,14 +5,13 @@ Three ways to release ``s`` records:
 * *basic*: ``s`` releases cost the sum of their epsilons, and no delta;
 * *joint*: ROO's Polya urn draws all ``s`` for one epsilon, and smooths more for it;
 * *composed*: ``s`` independent releases, accounted for by their privacy loss distribution,
-  cost far less than the sum, and a delta.
+  cost far less than the sum, plus a delta.
 
 Nothing here reads data: every choice follows from public parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -26,7 +25,6 @@ BASIC, JOINT, COMPOSED = "basic", "joint", "composed"
 RELEASES_MAX = 10**6
 
 _NANO = 10**9
-_REFINEMENTS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +34,8 @@ class Way:
     Attributes:
         name: ``"basic"``, ``"joint"`` or ``"composed"``.
         sampler: the one that draws each record, or with ``"joint"`` all of them.
-        epsilon: what all records together cost.
-        delta: the other part of the cost.
+        epsilon: the epsilon of all records together.
+        delta: the delta of all records together.
     """
 
     name: str
@@ -56,7 +54,7 @@ class Composition:
     """What several releases cost, in each of the three ways.
 
     Attributes:
-        releases: how many.
+        releases: the number of releases.
         basic: the sum of the epsilons.
         joint: ROO's urn, which draws as many for the epsilon of one.
         composed: by the privacy loss distribution.
@@ -69,14 +67,14 @@ class Composition:
 
 
 def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Composition:
-    """Return what so many releases by ``mechanism`` from the same data cost together.
+    """Return what several releases by ``mechanism`` from the same data cost together.
 
     Guarantee: the releases are (epsilon, delta)-DP for the epsilon and delta of each way.
     Proof: docs/proofs/dominating_pair.md
 
     Args:
         mechanism: the sampler of one release.
-        releases: how many independent ones.
+        releases: the number of independent releases.
         delta: the probability that the composed epsilon may fail; 0 leaves it at the sum.
 
     >>> from dproo.mechanisms import mechanism
@@ -120,75 +118,3 @@ def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fr
         else:
             low = middle + 1
     return Fraction(high, _NANO)
-
-
-def ways_within(
-    sampler: Callable[[Fraction], Mechanism],
-    urn: Mechanism,
-    pair: Callable[[Mechanism], DominatingPair],
-    *,
-    releases: int,
-    epsilon: Fraction,
-    delta: Fraction,
-) -> list[Way]:
-    """Return the ways to release so many records within a budget, the most accurate first.
-
-    Where releases can be composed, equal shares of epsilon are worse and not listed.
-
-    Args:
-        sampler: makes the sampler of one release from its epsilon.
-        urn: the sampler of all of them jointly.
-        pair: a pair that dominates a sampler of one release.
-        releases: how many.
-        epsilon: the budget.
-        delta: its other part.
-    """
-    ways = [Way(name=JOINT, sampler=urn, epsilon=epsilon, delta=Fraction(0))]
-    each = calibrated(sampler, pair, releases=releases, epsilon=epsilon, delta=delta)
-    if each is None:
-        share = sampler(epsilon / releases)
-        ways.append(Way(name=BASIC, sampler=share, epsilon=epsilon, delta=Fraction(0)))
-    else:
-        spent = min(composed_epsilon(pair(each), releases, delta), epsilon)
-        ways.append(Way(name=COMPOSED, sampler=each, epsilon=spent, delta=delta))
-    return sorted(ways, key=lambda way: way.alpha)
-
-
-def calibrated(
-    sampler: Callable[[Fraction], Mechanism],
-    pair: Callable[[Mechanism], DominatingPair],
-    *,
-    releases: int,
-    epsilon: Fraction,
-    delta: Fraction,
-) -> Mechanism | None:
-    """Return the sampler of the largest epsilon whose releases together stay within a budget.
-
-    Its epsilon is never above the whole budget, so that no single record costs more than all
-    may. There is none if it would not be above an equal share, which needs no delta.
-
-    Args:
-        sampler: makes the sampler of one release from its epsilon.
-        pair: a pair that dominates it.
-        releases: how many.
-        epsilon: the budget.
-        delta: its other part.
-    """
-    share = epsilon / releases
-
-    def is_within(candidate: Mechanism) -> bool:
-        return Losses.of(pair(candidate), releases).delta(epsilon) <= delta
-
-    best, low, high = None, epsilon, epsilon
-    while low > share and delta:
-        if is_within(candidate := sampler(low)):
-            best = candidate
-            break
-        low, high = max(low / 2, share), low
-    for _ in range(_REFINEMENTS if low < high and delta else 0):
-        middle = (low + high) / 2
-        if is_within(candidate := sampler(middle)):
-            best, low = candidate, middle
-        else:
-            high = middle
-    return best

@@ -1,32 +1,32 @@
 """The limit: a worst-case accuracy that no private sampler can beat.
 
-However an epsilon-DP sampler works, there is a distribution ``P`` of its ``n`` records over
-``k`` letters for which the law of its release is at least this far from ``P``:
+For every epsilon-DP sampler there is a distribution ``P`` of its ``n`` records over ``k``
+letters for which the law of its release is at least this far from ``P``:
 
     ``alpha >= j u / (1 + j/(k-j) (1 + u (e^epsilon - 1))^n)``,    ``1 <= j < k``, ``0 < u <= 1/j``,
     ``alpha >= (k-1) / ((k - 1 + e^(epsilon (n mod 2))) e^(epsilon floor(n/2)))``,
 
-where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is the
-larger one where there are few records. If the law of the release is to be near the records of
-*every* dataset, not only near ``P`` on average, the limit is higher, and as simple:
+where ``k-j`` may be read as ``k-j+1`` if ``u = 1/j`` and ``2 <= j <= k``. The second is
+larger if there are few records. If the law of the release must be near the records of *every*
+dataset, not only near ``P`` on average, the limit is higher, and as simple:
 
     ``distance >= (j c / n) / (1 + j/(k-j) e^(epsilon c))``,    ``1 <= j < k``, ``j c <= n``.
 
-Where epsilon is not small, a mean over distributions on three levels gives more. Let ``j - 1``
+If epsilon is not small, a mean over distributions on three levels gives more. Let ``j - 1``
 letters have the odds ``v``, ``i`` letters the odds ``w > v`` and one letter the odds ``z``; call
-that distribution ``B_i``, and with one more letter at ``v`` call it ``A_i``. For all weights
+this distribution ``B_i``, and with one more letter at ``v`` ``A_i``. For all weights
 ``r_i > 0`` of ``B_i``, ``first <= i <= last``, with sums over ``i < last``,
 
     ``alpha >= sum_i (d_i u_i - (i+1) r_{i+1} U_i) / (sum_i d_i / j + sum_{i <= last} r_i)``,
 
-where a letter at ``v`` has the probability ``u_i`` in ``A_i``, a letter at ``w`` has ``U_i`` in
+where a letter at ``v`` has probability ``u_i`` in ``A_i``, a letter at ``w`` has ``U_i`` in
 ``B_{i+1}``, and ``d_i >= 0`` is any number such that for all ``0 <= t <= n``
 
     ``d_i S(u_i, t) <= (k-j-i) r_i + (i+1) r_{i+1} S(U_i, t)``,
     ``S(u, t) = sum_{c <= t} binomial(n, c) (e^epsilon u)^c (1-u)^(n-c)``.
 
-Every choice of ``j``, ``u`` and levels gives a true bound, so floats may choose; a bad choice makes
-the limit less sharp, never false. The bound itself is evaluated in integers and rounded down.
+Every choice of ``j``, ``u`` and levels gives a valid bound, so floats may choose; a bad choice
+makes the limit less sharp, never false. The bound itself is evaluated in integers and rounded down.
 
 Proof: docs/proofs/limit.md
 """
@@ -79,7 +79,7 @@ class Levels:
     weights: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Check what the proof assumes."""
+        """Check the assumptions of the proof."""
         if not (self.letters >= 1 and self.first >= 0 and len(self.weights) > 1):
             raise ValueError("levels must have a letter in the middle and two weights.")
         if not (self.rest > 0 and 0 < self.middle < self.high and min(self.weights) > 0):
@@ -94,7 +94,7 @@ class Levels:
         """Return the bound with ``growth`` for ``e^epsilon``, rounded down.
 
         Raises:
-            ValueError: there are not letters enough.
+            ValueError: there are too few letters.
         """
         if self.letters + self.last > k:
             raise ValueError(f"levels need {self.letters + self.last} letters, got {k}.")
@@ -123,8 +123,8 @@ class Levels:
     def _owed(self, n: int, growth: Fraction, others: int, empty: int, gained: int) -> int:
         """Return the largest ``d_i``, rounded down.
 
-        It falls with ``t`` until a term of ``S(U, t)`` is large enough for that of ``S(u, t)``.
-        Their quotient rises with ``t``, so then no later term asks for less.
+        It falls with ``t`` until a term of ``S(U, t)`` outweighs the term of ``S(u, t)``. Their
+        quotient rises with ``t``, so no later term lowers it further.
         """
         low = _first_term(others, self.middle, n, is_upper=True)
         high = _first_term(others, self.high, n, is_upper=False)
@@ -158,7 +158,7 @@ _RECORDS = {
     4.0: (0.216, 3.35), 6.0: (0.164, 3.26), 8.0: (0.119, 3.19), 12.0: (0.0587, 3.09),
     20.0: (0.0130, 3.0), 40.0: (0.0001, 3.0),
 }  # fmt: skip
-"""For some epsilon: the records of a letter in the middle, and how many times as many above."""
+"""By epsilon: the records of a letter in the middle, and how many times as many above."""
 
 _LARGEST_SHARE = 0.9
 _TERMS, _HUGE = 40, 1e60
@@ -169,12 +169,12 @@ _ODDS, _WEIGHT = 1 << 192, 1 << 96
 
 
 class _Shape(NamedTuple):
-    """What is left to choose, for one letter without probability.
+    """What remains to be chosen, for one letter without probability.
 
     Attributes:
         middle: the probability of a letter in the middle.
         high: the probability of a letter above.
-        odds: of being above, for a letter that is not in the middle.
+        odds: the odds of being above, for a letter that is not in the middle.
         owed: the largest ``d`` for one letter without probability and so many above.
     """
 
@@ -195,13 +195,13 @@ class _Shape(NamedTuple):
         return max(whole, key=lambda letters: self.bound(k, letters))
 
     def fitting(self, k: int) -> int:
-        """Return the number of letters, or fewer if all of these had too much probability."""
+        """Return the number of letters, or fewer if they would have too much probability."""
         letters = self.letters(k)
         used = letters * self.middle + self.above(k, letters) * self.high
         return k if used < _LARGEST_SHARE else max(2, int(k * _LARGEST_SHARE / used))
 
     def above(self, k: int, letters: float) -> float:
-        """Return how many letters are above, on average."""
+        """Return the mean number of letters above."""
         return (k - letters) * self.odds / (1 + self.odds)
 
     def bound(self, k: int, letters: float) -> float:
@@ -212,7 +212,7 @@ class _Shape(NamedTuple):
 
 
 def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | None:
-    """Return levels whose bound should be above so much, or None if there seem to be none."""
+    """Return levels whose bound should exceed ``above``, or None if there seem to be none."""
     if not min(_RECORDS) <= epsilon <= max(_RECORDS):
         return None
     records, times = _records(epsilon)
@@ -228,7 +228,7 @@ def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | N
 
 
 def _records(epsilon: float) -> tuple[float, ...]:
-    """Return a row of the table, or what lies between two on straight lines of logarithms."""
+    """Return a row of the table, interpolated linearly in logarithms."""
     rows = list(_RECORDS)
     i = min(bisect(rows, epsilon), len(rows) - 1)
     share = log(epsilon / rows[i - 1]) / log(rows[i] / rows[i - 1])
@@ -239,7 +239,7 @@ def _records(epsilon: float) -> tuple[float, ...]:
 def _shapes(n: int, epsilon: float, middle: float, high: float) -> Iterator[_Shape]:
     """Yield the odds at which the conditions on ``d`` for some ``t`` and ``t + 1`` coincide.
 
-    Between two of them one condition decides, and the bound has hardly ever a maximum.
+    Between two of them one condition decides, and the bound hardly ever has a maximum.
     """
     lows = highs = 0.0
     terms = zip(_terms(n, epsilon, middle), _terms(n, epsilon, high), strict=False)
@@ -262,7 +262,7 @@ def _terms(n: int, epsilon: float, share: float) -> Iterator[float]:
 
 
 def _levels(k: int, letters: int, shape: _Shape) -> Levels | None:
-    """Return the levels, if their probabilities leave something for one more letter."""
+    """Return the levels, or None if they leave no probability for one more letter."""
     mean = shape.above(k, letters)
     middle, high = (share / (1 - share) for share in (shape.middle, shape.high))
     rest = 1 - (letters - 1) * middle - mean * high
@@ -306,10 +306,10 @@ class Limit:
         n: the number of records.
         k: the number of letters.
         epsilon: the privacy parameter.
-        neighbours: ``"replace"`` or ``"add-remove"``: what one record may do.
+        neighbours: ``"replace"`` or ``"add-remove"``: how neighbours differ.
         lower: the bound, rounded down. No private sampler has a smaller worst-case distance.
-        pair: ``(j, u)`` of the first bound, or None where another one is larger.
-        levels: the distributions behind the third bound where it is the largest, or None.
+        pair: ``(j, u)`` of the first bound, or None if another one is larger.
+        levels: the distributions behind the third bound if it is the largest, or None.
     """
 
     n: int
@@ -321,7 +321,7 @@ class Limit:
     levels: Levels | None = None
 
     def __post_init__(self) -> None:
-        """Check what the theorem assumes."""
+        """Check the hypotheses of the theorem."""
         for condition, holds in self.conditions.items():
             if not holds:
                 raise ValueError(f"the limit does not follow: {condition} does not hold.")
@@ -334,20 +334,41 @@ class Limit:
         >>> round(float(found.lower), 4), round(float(found.datasets), 4)
         (0.0019, 0.0029)
         """
-        loss = _loss(self.epsilon, self.neighbours)
-        n, k = self.n, self.k
+        if not all(self.dataset_conditions.values()):
+            raise ValueError("the limit for datasets does not follow.")
+        letters, count = self.crowd
+        odds = Fraction(letters, self.k - letters) * exp_upper(count * self._replaced_loss)
+        return max(self.lower, _rounded_down(Fraction(letters * count, self.n) / (1 + odds)))
+
+    @property
+    def _replaced_loss(self) -> Fraction:
+        return _loss(self.epsilon, self.neighbours)
+
+    @cached_property
+    def crowd(self) -> tuple[int, int]:
+        """``(j, c)`` of the bound for datasets: ``j`` letters have ``c`` records each."""
+        n, k, loss = self.n, self.k, float(self._replaced_loss)
         _, letters, records = max(
-            _peak(lambda c: _with_records(n, k, float(loss), c), 1, n),
-            _peak(lambda j: _with_records(n, k, float(loss), n // j), 1, min(k - 1, n)),
+            _peak(lambda c: _with_records(n, k, loss, c), 1, n),
+            _peak(lambda j: _with_records(n, k, loss, n // j), 1, min(k - 1, n)),
             key=_log_bound,
         )
-        count = int(records or 1)
-        odds = Fraction(letters, k - letters) * exp_upper(count * loss)
-        return max(self.lower, _rounded_down(Fraction(letters * count, n) / (1 + odds)))
+        return letters, int(records or 1)
+
+    @property
+    def dataset_conditions(self) -> dict[str, bool]:
+        """The hypotheses of ``limit_of_datasets``, in ``proofs/``, on the numbers of the bound."""
+        letters, count = self.crowd
+        return {
+            "growth_at_least_one": hypotheses.growth_at_least_one(exp_upper(self._replaced_loss)),
+            "letters_leave_one": hypotheses.letters_leave_one(letters, self.k),
+            "some_records": hypotheses.some_records(count),
+            "records_fit": hypotheses.records_fit(letters, count, self.n),
+        }
 
     @property
     def theorem(self) -> str | None:
-        """The machine-checked theorem, in ``proofs/``, that the bound is, if a machine has."""
+        """The machine-checked theorem, in ``proofs/``, that gives the bound, or None."""
         if self.levels:
             return None
         if self.pair is None:
@@ -356,10 +377,10 @@ class Limit:
 
     @property
     def conditions(self) -> dict[str, bool]:
-        """The hypotheses of the theorem, and whether the numbers of the bound satisfy them."""
+        """Whether the numbers of the bound satisfy each hypothesis of the theorem."""
         if self.levels:
             return {}
-        growth = exp_upper(_loss(self.epsilon, self.neighbours))
+        growth = exp_upper(self._replaced_loss)
         common = {"growth_at_least_one": hypotheses.growth_at_least_one(growth)}
         if self.pair is None:
             return common | {"some_letter": hypotheses.some_letter(self.k)}
@@ -420,17 +441,17 @@ def limit(*, n: int, k: int, epsilon: Number, neighbours: Relation = REPLACE) ->
 
 
 def _loss(epsilon: Fraction, neighbours: str) -> Fraction:
-    """Return what the sampler is private at when a record is replaced."""
+    """Return the sampler's epsilon when a record is replaced."""
     return epsilon if neighbours == REPLACE else 2 * epsilon
 
 
 def _is_even(letters: int, share: Fraction) -> bool:
-    """Return whether no letter is needed for the rest of the probability."""
+    """Return whether the letters have all of the probability."""
     return letters >= 2 and letters * share == 1
 
 
 class _Hardest(NamedTuple):
-    """The best pair at a number of letters, as floats find it.
+    """The best pair at a number of letters, computed in floats.
 
     Attributes:
         log_bound: the logarithm of the bound.
@@ -481,7 +502,7 @@ def _rounded_down(value: Fraction) -> Fraction:
 
 def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
     """Return the best pair."""
-    growth = epsilon + log(-expm1(-epsilon))  # log(e^epsilon - 1), also where e^epsilon is inf
+    growth = epsilon + log(-expm1(-epsilon))  # log(e^epsilon - 1), even if e^epsilon is inf
     return max(
         _peak(lambda letters: _at(n, k, growth, letters), 1, k - 1),
         _peak(lambda letters: _evenly(n, k, growth, letters), 2, k),
@@ -490,7 +511,7 @@ def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
 
 
 def _peak(found: Callable[[int], _Hardest], low: int, high: int) -> _Hardest:
-    """Return the best of all ``j``: the bound rises and then falls, so ends are cut off."""
+    """Return the best of all ``j``: the bound rises and then falls, so the ends are narrowed."""
     found = cache(found)
     left = right = low
     while high - low > 2:
@@ -533,7 +554,7 @@ def _at(n: int, k: int, growth: float, letters: int) -> _Hardest:
 
     With ``t = u (e^epsilon - 1)`` and ``s = n t / (1 + t) - 1`` the bound is largest where
     ``log(j / (k-j)) + n log(1 + t) + log s = 0``: an increasing convex function of ``log s``,
-    whose zero Newton's method finds from the right. Where that ``u`` would be above ``1/j``,
+    whose zero Newton's method finds from the right. If that ``u`` would be above ``1/j``,
     ``1/j`` itself is best; one letter then has all of the probability.
     """
     records = float(n)

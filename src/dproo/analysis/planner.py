@@ -4,8 +4,8 @@
 total variation distance between the law of the release and ``P`` is at most ``alpha``. Each
 sampler has its own; it falls with ``n`` and ``epsilon`` and rises with ``k``, so each question is
 one search for the first value that meets the target. The same question is answered for the limit
-of every private sampler. With an open alphabet, the plan is from which count on a value can appear.
-Nothing here reads data.
+of all private samplers. With an open alphabet, the plan is the count from which a value can
+appear. Nothing here reads data.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Question:
     known: Mapping[str, Any]
 
     def answer(self, sampler: Any) -> tuple[Any, str]:
-        """Return what a sampler answers, or why it has no answer."""
+        """Return the answer for a sampler, or why there is none."""
         if sampler.is_closed_form:
             return self._solve(sampler.worst_alpha_at)
         if self._plain_answer[1].startswith("any "):
@@ -81,12 +81,12 @@ class Question:
         value: int | Fraction | None
         value, _ = self._solve(lambda **at: limit(**at).lower)
         if self.missing == "epsilon" and value is not None:
-            return value - last_digit(Fraction(value), _DIGITS)  # nothing up to here is enough
+            return value - last_digit(Fraction(value), _DIGITS)  # no value up to here is enough
         return value
 
     @cached_property
     def _plain_answer(self) -> tuple[Any, str]:
-        """LS-ROO's answer, near which all others are, or why it has none."""
+        """LS-ROO's answer, to which all others are close, or why it has none."""
         return self._solve(SAMPLERS[PLAIN].worst_alpha_at)
 
     @property
@@ -95,21 +95,21 @@ class Question:
 
     @property
     def _near(self) -> dict[str, Any]:
-        """All four parameters, where LS-ROO answers."""
+        """All four parameters at LS-ROO's answer."""
         return {**self.known, self.missing: self._plainly}
 
     def _is_futile(self, sampler: Any) -> bool:
-        """Whether the sampler is no better than LS-ROO where that answers."""
+        """Whether the sampler is no better than LS-ROO at LS-ROO's answer."""
         at = {"alpha": self._near["alpha"]}
         if self.missing != "alpha":
             at["epsilon"] = self._near["epsilon"] or Fraction(0)
         return bool(sampler.is_futile(**at))
 
     def _guess(self, sampler: Any) -> Any:
-        """Return where to look first: near the answer for fewer records and a larger epsilon.
+        """Return where to start: near the answer for fewer records and a larger epsilon.
 
-        Where epsilon is small, ``c`` times as many records with a ``c``-th of it are nearly
-        the same, and take ``c`` times as long.
+        If epsilon is small, ``c`` times as many records with a ``c``-th of it give nearly the
+        same answer, and take ``c`` times as long.
         """
         near = self._near
         if self.missing == "alpha" or None in near.values():
@@ -210,17 +210,17 @@ _SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class OpenPlan:
-    """From which count on a letter can appear, and from which on in proportion.
+    """The counts from which a letter can appear, and from which it appears in proportion.
 
     Attributes:
-        n: the number of records, or people; nothing under add-remove.
+        n: the number of records, or people; None under add-remove.
         epsilon: the privacy parameter.
-        delta: the other one.
-        first: the fewest records of a letter that can appear at all.
-        likely: the fewest records of a letter that is revealed at half of its share or more.
-        proportional: the fewest records of a letter that is revealed in proportion.
+        delta: the probability with which epsilon may fail.
+        first: the fewest records with which a letter can appear at all.
+        likely: the fewest records with which it is revealed at half of its share or more.
+        proportional: the fewest records with which it is revealed in proportion.
         obscured: the probability of ``other`` if every letter is revealed in proportion;
-            nothing under add-remove.
+            None under add-remove.
     """
 
     n: int | None
@@ -235,7 +235,7 @@ class OpenPlan:
 def plan_open(
     *, epsilon: Number, delta: Number, n: int | None = None, minimum_people: int = 2
 ) -> OpenPlan:
-    """Return what an open alphabet shows of ``n`` records, or of any number that is private.
+    """Return what an open alphabet shows of ``n`` records, or of any private number.
 
     >>> answer = plan_open(n=100_000, epsilon=1, delta="1e-9")
     >>> answer.first, answer.likely, answer.proportional
@@ -268,10 +268,10 @@ class Row:
         sampler: its name.
         n: the number of records.
         k: the number of letters.
-        epsilon: the privacy parameter, a decimal of six digits where it was solved for.
+        epsilon: the privacy parameter, a decimal of six digits if it was solved for.
         alpha: the worst-case accuracy.
-        basis: what the figure rests on.
-        reason: why there is no answer; then the missing value is None.
+        basis: the basis of the figure.
+        reason: why there is no answer; the missing value is then None.
     """
 
     sampler: str
@@ -291,7 +291,7 @@ class Plan:
         solved_for: the name of the missing parameter.
         rows: one for each sampler.
         limit: what no private sampler can beat: the least alpha, the fewest records, the
-            least epsilon or the most letters; None where there is no such value.
+            least epsilon or the most letters; None if there is no such value.
     """
 
     solved_for: str
@@ -299,14 +299,14 @@ class Plan:
     limit: int | Fraction | None
 
     def __getitem__(self, sampler: str) -> int | Fraction | None:
-        """Return the solved value for ``sampler``, or None where there is none."""
+        """Return the solved value for ``sampler``, or None if there is none."""
         values: dict[str, int | Fraction | None] = {
             row.sampler: getattr(row, self.solved_for) for row in self.rows
         }
         return values[sampler]
 
     def times_limit(self, sampler: str) -> Fraction | None:
-        """Return how many times the best of all private samplers the answer is, at most."""
+        """Return an upper bound on the ratio of the answer to the best of all private samplers."""
         value = self[sampler]
         if value is None or self.limit is None:
             return None
@@ -341,7 +341,7 @@ class Plan:
 
     @cached_property
     def recommended(self) -> Choice | None:
-        """The sampler to use there, and why: the very one that ``"auto"`` takes."""
+        """The sampler to use there, which is the one that ``"auto"`` takes, and why."""
         row = next((row for row in self.rows if row.sampler == self.best), None)
         if row is None or row.n is None or row.k is None or row.epsilon is None:
             return None
@@ -382,8 +382,8 @@ def plan(
 
     The answers are the fewest records, the most letters, the least epsilon (to six digits,
     rounded up) or the best accuracy that the worst case allows. A sampler whose worst case
-    has no closed form gets an answer that meets the target, but may ask for a few percent
-    more than it needs.
+    has no closed form gets an answer that meets the target, but may be a few percent too
+    cautious.
 
     Reference: Tasnim et al. (2025), Theorem 1 and Lemma 1.
 
@@ -392,10 +392,10 @@ def plan(
         k: the number of letters.
         epsilon: the privacy parameter.
         alpha: the worst-case accuracy.
-        samplers: which ones to ask; by default all.
+        samplers: their names; by default all.
         codebook: the public columns of a whole row; give it with ``n`` and ``epsilon`` to get
             what each column costs and how accurate the row is.
-        alphabet: ``"open"``, to learn how many records a value needs to appear.
+        alphabet: ``"open"``, to find out how many records a value needs to appear.
         delta: with an open alphabet, as for :meth:`dproo.Dataset.value`.
 
     >>> answer = plan(k=9, epsilon="0.1", alpha="0.05")

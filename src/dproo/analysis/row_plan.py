@@ -1,13 +1,14 @@
 """The plan of a whole row: what every column costs, and how far the row can be from the data.
 
-Nothing here reads data. The distance is that between the law of the row and what the network
-says of ``n`` records; how far the network is from the data nobody can know beforehand.
+Nothing here reads data. The distance is from the law of the row to rows drawn without privacy
+along the network; how far the network itself is from the data cannot be known in advance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from dproo.core.checks import whole
@@ -16,12 +17,13 @@ from dproo.mechanisms import REPLACE, Relation
 from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
 from dproo.mechanisms.rows import RowSampler
 from dproo.schema.codebook import CodeBook
+from dproo.synthesis.families import expected
 
 HOPELESS = Fraction(1, 2)
 """From this distance on, a row reflects the noise more than the data."""
 
 CARRIED = Fraction(1, 10)
-"""The distance up to which a number of parents is said to be carried."""
+"""The distance up to which a number of parents is considered affordable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +32,11 @@ class ColumnPlan:
 
     Attributes:
         column: its name.
-        parents: the columns it depends on; of a learned network, the largest there could be.
+        parents: the columns it depends on; for a learned network, the largest possible.
         k: the number of its letters.
         cells: the number of cells of the column and its parents.
         epsilon: what the step costs.
-        alpha: how far the step can move the row, at most.
+        alpha: a bound on how far the step can move the row.
     """
 
     column: str
@@ -47,18 +49,20 @@ class ColumnPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class RowPlan:
-    """What a row of these columns would be worth.
+    """What a row of these columns costs, and how accurate it is.
 
     Attributes:
         n: the number of records.
-        epsilon: for the whole row.
+        epsilon: the epsilon of the whole row.
         network: ``"declared"`` or ``"learned"``.
         network_epsilon: what the choice of the network costs.
         columns: the steps, in the order of drawing.
-        alpha: how far the law of the row can be from what the network says of the data, at
-            most; None where the network allows no bound.
+        alpha: a bound on the distance between the law of the row and rows drawn without privacy
+            along the network; None if the network allows no bound.
         parents: how many parents each column could have, within a distance of a tenth;
-            None if not even independent columns are that near.
+            None if not even independent columns are that close.
+        table: how far the noise of a private table of the same epsilon moves pairs of columns, in
+            the mean, about; it then serves any number of rows.
     """
 
     n: int
@@ -68,6 +72,19 @@ class RowPlan:
     columns: tuple[ColumnPlan, ...]
     alpha: Fraction | None
     parents: int | None
+    table: float
+
+    @property
+    def table_from(self) -> int | None:
+        """From how many rows on, at this epsilon for all, a private table is probably closer.
+
+        The distance of a row grows with the number of rows that share epsilon, and a pair of its
+        columns has about two of as many parts of it as there are columns.
+        """
+        if not self.alpha:
+            return None
+        of_a_pair = float(self.alpha) * min(1.0, 2 / len(self.columns))
+        return max(2, ceil(self.table / of_a_pair))
 
     @property
     def is_hopeless(self) -> bool:
@@ -86,8 +103,8 @@ def plan_row(
 ) -> RowPlan:
     """Return the plan of one row, from public parameters alone; see :func:`dproo.plan`.
 
-    Whoever does not need the number of parents that could be carried spares the search for it,
-    which takes much longer than the rest.
+    The search for the affordable number of parents, which takes much longer than the rest, is
+    optional.
     """
     book = CodeBook.of(codebook)
     records, total = whole("n", n, at_least=1), parse_epsilon(epsilon)
@@ -119,11 +136,31 @@ def plan_row(
         ),
         alpha=row.worst_alpha,
         parents=_carried(sampler, book.sizes) if is_searched else None,
+        table=table_noise(book, n=n, epsilon=epsilon, network=network, neighbours=neighbours),
+    )
+
+
+def table_noise(
+    book: CodeBook,
+    *,
+    n: int,
+    epsilon: Number,
+    network: Wiring = AUTO,
+    neighbours: Relation = REPLACE,
+) -> float:
+    """Return about how far the noise of a private table moves pairs of columns, in the mean."""
+    known = Network.wired(network, book.parents, book.sizes)
+    return expected(
+        book.sizes,
+        None if known is None else [(*f.parents, f.column) for f in known.families],
+        epsilon=float(parse_epsilon(epsilon)),
+        records=whole("n", n, at_least=1),
+        changed=2 if neighbours == REPLACE else 1,
     )
 
 
 def _carried(sampler: Any, sizes: tuple[int, ...]) -> int | None:
-    """Return how many parents each column could have within the distance that is carried."""
+    """Return how many parents each column could have within the affordable distance."""
     found = None
     for parents in range(len(sizes)):
         alpha = sampler(Network.chained(sizes, parents=parents)).worst_alpha

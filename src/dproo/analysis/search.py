@@ -1,9 +1,9 @@
 """The search for the first integer at which a curve meets a target, in few evaluations.
 
-A curve is a worst-case accuracy as a function of one integer. Its logarithm of odds is
-nearly a straight line over the logarithm of that integer, so secants lead close to the
-answer. ``least`` and ``most`` then settle it to the integer; where an evaluation takes long,
-``roughly`` stops at an integer that meets the target and is a few percent too cautious.
+A curve is a worst-case accuracy as a function of one integer. Its log odds are nearly linear in
+the logarithm of that integer, so secants lead close to the answer. ``least`` and ``most`` then
+find the exact integer; if evaluations are slow, ``roughly`` stops at an integer that meets the
+target and is a few percent too cautious.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _GALLOP = 8
 
 @dataclass
 class Curve:
-    """A curve, the target, and what was evaluated so far.
+    """A curve, the target, and the values computed so far.
 
     Attributes:
         at: the curve.
-        target: what it should be at most, above 0 and below 1.
+        target: the largest value allowed, above 0 and below 1.
         low: the least integer to try.
         falls: whether the curve falls, so that the target is met from some integer on.
         high: the largest integer to try.
@@ -59,7 +59,7 @@ class Curve:
         return self(x) <= self.target
 
     def gap(self, x: int) -> float:
-        """Return by how much the logarithm of the odds is above the target's."""
+        """Return by how much the log odds exceed the target's."""
         return _log_odds(self(x)) - _log_odds(self.target)
 
     def within(self, x: float | Fraction) -> int:
@@ -67,14 +67,14 @@ class Curve:
         return min(max(self.low, round(min(x, self.high))), self.high)
 
     def between(self, held: int, failed: int, caution: float) -> int:
-        """Return an integer between two that should meet the target by so much, by a secant."""
+        """Return an integer between two that should meet the target with a margin, by a secant."""
         above, below = self.gap(failed) + caution, self.gap(held) + caution
         share = above / (above - below) if 0 < above - below < inf else 0.5
         y = self.within(failed * exp(share * log(held / failed)))
         return min(max(y, min(held, failed) + 1), max(held, failed) - 1)
 
     def is_flat(self, x: int, y: int) -> bool:
-        """Whether the curve stays nearly what it is from one integer to another, below 1."""
+        """Whether the curve is nearly constant, and below 1, from one integer to another."""
         return _FLAT * self(x) <= self(y) <= _USELESS
 
     def near(self, guess: float | Fraction) -> int:
@@ -89,7 +89,7 @@ class Curve:
             if y == x:
                 break
             before, gap = gap, self.gap(y)
-            if abs(before) < _CLOSE and abs(gap) > abs(before) / 2:  # a curve that is not smooth
+            if abs(before) < _CLOSE and abs(gap) > abs(before) / 2:  # the curve is not smooth
                 break
             if before != gap and abs(gap) != inf:
                 slope = (gap - before) / log1p((y - x) / x)
@@ -105,7 +105,7 @@ def least(curve: Curve, guess: float | Fraction) -> int | None:
 def most(curve: Curve, guess: float | Fraction) -> int:
     """Return the largest integer at which a rising curve meets the target.
 
-    If there is none it is one below ``low``; if all do it is the largest.
+    If none does, it is one below ``low``; if all do, the largest.
     """
     first = _first(curve, curve.near(guess), is_met=False)
     return LARGEST if first is None else first - 1
@@ -114,7 +114,7 @@ def most(curve: Curve, guess: float | Fraction) -> int:
 def roughly(curve: Curve, guess: float | Fraction) -> int | None:
     """Return an integer that meets the target and is nearly the best, if one is found.
 
-    It relies on nothing: whatever the curve does, the target is met at what it returns.
+    It assumes nothing: whatever the curve is, the returned integer meets the target.
     """
     towards = 1 if curve.falls else -1
     found: int | None = None
@@ -132,7 +132,7 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
         else:
             caution *= 1 if failed is None else 2
             failed = x
-        if curve(x) > _USELESS:  # nearly 1: how far away the target is does not show
+        if curve(x) > _USELESS:  # nearly 1: the value does not show how far the target is
             gap, leap = max(gap, leap), 2 * leap
         y = curve.within(x * exp(towards * min(max(gap + caution, -_LEAP), _LEAP)))
         if found is not None and failed is not None:
@@ -148,19 +148,19 @@ def roughly(curve: Curve, guess: float | Fraction) -> int | None:
 
 
 def _log_odds(alpha: Fraction) -> float:
-    """Return ``log(alpha / (1 - alpha))``, nearly ``log(k / (n epsilon))`` but for a constant."""
+    """Return ``log(alpha / (1 - alpha))``, nearly ``log(k / (n epsilon))`` plus a constant."""
     return _log(alpha / (1 - alpha)) if alpha < 1 else inf
 
 
 def _log(x: Fraction) -> float:
-    """Return the logarithm, also of what no float can hold."""
+    """Return the logarithm, even of numbers beyond the range of floats."""
     return log(x.numerator) - log(x.denominator) if x else -inf
 
 
 def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
-    """Return the least integer from which on the target is met, or missed, searching from a guess.
+    """Return the least integer from which the target is met, or missed, searching from a guess.
 
-    Past ``high`` there is none.
+    It is None past ``high``.
     """
 
     def is_true(x: int) -> bool:
@@ -182,7 +182,7 @@ def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
 
 
 def last_digit(epsilon: Fraction, digits: int) -> Fraction:
-    """Return the power of ten that is the last of so many digits."""
+    """Return the power of ten of the last of ``digits`` significant digits."""
     unit = Fraction(1)
     while epsilon / unit < 10 ** (digits - 1):
         unit /= 10

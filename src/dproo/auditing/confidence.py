@@ -1,16 +1,15 @@
-"""What trials prove: lower bounds on odds and chances, and a test that trials are independent.
+"""What trials prove: lower bounds on odds and probabilities, and a test of independence.
 
-``x`` successes in ``m`` independent trials of chance ``theta`` refute every ``theta`` whose
-upper tail ``P(Bin(m, theta) >= x)`` is at most ``alpha``. The tail grows with ``theta``, so
-all that are refuted lie below one bound, and that bound exceeds the true chance with
-probability at most ``alpha``, whatever the chance is. It is computed by the standard library and
-never rounded up.
+``x`` successes in ``m`` independent trials of probability ``theta`` refute every ``theta`` whose
+upper tail ``P(Bin(m, theta) >= x)`` is at most ``alpha``. The tail grows with ``theta``, so all
+refuted values lie below one bound, which exceeds the true probability with probability at most
+``alpha``, whatever it is. It is computed with the standard library and never rounded up.
 
-A seed, a cache or a counter makes trials repeat each other. Of three trials ``a, b, c`` on one
-dataset, ``a`` and ``b`` neighbours in time and ``c`` of an earlier round, "only ``b`` equals ``a``"
+A seed, a cache or a counter makes trials repeat each other. Take three trials ``a, b, c`` on one
+dataset, ``a`` and ``b`` adjacent in time and ``c`` from an earlier round: "only ``b`` equals ``a``"
 and "only ``c`` equals ``a``" are equally likely if the trials are independent, since exchanging
-``b`` and ``c`` turns one into the other. So which of the two it is is a fair coin, whatever the
-sampler's law.
+``b`` and ``c`` turns one into the other. So which of the two occurs is a fair coin toss, whatever
+the sampler's law.
 
 Reference: Clopper and Pearson (1934).
 """
@@ -22,12 +21,12 @@ from math import exp, lgamma, log, log1p
 
 TRIALS_MAX = 2 * 10**8
 
-# The logarithms of factorials of TRIALS_MAX are near 4e9, where a few units in the last place
-# are below 1e-5; the tail is enlarged by ten times that before it is compared.
+# The logarithm of TRIALS_MAX factorial is near 4e9, where a few units in the last place are
+# below 1e-5; the tail is enlarged by ten times that before it is compared.
 _ROUNDING = 1e-4
 _HALVINGS = 50
-_LEAST = -50.0  # no chance that trials show is smaller
-_SLACK = 1e-9  # for what the last steps round
+_LEAST = -50.0  # no odds that trials can show are smaller
+_SLACK = 1e-9  # for the rounding of the last steps
 
 
 def log_odds_lower(successes: int, trials: int, *, alpha: float) -> float:
@@ -60,9 +59,9 @@ def chance_lower(successes: int, trials: int, *, alpha: float) -> float:
 
 
 def _last_refuted(low: float, successes: int, trials: int, alpha: float) -> float:
-    """Return the largest log odds that are refuted, from some that are."""
+    """Return the largest refuted log odds, starting from refuted ones."""
     failures = trials - successes
-    # At the observed odds the tail is near a half or above, and below them its terms fall.
+    # At the observed odds the tail is about a half or more, and below them its terms fall.
     high = log(successes / failures) if failures else log(trials) + 50
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -74,10 +73,10 @@ def _last_refuted(low: float, successes: int, trials: int, alpha: float) -> floa
 
 
 def _is_refuted(log_odds: float, successes: int, trials: int, alpha: float) -> bool:
-    """Return whether ``P(Bin(trials, theta) >= successes)`` is surely at most ``alpha``.
+    """Return whether ``P(Bin(trials, theta) >= successes)`` is certain to be at most ``alpha``.
 
-    Each term is smaller than the one before by a factor that falls, so a geometric series
-    bounds all that are left.
+    The ratio of consecutive terms is below one and falls, so a geometric series bounds the
+    remaining ones.
     """
     failures = trials - successes
     ways = lgamma(trials + 1) - lgamma(successes + 1) - lgamma(failures + 1)
@@ -102,7 +101,7 @@ def _softplus(number: float) -> float:
 
 
 class Repetition:
-    """Rounds of letters drawn on one dataset, watched as they come.
+    """A running test on rounds of letters drawn on one dataset.
 
     >>> watched = Repetition()
     >>> for second in range(40):  # as from a generator seeded with the second
@@ -126,7 +125,7 @@ class Repetition:
         self._earlier = letters[2 * triples :]
 
     def is_by_chance(self, *, alpha: float) -> bool:
-        """Return False if the letters repeat more, or less, in time than by chance.
+        """Return False if adjacent letters repeat more, or less, than by chance.
 
         Guarantee: for independent letters it is False with probability at most ``alpha``.
         """

@@ -1,9 +1,9 @@
 r"""The audit of a law: what a sampler leaks by its own arithmetic, exactly and without trials.
 
-Trials see a loss of epsilon only after about ``1/epsilon^2`` of them, so no number of draws
-tells a loss of 1.1e-15 from one of 1e-15. But a sampler that takes its generator as an
-argument can be walked: every comparison of a random float, and every random index, forks, and
-the letters at the leaves have exact probabilities, rounding of the sampler included.
+Detecting a loss of epsilon takes about ``1/epsilon^2`` trials, so no feasible number of draws
+distinguishes a loss of 1.1e-15 from 1e-15. But a sampler that takes its generator as an argument
+can be walked: every comparison of a random float, and every random index, forks, and the letters
+at the leaves have exact probabilities, including the sampler's rounding.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True, kw_only=True)
 class LawAudit:
-    """The letter that best tells two datasets apart.
+    """The letter that best distinguishes two datasets.
 
     Attributes:
         letter: the letter with the largest ratio.
@@ -45,7 +45,7 @@ class LawAudit:
 
     @property
     def holds(self) -> bool:
-        """Whether this pair of datasets keeps the claim; decided exactly."""
+        """Whether the claim holds on this pair of datasets; decided exactly."""
         return isinstance(self.ratio, Fraction) and is_at_most_exp(self.ratio, self.epsilon)
 
     @property
@@ -69,8 +69,8 @@ def audit_law(
 
     Args:
         law: maps a dataset to the probability of each letter, as a mapping or in order;
-            floats are taken at their exact binary value. :func:`exact_law` makes one.
-        dataset: whatever ``law`` takes.
+            floats have their exact binary value. :func:`exact_law` makes one.
+        dataset: anything that ``law`` accepts.
         neighbour: the same with one record changed.
         epsilon: what the sampler claims.
 
@@ -92,13 +92,13 @@ def exact_law(draw: Callable[[Any, Any], Hashable]) -> Callable[[Any], _Law]:
     Args:
         draw: ``draw(dataset, generator)`` returns a letter, and uses ``random()`` (only to
             compare it with numbers), ``randrange``, ``randint`` and ``choice`` of a generator
-            that it takes for a :class:`random.Random`.
+            that acts as a :class:`random.Random`.
 
     >>> exact_law(lambda share, generator: generator.random() < share)(0.5)
     {True: Fraction(1, 2), False: Fraction(1, 2)}
 
     Raises:
-        TypeError: the sampler asks its generator for anything else.
+        TypeError: the sampler uses anything else of its generator.
         ValueError: it has more than a million branches, or another source of randomness.
     """
 
@@ -128,7 +128,7 @@ class _Branch:
         self.chance = Fraction(1)
 
     def fork(self, options: int) -> int:
-        """Return which of the options this walk takes."""
+        """Return the option that this walk takes."""
         if self._steps == len(self._path):
             self._path.append((0, options))
         taken, known = self._path[self._steps]
@@ -202,7 +202,7 @@ def _ratio(p: Fraction, q: Fraction) -> Fraction | float:
 
 
 def _checked(law: Mapping[Hashable, Number] | Sequence[Number]) -> _Law:
-    """Return the probabilities exactly; those that floats round may miss 1 by a billionth."""
+    """Return the exact probabilities; if floats were rounded, their sum may miss 1 by 1e-9."""
     items = law.items() if isinstance(law, Mapping) else enumerate(law)
     chances: _Law = {letter: _binary("probability", p) for letter, p in items}
     if not all(chance >= 0 for chance in chances.values()):
@@ -214,5 +214,5 @@ def _checked(law: Mapping[Hashable, Number] | Sequence[Number]) -> _Law:
 
 
 def _binary(name: str, value: object) -> Fraction:
-    """Return a number of a program under audit; a float is what it is, not what it prints as."""
+    """Return a number of a program under audit; a float has its exact binary value."""
     return rational(name, value, is_binary=True)

@@ -17,7 +17,7 @@ PLACE = "{}"
 
 @dataclass(frozen=True)
 class Failure:
-    """The letter of a failed run; a failure on only one dataset tells the two apart, too."""
+    """The letter of a failed run; a failure on only one dataset distinguishes the two as well."""
 
     status: int
 
@@ -29,7 +29,7 @@ class Command:
     """A program that is run once for each letter, on the path of a dataset.
 
     No shell is involved. What a run prints, stripped, is its letter; a run with an exit status
-    other than 0 gives a :class:`Failure`, whatever it printed. A few runs go on at a time.
+    other than 0 gives a :class:`Failure`, whatever it printed. A few runs are concurrent.
 
     Args:
         template: the program and its arguments; ``{}`` stands for the path.

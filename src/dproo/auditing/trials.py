@@ -1,14 +1,14 @@
-r"""The audit: a lower bound on the epsilon of any sampler, seen from outside.
+r"""The audit: a lower bound on the epsilon of any sampler, treated as a black box.
 
 A trial tosses a fair coin for one of two neighbouring datasets and draws a letter on it. If
-the sampler is epsilon-DP, then whatever event ``S`` was fixed beforehand, among the trials
-whose letter is in ``S`` the likelier dataset had at most the share
+the sampler is epsilon-DP, then for any event ``S`` fixed beforehand, among the trials whose
+letter is in ``S`` the likelier dataset has at most the share
 
     ``p / (p + p') <= e^epsilon / (1 + e^epsilon)``,
 
-and how often it was that dataset is binomial. So one Clopper-Pearson bound on that share
-bounds epsilon from below. The first trials order the letters by their likelihood ratio, the
-next choose a threshold and a direction, and only the others are measured.
+and the number of its trials is binomial. So one Clopper-Pearson bound on that share bounds
+epsilon from below. The first trials order the letters by their likelihood ratio, the next
+choose a threshold and a direction, and only the others are measured.
 
 With a delta, ``p <= e^epsilon p' + delta``: one bound on ``p`` from below and one on ``p'`` from
 above bound ``log((p - delta)/p')``.
@@ -45,21 +45,21 @@ _Tallies = tuple[Counter[Hashable], Counter[Hashable]]
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What the trials showed.
+    """The result of the trials.
 
     Attributes:
-        epsilon_lower: the sampler's epsilon is at least this, with the confidence stated.
-        event: the letters that were watched.
+        epsilon_lower: the sampler's epsilon is at least this, with the stated confidence.
+        event: the letters watched.
         likelier_on: ``"dataset"`` or ``"neighbour"``: where the event was expected more often.
-        counts: how many measured trials had the event, on each of the two.
-        measured: how many trials were measured, on each of the two.
-        letters: how many different letters were seen, on each of the two.
+        counts: the measured trials with the event, on each of the two.
+        measured: the measured trials, on each of the two.
+        letters: the number of distinct letters seen, on each of the two.
         are_independent: whether the trials pass the test of independence.
-        trials: the trials for each dataset, on average, those that chose the event included.
-        confidence: of all statements here together.
-        distance: in how many records the two datasets differ.
-        epsilon: what is claimed, exact, if anything is.
-        delta: what is claimed besides; the bound is on epsilon at this delta.
+        trials: the mean number of trials per dataset, including those that chose the event.
+        confidence: the confidence of all statements here together.
+        distance: the number of records in which the two datasets differ.
+        epsilon: the claimed epsilon, exact, if any.
+        delta: the claimed delta; the bound is on epsilon at this delta.
     """
 
     epsilon_lower: float
@@ -77,7 +77,7 @@ class Audit:
 
     @property
     def verdict(self) -> str | None:
-        """``"violated"``, ``"not refuted"``, or ``"dependent"``, where a bound would be void.
+        """``"violated"``, ``"not refuted"``, or ``"dependent"`` if a bound would be void.
 
         None if no epsilon was claimed. An audit never proves privacy.
         """
@@ -110,14 +110,14 @@ def audit(
 
     Args:
         draw: maps a dataset to a letter, anything hashable.
-        dataset: whatever ``draw`` takes.
+        dataset: anything that ``draw`` accepts.
         neighbour: the same with one record changed.
         trials: how often to draw on each of the two, on average.
         confidence: between 0 and 1.
-        epsilon: what the sampler claims, for the verdict.
-        delta: the probability with which that may fail, as the sampler claims.
-        distance: in how many records the two differ; the bound is divided by it.
-        event: letters to watch, if they are known beforehand.
+        epsilon: the claimed epsilon, for the verdict.
+        delta: the claimed probability with which epsilon may fail.
+        distance: the number of records in which the two differ; the bound is divided by it.
+        event: the letters to watch, if they are fixed beforehand.
         is_batched: ``draw(dataset, size)`` returns ``size`` letters in the order drawn.
         progress: called with the number of trials done since the last call.
 
@@ -130,7 +130,7 @@ def audit(
 
     Raises:
         TypeError: an argument or a letter is of a type that cannot be used.
-        ValueError: an argument is out of its range, or a batch has another size than asked.
+        ValueError: an argument is out of its range, or a batch has the wrong size.
     """
     trials = whole("trials", trials, at_least=100, at_most=TRIALS_MAX // 2)
     distance = whole("distance", distance, at_least=1)
@@ -189,10 +189,10 @@ def _loss_lower(
     """Return a lower bound on ``log((p - delta)/p')``, and at least 0.
 
     Args:
-        likely: how many trials had the event where it is likelier, and of how many.
+        likely: the trials with the event where it is likelier, and all trials there.
         unlikely: the same on the other side.
-        delta: what is claimed.
-        alpha: the probability with which the bound may fail, shared by both chances.
+        delta: the claimed delta.
+        alpha: the probability with which the bound may fail, shared by both sides.
     """
     least = chance_lower(*likely, alpha=alpha / 2)
     count, size = unlikely
@@ -208,7 +208,7 @@ def _one_by_one(draw: Callable[[Any], Any]) -> Callable[[Any, int], list[Any]]:
 def _rounds(trials: int) -> Iterator[tuple[int, tuple[int, int]]]:
     """Yield the phase of each round and how many of its trials fall to each dataset.
 
-    The coins come from the operating system, so that no sampler can know them.
+    The coins come from the operating system, so that no sampler can predict them.
     """
     for i in range(_ROUNDS):
         size = 2 * trials * (i + 1) // _ROUNDS - 2 * trials * i // _ROUNDS
@@ -233,7 +233,7 @@ def _choose(
     """Return the event that promises the largest bound, and the side it is likelier on.
 
     Candidates are the letters above each threshold of the likelihood ratio in ``ordering``,
-    in both directions, judged by ``choosing``; or the one event that is given.
+    in both directions, judged by ``choosing``; or only the given event.
     """
     found = []
     for side in (0, 1):
@@ -266,10 +266,10 @@ def _ratio(likely: Counter[Hashable], unlikely: Counter[Hashable]) -> Callable[[
 
 
 def _promise(likely: int, unlikely: int) -> float:
-    """Return the likelier side's share, a standard error low: a guess, not a bound.
+    """Return the likelier side's share, less a standard error: a guess, not a bound.
 
-    One more on each side keeps letters that were hardly seen from promising much. The error
-    is that of the arcsine of the root, which is the same for every share.
+    Adding one on each side keeps rarely seen letters from promising much. The error is that of
+    the arcsine of the root, which is the same for every share.
     """
     events = likely + unlikely + 2
     angle = asin(sqrt((likely + 1) / events)) - 0.5 / sqrt(events)
@@ -277,7 +277,7 @@ def _promise(likely: int, unlikely: int) -> float:
 
 
 def _promise_beyond(likely: int, unlikely: int, *, sizes: tuple[int, int], delta: float) -> float:
-    """Return how many times the chance beyond delta is the other's, each a standard error off."""
+    """Return the likelier side's probability beyond delta over the other's, cautiously."""
     p, q = (likely + 1) / (sizes[0] + 2), (unlikely + 1) / (sizes[1] + 2)
     most = q + sqrt(q / (sizes[1] + 2))
     return (p - sqrt(p / (sizes[0] + 2)) - delta) / most

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from dproo.cli.charging import source_of
-from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
+from dproo.cli.options import READING_OPTIONS, letters, reading_of, source_of, warn, with_options
 from dproo.cli.output import echo, json_option, print_json
-from dproo.releases.check import Check
+from dproo.releases.check import Check, Trial
 from dproo.releases.dataset import Dataset
 from dproo.releases.protection import Protection
+from dproo.report import as_options
 from dproo.schema import OTHER
 from dproo.schema.codebook import CodeBook
 
@@ -23,6 +24,12 @@ from dproo.schema.codebook import CodeBook
     "--alphabet", "alphabets", multiple=True, help="The possible values, as for dproo sample."
 )
 @click.option("--codebook", help="Or the code book of all columns.")
+@click.option(
+    "--cell",
+    "cells",
+    multiple=True,
+    help="A cell that you type: what would it count as? For one of several columns: COLUMN=CELL.",
+)
 @click.option("--person", help="The column that names whom a record is about.")
 @click.option("--table", help="The table of a database or DuckDB file: table or schema.table.")
 @with_options(READING_OPTIONS)
@@ -33,6 +40,7 @@ def check_command(
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
     codebook: str | None,
+    cells: tuple[str, ...],
     person: str | None,
     as_json: bool,
     **options: Any,
@@ -46,6 +54,7 @@ def check_command(
     Examples:
       dproo check visits.csv --column diagnosis --alphabet codes.txt
       dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
+      dproo check visits.csv --column price --alphabet bins:0,100,1000 --cell '1,234.50'
     """
     if codebook is not None and (columns or alphabets):
         raise ValueError(
@@ -54,28 +63,52 @@ def check_command(
     dataset = Dataset(source=source_of(data, options), protection=Protection(person=person))
     if codebook is None:
         alphabet, name = letters(columns, alphabets, OTHER, **reading_of(options))
-        found = dataset.check(name, alphabet)
+        names = alphabet.columns
+        checked = [dataset.check(name, alphabet, cell=cell) for cell in _cells(cells, names)]
     else:
-        found = dataset.check(CodeBook.of(codebook))
+        book = CodeBook.of(codebook)
+        checked = [dataset.check(book, cell=cell) for cell in _cells(cells, book.columns)]
+    found = checked[0]
+    tried = [trial for one in checked for trial in one.cells]
     if as_json:
-        print_json(_object(found))
+        print_json(_object(found, tried))
     elif found.holds:
         width = max((len(column.name) for column in found.columns), default=0)
-        for column in found.columns:
-            echo(f"{column.name:<{width}}  {column.kind}")
+        for column, how in zip(found.columns, found.assumed, strict=True):
+            echo(f"{column.name:<{width}}  {column.kind}{', ' * bool(how)}{how}")
+        for note in found.notes:
+            echo(as_options(note))
         echo("A release would begin.")
-    for warning in found.warnings:
-        echo(f"Warning: {warning}", err=True)
+    for trial in tried if not as_json else ():
+        echo(as_options(str(trial)))
+    warn(map(as_options, found.warnings))
     if not found.holds:
         for refusal in found.refusals[:-1]:
-            echo(f"Error: {refusal}", err=True)
+            echo(f"Error: {as_options(refusal)}", err=True)
         raise ValueError(found.refusals[-1])
 
 
-def _object(found: Check) -> dict[str, Any]:
+def _cells(cells: tuple[str, ...], columns: Sequence[str]) -> list[Any]:
+    """Return each cell for its column, or for all; nothing once where there are none."""
+    split = [cell.partition("=") for cell in cells]
+    return [
+        {name: rest} if name in columns else cell
+        for cell, (name, _, rest) in zip(cells, split, strict=True)
+    ] or [None]
+
+
+def _object(found: Check, tried: Sequence[Trial]) -> dict[str, Any]:
     return {
         "holds": found.holds,
-        "columns": [{"column": column.name, "holds": column.kind} for column in found.columns],
-        "refusals": list(found.refusals),
-        "warnings": list(found.warnings),
+        "columns": [
+            {"column": column.name, "holds": column.kind, "read_as": how}
+            for column, how in zip(found.columns, found.assumed, strict=True)
+        ],
+        "notes": list(map(as_options, found.notes)),
+        "refusals": list(map(as_options, found.refusals)),
+        "warnings": list(map(as_options, found.warnings)),
+        "cells": [
+            {"column": one.column, "cell": one.cell, "counts_as": one.letter, "told": str(one)}
+            for one in tried
+        ],
     }

@@ -1,33 +1,65 @@
-"""``dproo codebook``: draft, import and show code books."""
+"""``dproo codebook``: draft, find, import and preview code books."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli.options import LAYOUT_OPTIONS, with_options
-from dproo.cli.output import echo, json_option, json_text, print_json
+from dproo.cli.options import (
+    LAYOUT_OPTIONS,
+    book_of,
+    facts,
+    opened,
+    print_release,
+    protection_of,
+    tell_other,
+    told_before,
+    warn,
+    with_options,
+)
+from dproo.cli.output import (
+    echo,
+    json_object,
+    json_option,
+    json_text,
+    print_facts,
+    print_json,
+    waiting,
+)
+from dproo.cli.sample import found_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview
 from dproo.core.checks import refusal
+from dproo.core.numbers import parse_epsilon
+from dproo.errors import ReleaseError
+from dproo.releases.charge import reprint
+from dproo.releases.run import guarded
+from dproo.schema.codebook import CodeBook
+
+if TYPE_CHECKING:
+    from dproo.receipt import Receipt
 
 _OUT = click.option("--out", help="A new JSON file. [default: standard output]")
 
 
 @click.group("codebook")
 def codebook_command() -> None:
-    """Draft, import and show code books.
+    """Draft, find, import and preview code books.
 
     A code book lists the public columns of a table and their possible values.
 
     \b
-    From a file to a release of whole rows:
+    From a file to a release of whole rows, by what is known of it:
       dproo codebook draft visits.csv --out codebook.json
       (complete codebook.json)
+      dproo sample visits.csv --codebook codebook.json --epsilon 1
+    or with letters that are found privately:
+      dproo codebook discover visits.csv --epsilon 0.5 --delta 1e-9 --out codebook.json
       dproo sample visits.csv --codebook codebook.json --epsilon 1
     """
 
@@ -60,11 +92,78 @@ def import_command(file: str, *, column: str | None, out: str | None) -> None:
     _write(import_codebook(file, column=column), out)
 
 
-@codebook_command.command("show")
+@codebook_command.command("discover")
+@found_options
+@click.option("--delta", required=True, help="The probability that epsilon may fail.")
+@click.option("--columns", help="Columns with commas between. [default: all but --person]")
+@_OUT
+def discover_command(
+    data: str,
+    *,
+    columns: str | None,
+    delta: str,
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find the code book of DATA privately: nobody has to list anything.
+
+    Values of text that enough people share become categories, numbers become bins of about equally
+    many records, dates become months or years; a column of free text is left out. It is one
+    charge: every column has the same share of epsilon and delta, so name --columns if there are
+    many. With fewer people, a larger epsilon finds more.
+
+    \b
+    Examples:
+      dproo codebook discover visits.csv --epsilon 0.5 --delta 1e-9 --out codebook.json
+      dproo codebook preview codebook.json
+      dproo codebook discover visits.csv --columns ward,diagnosis --person patient
+          --epsilon 1 --delta 1e-9
+    """
+    if out is not None:
+        require_new(out)
+    names = None if columns is None else [name.strip() for name in columns.split(",")]
+    is_told = not (as_json or quiet)
+    told = []
+    if is_told:
+        told = told_before(parse_epsilon(options["epsilon"]), protection_of(options), groups=None)
+    with opened(data, options) as dataset:
+        with waiting("discovering"):
+            book = dataset.codebook(epsilon=options["epsilon"], delta=delta, columns=names)
+        receipt = cast("Receipt", book.receipt)
+        ledger = book_of(options["path"])
+        text = json_text(book.descriptor, indent=2) + "\n"
+        if out is not None:
+            text = ""
+            guarded(lambda: _saved(book, out), kept=reprint(receipt, ledger))
+        print_release(json_object(receipt.as_dict()) if as_json else text, receipt, ledger)
+    if is_told:
+        found = receipt.details["discovery"]
+        tell_other(found["other"], found["left_out"])
+        print_facts(facts(receipt))
+        warn(set(receipt.warnings) - set(told))
+
+
+def require_new(out: str) -> None:
+    """Refuse a file that exists or cannot be made, before anything is charged."""
+    path = Path(out)
+    if os.path.lexists(path) or not os.access(path.parent, os.W_OK):
+        raise ValueError(refusal("out", "be a new file in a folder that exists", out))
+
+
+def _saved(book: CodeBook, out: str) -> None:
+    try:
+        book.save(out)
+    except OSError:
+        raise ReleaseError(f"the code book could not be written to {out!r}.") from None
+
+
+@codebook_command.command("preview")
 @click.argument("file")
 @json_option
-def show_command(file: str, *, as_json: bool) -> None:
-    """Show the columns of a code book, or of a draft, as a table."""
+def preview_command(file: str, *, as_json: bool) -> None:
+    """Preview a code book, or a draft: its columns, their values and where these come from."""
     found = overview(file)
     if as_json:
         print_json(_object(found))
@@ -78,6 +177,9 @@ def show_command(file: str, *, as_json: bool) -> None:
     for column, kind, k, shown in rows:
         line = f"{column:<{widths[0]}}  {kind:<{widths[1]}}  {k:>{widths[2]}}  {shown}"
         echo(line.rstrip())
+    for source in dict.fromkeys(line.source for line in found.lines if line.source):
+        named = [line.column for line in found.lines if line.source == source]
+        echo(f"Where the values come from: {source} ({', '.join(named)}).")
     for note in found.notes:
         echo(note, err=True)
 
@@ -88,7 +190,13 @@ def _object(found: Overview) -> dict[str, Any]:
         "codebook_sha256": found.digest,
         "notes": list(found.notes),
         "columns": [
-            {"column": line.column, "type": line.kind, "k": line.k, "values": line.shown}
+            {
+                "column": line.column,
+                "type": line.kind,
+                "k": line.k,
+                "values": line.shown,
+                "source": line.source,
+            }
             for line in found.lines
         ],
     }

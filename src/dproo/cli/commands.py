@@ -25,7 +25,7 @@ _COMMANDS = {
         "Test a claimed epsilon by drawing from any sampler.",
     ),
     "check": ("check", "Check DATA against its possible values before a release."),
-    "codebook": ("codebook", "Draft, import and show code books."),
+    "codebook": ("codebook", "Draft, find, import and preview code books."),
     "certify": ("plan", "Certify a sampler's epsilon from its integer weights."),
     "compare": ("plan", "Compare the error of all samplers on one distribution."),
     "demo": (
@@ -34,7 +34,7 @@ _COMMANDS = {
     ),
     "figures": ("plan", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
     "ledger": ("ledger", "Declare, show and verify privacy budgets."),
-    "mcp": ("mcp", "Serve private rows to an AI agent."),
+    "mcp": ("serve", "Serve private rows to an AI agent."),
     "plan": (
         "plan",
         "Solve for one of n, k, epsilon and alpha, for every sampler.",
@@ -44,7 +44,7 @@ _COMMANDS = {
     "serve": ("serve", "Plan and release in a browser, on this machine only."),
     "synthesize": (
         "synthesize",
-        "Release a private table of DATA, or many records of a column, for one epsilon.",
+        "Release a private table of DATA, for one epsilon, and rows of it.",
     ),
 }
 
@@ -117,7 +117,7 @@ def _is_protected(origin: Origin) -> bool:
 
     The ledger is looked at even where nothing is charged: what it protects stays protected.
     """
-    from dproo.cli.charging import is_protected  # noqa: PLC0415 - where a file is read
+    from dproo.cli.options import is_protected  # noqa: PLC0415 - where a file is read
 
     return is_protected(origin, click.get_current_context().params)
 
@@ -148,6 +148,9 @@ def run(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         return cli.main(arguments, standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.ctx.get_help())
+        return 0
     except click.ClickException as error:
         _complain(error, given)
         return _USAGE
@@ -167,8 +170,15 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _complain(error: click.ClickException, given: list[str]) -> None:
     """Print what click would, without anything that controls a terminal or is a password."""
-    from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
+    from difflib import get_close_matches  # noqa: PLC0415 - loaded when something went wrong
 
+    from dproo.cli.output import echo  # noqa: PLC0415
+
+    if isinstance(error, click.exceptions.NoSuchCommand) and not error.possibilities:
+        near = get_close_matches(error.command_name, _COMMANDS, n=1)
+        error = click.exceptions.NoSuchCommand(
+            error.command_name, possibilities=near, ctx=error.ctx
+        )
     context = getattr(error, "ctx", None)
     if context is not None:
         click.echo(context.get_usage(), err=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
+from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +13,7 @@ from typing import Any, cast
 
 import click
 
-from dproo.cli.charging import facts
+from dproo.cli.options import facts
 from dproo.cli.output import echo, print_facts
 from dproo.core.numbers import percent
 from dproo.ledger import BudgetRefused, Ledger, in_epsilon
@@ -18,80 +21,122 @@ from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset
 from dproo.schema import Alphabet
 
-_ADMISSIONS = {"I50": 1600, "J18": 1200, "S72": 700, "I63": 350, "E11": 140, "B20": 0, "": 10}
+_RECORDS = 4000
 _BUDGET, _EPSILON = "1.5", "1"
-_AGES = {"I50": 78, "J18": 66, "S72": 81, "I63": 72, "E11": 49, "": 30}
-_CODEBOOK = {
-    "schema": {
-        "fields": [
-            {
-                "name": "diagnosis",
-                "type": "string",
-                "categories": [code for code in _ADMISSIONS if code],
-            },
-            {"name": "sex", "type": "string", "categories": ["F", "M"], "parents": ["diagnosis"]},
-            {
-                "name": "age",
-                "type": "integer",
-                "bins": [0, 18, 65, 80, 120],
-                "parents": ["diagnosis"],
-            },
-        ]
-    }
+_SHARES = {
+    "I50": 16,  # heart failure
+    "J18": 14,  # pneumonia
+    "S72": 11,  # fracture of the femur
+    "I63": 10,  # cerebral infarction
+    "A41": 9,  # sepsis
+    "I21": 8,  # myocardial infarction
+    "J44": 8,  # chronic obstructive pulmonary disease
+    "N39": 7,  # urinary tract infection
+    "E11": 6,  # type 2 diabetes
+    "K80": 5,  # gallstones
+    "C34": 3,  # lung cancer
+    "F10": 2,  # alcohol-related disorder
+    "G35": 1,  # multiple sclerosis
+    "B20": 0,  # HIV disease: a code nobody here has
 }
+_OF_DIAGNOSIS = {"parents": ["diagnosis"]}
+_FIELDS = (
+    {"name": "diagnosis", "type": "string", "categories": list(_SHARES)},
+    {"name": "sex", "type": "string", "categories": ["female", "male"], **_OF_DIAGNOSIS},
+    {"name": "age", "type": "integer", "bins": [0, 18, 40, 65, 80, 120], **_OF_DIAGNOSIS},
+    {"name": "ward", "type": "string", "categories": list("ABCDEF"), **_OF_DIAGNOSIS},
+)
 
 
 @click.command("demo")
-def demo_command() -> None:
+@click.option(
+    "--save",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the invented data, its code book and its list of codes to this folder, and stop.",
+)
+def demo_command(folder: Path | None) -> None:
     """See a plan, a release and a refusal, on invented data."""
-    codes = [code for code in _ADMISSIONS if code]
-    records = sum(_ADMISSIONS.values())
-    with TemporaryDirectory(prefix="dproo-demo-") as folder:
-        os.environ["XDG_STATE_HOME"] = folder  # nothing stays to be remembered
-        data = Path(folder) / "admissions.csv"
-        lines = [
-            f"{code},{'FM'[i % 2]},{_AGES[code] + i % 23 - 11}"
-            for code, times in _ADMISSIONS.items()
-            for i in range(times)
-        ]
-        data.write_text("\n".join(["diagnosis,sex,age", *lines]) + "\n", encoding="utf-8")
-        alphabet = Alphabet.of(codes)
-        _step(f"1. The data: {records:,} invented admissions; the public codes: {', '.join(codes)}")
-        _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
+    if folder is not None:
+        _save(folder)
+        return
+    with TemporaryDirectory(prefix="dproo-demo-") as temporary:
+        os.environ["XDG_STATE_HOME"] = temporary  # nothing stays to be remembered
+        _save(Path(temporary))
+        _walk(Path(temporary))
 
-        chosen = choose(n=records, k=alphabet.k, epsilon=Fraction(_EPSILON))
-        _step(
-            f"\n2. Plan: epsilon = {_EPSILON} means that no single record changes the odds of any"
-        )
-        _step("   conclusion by more than a factor of 2.72. The released code then differs from a")
-        _step(f"   random record's in at most {percent(chosen.alpha)} of all draws.")
 
-        ledger = Ledger.create(Path(folder) / "ledger.sqlite3")
-        ledger.declare("admissions", budget=_BUDGET, neighbours="replace")
-        admissions = open_dataset(data, ledger=ledger, dataset="admissions")
-        _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
-        _step("   only then is the data read:\n")
-        release = admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
-        echo(release.value)
-        print_facts(facts(release.receipt))
+def _save(folder: Path) -> None:
+    """Write the invented admissions, and what is public about them; overwrite nothing."""
+    fields = ",\n".join(f"      {json.dumps(field)}" for field in _FIELDS)
+    texts = {
+        "admissions.csv": _admissions(),
+        "codebook.json": '{\n  "name": "admissions",\n  "path": "admissions.csv",\n'
+        f'  "schema": {{\n    "fields": [\n{fields}\n    ]\n  }}\n}}\n',
+        "diagnosis_codes.txt": "".join(f"{code}\n" for code in _SHARES),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        path = folder / name
+        if path.exists() and path.read_bytes() != text.encode():
+            raise click.UsageError(f"--save must name a folder without another {name}.")
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())
 
-        left = in_epsilon(ledger.show()[0].left)
-        _step(f"\n4. Refusal: the same again for {_EPSILON}, with only {left} left:")
-        try:
-            admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
-        except BudgetRefused as refused:
-            _step(f"   refused: {refused}")
 
-        _step(
-            f"\n5. A whole row: a code book lists the letters of all columns, and the {left} that"
-        )
-        _step("   is left buys one private record with every column:\n")
-        row = admissions.row(_CODEBOOK, epsilon=left)
-        for column, letter in cast("dict[str, Any]", row.value).items():
-            echo(f"{column:<10} {letter}")
-        _step("\n   Printing a release again is free, and the ledger verifies:")
-        _step(f"   {ledger.verify().events} events, intact.")
-        _step("\nFor your own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
+def _admissions() -> str:
+    """Return records of nobody, the same each time."""
+    chance = random.Random(20250101)  # noqa: S311 - nothing to protect
+    lines = ["admission,admitted,ward,sex,age,diagnosis"]
+    for i in range(1, _RECORDS + 1):
+        day = date(2024, 1, 1) + timedelta(days=chance.randrange(366))
+        age = min(99, max(18, round(chance.gauss(67, 16))))
+        (code,) = chance.choices(list(_SHARES), weights=list(_SHARES.values()))
+        if chance.random() < 0.01:
+            code = chance.choice(["", "unknown", "Z99"])
+        ward = chance.choice("ABCDEF")
+        lines.append(f"{i},{day},{ward},{chance.choice(['female', 'male'])},{age},{code}")
+    return "\n".join(lines) + "\n"
+
+
+def _walk(folder: Path) -> None:
+    """Plan, release, be refused, and release a row."""
+    codes = list(_SHARES)
+    alphabet = Alphabet.of(codes)
+    _step(f"1. The data: {_RECORDS:,} invented admissions; the public codes:")
+    _step(f"   {', '.join(codes)}")
+    _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
+
+    chosen = choose(n=_RECORDS, k=alphabet.k, epsilon=Fraction(_EPSILON))
+    _step(f"\n2. Plan: epsilon = {_EPSILON} means that no single record changes the odds of any")
+    _step("   conclusion by more than a factor of 2.72. The released code then differs from a")
+    _step(f"   random record's in at most {percent(chosen.alpha)} of all draws.")
+
+    ledger = Ledger.create(folder / "ledger.sqlite3")
+    ledger.declare("admissions", budget=_BUDGET, neighbours="replace")
+    admissions = open_dataset(folder / "admissions.csv", ledger=ledger, dataset="admissions")
+    _step(f"\n3. Release: a budget of {_BUDGET} is declared, {_EPSILON} of it is charged, and")
+    _step("   only then is the data read:\n")
+    release = admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
+    echo(release.value)
+    print_facts(facts(release.receipt))
+
+    left = in_epsilon(ledger.show()[0].left)
+    _step(f"\n4. Refusal: the same again for {_EPSILON}, with only {left} left:")
+    try:
+        admissions.value("diagnosis", alphabet, epsilon=_EPSILON)
+    except BudgetRefused as refused:
+        _step(f"   refused: {refused}")
+
+    _step(f"\n5. A whole row: a code book lists the letters of all columns, and the {left} that")
+    _step("   is left buys one private record with every column:\n")
+    row = admissions.row(folder / "codebook.json", epsilon=left)
+    for column, letter in cast("dict[str, Any]", row.value).items():
+        echo(f"{column:<10} {letter}")
+    _step("\n   Printing a release again is free, and the ledger verifies:")
+    _step(f"   {ledger.verify().events} events, intact.")
+    _step("\nThe same data, to try things out: dproo demo --save examples.")
+    _step("For your own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
 
 
 def _step(text: str) -> None:

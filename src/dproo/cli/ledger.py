@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from glob import glob
 from html import escape
 from io import StringIO
 from pathlib import Path
@@ -12,8 +14,8 @@ from typing import Any
 
 import click
 
-from dproo.cli import completing
-from dproo.cli.charging import book_of
+from dproo.cli import output
+from dproo.cli.options import book_of
 from dproo.cli.output import echo as echo_line
 from dproo.cli.output import (
     json_option,
@@ -25,6 +27,7 @@ from dproo.cli.output import (
 )
 from dproo.core.checks import refusal
 from dproo.core.numbers import budget_of
+from dproo.counting.layout import FORMATS, PLAIN
 from dproo.ledger import (
     Account,
     Database,
@@ -128,7 +131,7 @@ def ledger_command() -> None:
 
 
 @ledger_command.command("init")
-@click.argument("dataset", shell_complete=completing.files)
+@click.argument("dataset", shell_complete=output.files)
 @click.option("--budget", required=True, help="The total epsilon; it cannot be raised later.")
 @click.option(
     "--delta", default="0", help="The total delta; without it the budget is pure epsilon."
@@ -152,6 +155,12 @@ def init(dataset: str, *, path: str | None, limits: Limits, **terms: Any) -> Non
     DATASET is a name, or a file, whose full path becomes the name.
     """
     name = dataset_name(dataset)
+    is_file = PLAIN.ending_of(dataset)[0] in FORMATS or os.sep in dataset
+    if is_file and "://" not in dataset and not (Path(dataset).exists() or glob(dataset)):  # noqa: PTH207 - of any folder
+        raise ValueError(
+            refusal("dataset", "be a file that exists, or a name that no file has", dataset)
+            + " The budget would belong to nothing."
+        )
     Ledger.create(book_of(path)).declare(name, limits=limits, **terms)
     delta = "" if terms["delta"] == "0" else f" and delta {terms['delta']}"
     unit = "" if terms["unit"] == "record" else ", for people"

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from fractions import Fraction
 from itertools import repeat
 from typing import Any
 
 import click
 
+from dproo.cli import ending
+from dproo.cli.output import echo, write_whole
+from dproo.core.numbers import decimal_text
+from dproo.core.paths import Origin
+from dproo.counting.layout import Layout
+from dproo.counting.source import Source
+from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
+from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
+from dproo.mechanisms import REPLACE
+from dproo.receipt import Receipt
+from dproo.releases.charge import Charge, dataset_name, protected, remedy, reprint
+from dproo.releases.dataset import Dataset
+from dproo.releases.discovery import DISCOVERY
+from dproo.releases.protection import PERSON, Groups, Protection
+from dproo.releases.request import Stopped, epsilon_warnings
+from dproo.releases.run import STOPPED
+from dproo.report import as_options
 from dproo.schema import UNIFORM, Alphabet, Policy
-from dproo.schema.axis import Bins
+from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS
 
 LAYOUT_OPTIONS = (
@@ -18,22 +40,29 @@ LAYOUT_OPTIONS = (
         "--format",
         help="What a file is, such as csv, jsonl or csv.gz. [default: how its name ends]",
     ),
-    click.option("--delimiter", help="What separates the cells of a CSV file, such as ';' or tab."),
+    click.option(
+        "--delimiter", help="What separates cells, such as ';' or tab. [default: as in the header]"
+    ),
     click.option(
         "--encoding", help="The encoding of a text file, such as latin-1. [default: utf-8]"
     ),
+    click.option(
+        "--skip-rows", default=0, metavar="N", help="Lines before the header, of a sheet its rows."
+    ),
+    click.option("--comment", default="", help="How further lines before it begin, such as '#'."),
 )
 _READINGS = ", ".join(reading for reading in READINGS if reading != EXACT)
+HEADER_OPTION = click.option(
+    "--no-header",
+    "has_header",
+    flag_value=False,
+    type=bool,
+    default=True,
+    help="A CSV file has no header line: columns are called by number, --column 3.",
+)
 READING_OPTIONS = (
     *LAYOUT_OPTIONS,
-    click.option(
-        "--no-header",
-        "has_header",
-        flag_value=False,
-        type=bool,
-        default=True,
-        help="A CSV file has no header line: columns are called by number, --column 3.",
-    ),
+    HEADER_OPTION,
     click.option(
         "--as",
         "readings",
@@ -121,3 +150,233 @@ def _read(
     except ValueError:
         raise ValueError("--missing must be a number, such as -99.") from None
     return replace(alphabet, axes=(replace(axis, missing=numbers),))
+
+
+@contextmanager
+def charging(
+    data: str, path: str | None, dataset: str | None, *, no_ledger: bool
+) -> Iterator[Charge]:
+    """Yield the budget to charge; a missing one is named with its remedy.
+
+    An interrupt between the steps of a release says so, if something was charged meanwhile.
+    """
+    if no_ledger:
+        yield Charge()
+        return
+    name, book = dataset or dataset_name(data), book_of(path)
+    before = None
+    try:
+        ledger = Ledger(book)
+        before = ledger.head()
+        yield Charge(ledger=ledger, dataset=name)
+    except (MissingLedgerError, UnknownDatasetError) as error:
+        raise type(error)(
+            f"{error} {remedy(name, book)} To release without one: --no-ledger."
+        ) from None
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if before is None or _head(ledger) == before:
+            raise
+        raise Stopped(f"{STOPPED} The charge stays; see 'dproo ledger show'.") from None
+
+
+@contextmanager
+def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
+    """Yield the dataset that the options of a command describe, with the budget to charge."""
+    source = source_of(data, options)
+    protection = protection_of(options)
+    stated = {name: options[name] for name in ("purpose", "operator")}
+    Charge(**stated)  # refused before a ledger is opened
+    given = options["path"], options["dataset"]
+    log = logging.getLogger("dproo")
+    log.addFilter(_in_options)
+    try:
+        with charging(data, *given, no_ledger=options["no_ledger"]) as charge:
+            yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+    finally:
+        log.removeFilter(_in_options)
+
+
+def _in_options(record: logging.LogRecord) -> bool:
+    """Have a warning speak of options, as all that a command says does."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(as_options(str(part)) for part in record.args)
+    return True
+
+
+def source_of(data: str, options: Mapping[str, Any]) -> Source:
+    """Return the data that a command names."""
+    said = ("delimiter", "encoding", "format", "has_header", "skip_rows", "comment")
+    layout = Layout(**{name: options[name] for name in said})
+    return Source(data=data, table=options["table"], engine=options.get("engine"), layout=layout)
+
+
+def protection_of(options: Mapping[str, Any]) -> Protection:
+    """Return whom a command protects."""
+    return Protection(
+        neighbours=options["neighbours"],
+        person=options["person"],
+        records=options["records_per_person"],
+        missing=options["missing_person"],
+    )
+
+
+def _head(ledger: Ledger) -> str | None:
+    with suppress(LedgerError):
+        return ledger.head()
+    return None
+
+
+def print_release(text: str, receipt: Receipt, book: Address) -> None:
+    """Print a release on standard output, and say where it is if that fails.
+
+    It was charged, and it is kept. From its last byte on, the command has succeeded: whatever
+    signal comes then, the exit code is 0.
+    """
+    end: BaseException | None = None
+    try:
+        ending.enter(ending.PRINTING)
+        if not text or write_whole(text):
+            ending.enter(ending.PRINTED)
+        else:
+            end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
+    except Exception:  # noqa: BLE001 - a closed pipe, a full disk, an encoding
+        with suppress(OSError, ValueError):  # what is left in the buffer goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        end = ReleaseError(f"the release could not be printed. {reprint(receipt, book)}")
+    except KeyboardInterrupt:
+        end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
+    if end is not None:
+        raise end
+
+
+def book_of(path: str | None) -> Address:
+    """Return the ledger that an option names, or the user's own."""
+    return address_of(path) if path else default_path()
+
+
+def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[str]:
+    """Yield the names and letters that could be printed; numbers are always printable."""
+    axes = () if alphabet is None else alphabet.axes
+    yield from () if alphabet is None else alphabet.columns
+    if groups is not None:
+        yield groups.by
+        axes = (*axes, groups.axis)
+    for axis in axes:
+        if isinstance(axis, Letters):
+            yield from map(str, axis.letters)
+
+
+def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
+    """Return whether a file is the data of a command, or has a budget, or is a copy of such.
+
+    Args:
+        origin: the file.
+        options: those of the command; the ledger may be one of them.
+    """
+    data = options.get("data")
+    source = source_of(data, options) if isinstance(data, str) and "table" in options else None
+    return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)
+
+
+def told_before(cost: Fraction, protection: Protection, *, groups: Groups | None) -> list[str]:
+    """Say on standard error, before the charge, what it will be where that may surprise."""
+    told = []
+    if groups is not None and protection.neighbours == REPLACE and not groups.are_public:
+        cost *= 2
+        why = "a record that is replaced can leave one group and enter another."
+        told = [f"With --by this costs 2 x epsilon = {decimal_text(cost)}: {why}"]
+    return warn([*told, *epsilon_warnings(cost, whom=protection.whom)])
+
+
+def warn(sentences: Iterable[str]) -> list[str]:
+    """Print warnings on standard error, and return them."""
+    sentences = list(sentences)
+    with suppress(OSError):  # the result does not depend on what is beside it
+        for sentence in sentences:
+            echo(f"Warning: {sentence}", err=True)
+    return sentences
+
+
+_MUCH = 0.05
+
+
+def tell_other(shares: Mapping[str, float], left_out: Mapping[str, str]) -> None:
+    """Say on standard error which share of columns is other, and which columns are left out."""
+    with suppress(OSError):  # as for warnings
+        for column, share in shares.items():
+            if share >= _MUCH:
+                echo(f"{column}: about {share:.0%} of the records are 'other'.", err=True)
+        for column, why in left_out.items():
+            echo(f"{column}: left out; {why}.", err=True)
+
+
+def _public(details: Mapping[str, Any]) -> dict[str, object]:
+    """Return which letters a release was out of, or found."""
+    if details["sampler"] == DISCOVERY:
+        found = details["discovery"]
+        return {
+            "columns": f"{len(found['codebook']['schema']['fields'])} found,"
+            f" {len(found['left_out'])} left out",
+            "code book": f"sha256 {(found['codebook_sha256'] or 'none')[:16]}",
+        }
+    if "longest" in details:
+        least = f"of {details['minimum_people']} or more, {details['longest']} characters at most"
+        return {"letters": f"open: text {least}"}
+    if "codebook_sha256" not in details:
+        letters = {"letters k": details["k"]}
+        return letters | {"alphabet": f"sha256 {details['alphabet_sha256'][:16]}"}
+    if "model" in details:
+        edges = (f"{' - '.join(family['columns'])}" for family in details["families"])
+        found = details.get("discovery")
+        paid: dict[str, object] = {}
+        if found:
+            paid = {"code book found": f"for epsilon {_paid(found)}"}
+        return paid | {
+            "network": f"{details['network']}: {'; '.join(edges)}",
+            "noise": f"{details['noise']}, exact",
+            "model": f"sha256 {details['model']['sha256'][:16]}",
+            "code book": f"sha256 {details['codebook_sha256'][:16]}",
+        }
+    arrows = (
+        f"{', '.join(step['parents'])} -> {step['column']}" if step["parents"] else step["column"]
+        for step in details["columns"]
+    )
+    return {
+        "network": f"{details['network']}: {'; '.join(arrows)}",
+        "code book": f"sha256 {details['codebook_sha256'][:16]}",
+    }
+
+
+def _paid(found: Mapping[str, Any]) -> str:
+    """Return what a code book that was found cost."""
+    epsilon, delta = (decimal_text(Fraction(found[name])) for name in ("epsilon", "delta"))
+    return f"{epsilon}, delta {delta} of these"
+
+
+def facts(receipt: Receipt) -> dict[str, object]:
+    """Return what a person wants to read of a receipt."""
+    details, charged, certified = receipt.details, receipt.ledger, receipt.certificate
+    reason = details["sampler_reason"]
+    several = {"rows": f"{details['rows']:,}, {details['way']}"} if "rows" in details else {}
+    if receipt.delta:
+        several["delta"] = details["delta_decimal"]
+    return {
+        **({"purpose": receipt.purpose} if receipt.purpose else {}),
+        **several,
+        "sampler": f"{receipt.sampler} (auto). {reason}" if reason else receipt.sampler,
+        "accuracy": receipt.accuracy,
+        "epsilon": f"{receipt.epsilon_decimal} (worst loss, certified:"
+        f" {certified['epsilon']:.9g} for {certified['covers']})",
+        "protects": f"{receipt.protects}, {receipt.neighbours}",
+        f"{'people' if receipt.unit == PERSON else 'records'} n": (
+            "private" if receipt.n is None else receipt.n
+        ),
+        **_public(details),
+        "ledger": f"entry {charged.entry} of {charged.dataset!r},"
+        f" charged {in_epsilon(charged.charge_nano_epsilon)}"
+        if charged
+        else "none: not charged to any budget",
+        "software": receipt.software,
+    }

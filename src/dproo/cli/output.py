@@ -9,13 +9,43 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
-from dproo.cli import completing, ending
+from dproo.cli import ending
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
+
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer files, as the shell knows them."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def samplers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the samplers, and ``auto``."""
+    return [name for name in (AUTO, *SAMPLERS) if name.startswith(incomplete)]
+
+
+def relations(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the relations."""
+    return [name for name in (REPLACE, ADD_REMOVE) if name.startswith(incomplete)]
+
+
+def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Offer the columns of the file that was named before; none if it cannot be told."""
+    # An option that still lacks its value stops the parser before the argument.
+    data = context.params.get("data") or next(iter(context.args), "")
+    with suppress(Exception):  # a shell shows no errors, and a file may be anything
+        from dproo.counting.describe import describe  # noqa: PLC0415 - it takes long
+
+        names = (column.name for column in describe(Path(data).expanduser()))
+        return [name for name in names if name.startswith(incomplete)]
+    return []
+
 
 _SOON = 100
 """Milliseconds after which a signal is noticed while nobody reads the result."""
@@ -25,7 +55,7 @@ neighbours_option = click.option(
     "--neighbours",
     default=REPLACE,
     metavar="RELATION",
-    shell_complete=completing.relations,
+    shell_complete=relations,
     help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
 ledger_option = click.option(
@@ -33,13 +63,13 @@ ledger_option = click.option(
     "path",
     help="A file or a postgresql:// URL."
     " [default: $DPROO_LEDGER, else ~/.local/share/dproo/ledger.sqlite3]",
-    shell_complete=completing.files,
+    shell_complete=files,
 )
 sampler_option = click.option(
     "--sampler",
     default=AUTO,
     show_default=True,
-    shell_complete=completing.samplers,
+    shell_complete=samplers,
     help=f"One of {', '.join(SAMPLERS)}; 'auto': the smallest proven worst case.",
 )
 

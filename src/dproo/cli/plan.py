@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
 from typing import Any
 
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.composition import BASIC, JOINT, Way, compose, ways_within
+from dproo.analysis.composition import Way, compose
 from dproo.analysis.planner import OpenPlan, plan, plan_open
 from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts
 from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon
-from dproo.mechanisms import AUTO, PLAIN, REPLACE, SAMPLERS, Mechanism, choose, mechanism
+from dproo.mechanisms import AUTO, REPLACE, SAMPLERS, choose, mechanism
 from dproo.report import (
     VIOLATION,
     advised_object,
@@ -312,14 +311,17 @@ def _sentences(answer: RowPlan) -> list[str]:
     else:
         number_of = f"{answer.parents} parent{'' if answer.parents == 1 else 's'}"
         third = f"Within 10 %, each column can have {number_of}."
-    return [first, second, third]
-
-
-EACH, TOGETHER = "each", "together"
+    fourth = (
+        f"A private table ('dproo synthesize') serves any number of rows; its noise moves pairs of"
+        f" columns by about {answer.table:.1%} in the mean, beside what its model leaves out."
+    )
+    if answer.table_from is not None:
+        fourth += f" From {answer.table_from:,} rows for this epsilon on it is the better buy."
+    return [first, second, third, fourth]
 
 
 def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) -> None:
-    """Print what releases cost at epsilon each, and what one epsilon buys for all of them."""
+    """Print what releases cost together at epsilon each, and drawn jointly for one epsilon."""
     if None in (known["n"], known["k"], known["epsilon"]) or known["alpha"] is not None:
         raise ValueError("--releases requires --n, --k and --epsilon, and no --alpha.")
     sizes = {"n": known["n"], "k": known["k"]}
@@ -328,38 +330,21 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         compose(sampler(epsilon=epsilon, **sizes), releases=releases, delta=delta)
         for sampler in SAMPLERS.values()
     ]
-
-    def sampler(share: Fraction) -> Mechanism:
-        return SAMPLERS[PLAIN](epsilon=share, **sizes)
-
-    within = ways_within(
-        sampler,
-        costs[0].joint.sampler,
-        lambda made: made.dominating_pair,
-        releases=releases,
-        epsilon=epsilon,
-        delta=parse_delta(delta),
-    )
-    if BASIC not in {way.name for way in within}:
-        share = sampler(epsilon / releases)
-        within.append(Way(name=BASIC, sampler=share, epsilon=epsilon, delta=Fraction(0)))
-    tables = {
-        EACH: [_shown(way) for cost in costs for way in (cost.basic, cost.composed)],
-        TOGETHER: [_shown(way) for way in within],
-    }
+    ways = [way for cost in costs for way in (cost.basic, cost.composed)]
+    rows = [_shown(way) for way in (*ways, costs[0].joint)]
     if as_json:
-        print_json({"releases": releases, "delta": delta, **sizes, **tables})
+        print_json({"releases": releases, "delta": delta, **sizes, "ways": rows})
         return
     if parse_delta(delta) * known["n"] >= 1:
         echo("Note: a delta of 1/n or more allows someone's record to be shown.", err=True)
-    for name, rows in tables.items():
-        echo(f"{releases:,} releases, epsilon {known['epsilon']} {name}:")
-        echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
-        for row in rows:
-            echo(
-                f"  {row['sampler']:<9}{row['way']:<9}{row['epsilon']:>14.9g}"
-                f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
-            )
+    echo(f"{releases:,} releases, epsilon {known['epsilon']} each, or for all drawn jointly:")
+    echo(f"  {'sampler':<9}{'way':<9}{'epsilon':>14}{'delta':>9}{'alpha at worst':>16}")
+    for row in rows:
+        echo(
+            f"  {row['sampler']:<9}{row['way']:<9}{row['epsilon']:>14.9g}"
+            f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
+        )
+    echo("For many rows, a private table is the better buy: dproo plan --codebook.", err=True)
 
 
 def _shown(way: Way) -> dict[str, Any]:
@@ -369,5 +354,4 @@ def _shown(way: Way) -> dict[str, Any]:
         "epsilon": float_upper(way.epsilon),
         "delta": float_upper(way.delta),
         "alpha": float(way.alpha),
-        "epsilon_each": None if way.name == JOINT else float_upper(way.sampler.epsilon),
     }

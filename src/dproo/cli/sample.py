@@ -8,18 +8,23 @@ from typing import Any
 
 import click
 
-from dproo.cli import completing
-from dproo.cli.charging import (
+from dproo.cli import output
+from dproo.cli.options import (
+    HEADER_OPTION,
+    LAYOUT_OPTIONS,
+    READING_OPTIONS,
     book_of,
     facts,
+    letters,
     opened,
     print_release,
     protection_of,
+    reading_of,
     texts,
     told_before,
     warn,
+    with_options,
 )
-from dproo.cli.options import READING_OPTIONS, letters, reading_of, with_options
 from dproo.cli.output import (
     is_terminal,
     json_object,
@@ -40,31 +45,33 @@ from dproo.schema import OTHER, UNIFORM, Alphabet, Record
 from dproo.schema.axis import OPEN
 from dproo.schema.codebook import CodeBook
 
-_SOURCE_OPTIONS = (
-    click.argument("data", shell_complete=completing.files),
+_DATA = click.argument("data", shell_complete=output.files)
+_COLUMNS = (
     click.option(
         "--column",
         "columns",
         multiple=True,
         help="The column; repeat it for several columns.",
-        shell_complete=completing.columns,
+        shell_complete=output.columns,
     ),
     click.option(
         "--alphabet",
         "alphabets",
         multiple=True,
-        shell_complete=completing.files,
-        help="The public letters, one alphabet for each column: a file with one per line"
+        shell_complete=output.files,
+        help="The public letters, one alphabet for each column: A,B,C, a file with one per line"
         " (codes.txt), a column of a CSV file (codes.csv:code), integers (0..120), bins"
         " (bins:0,18,65), months or days (2024-01..2025-01). 'open' (dproo sample only): nobody"
         " can list them; see --delta.",
     ),
-    click.option(
-        "--outside",
-        default=OTHER,
-        show_default=True,
-        help="Count a cell outside the alphabet as 'other', or as a random letter: 'uniform'.",
-    ),
+)
+_OUTSIDE = click.option(
+    "--outside",
+    default=OTHER,
+    show_default=True,
+    help="Count a cell outside the alphabet as 'other', or as a random letter: 'uniform'.",
+)
+_SOURCE = (
     click.option(
         "--epsilon", required=True, help="The privacy parameter: smaller is more private."
     ),
@@ -74,8 +81,8 @@ _SOURCE_OPTIONS = (
         help="'spark', or a cluster such as spark://host:7077: read DATA, a table or Parquet"
         " files, with Spark.",
     ),
-    *READING_OPTIONS,
-    sampler_option,
+)
+_CHARGE = (
     neighbours_option,
     click.option(
         "--records-per-person", default=1, show_default=True, help="The most records of one person."
@@ -83,7 +90,7 @@ _SOURCE_OPTIONS = (
     click.option(
         "--person",
         help="The column that names whom a record is about: count one record of each person.",
-        shell_complete=completing.columns,
+        shell_complete=output.columns,
     ),
     click.option(
         "--missing-person",
@@ -103,16 +110,21 @@ _SOURCE_OPTIONS = (
 )
 
 
-source_options = with_options(_SOURCE_OPTIONS)
-"""The options that every release has."""
+source_options = with_options((_DATA, *_COLUMNS, *_SOURCE, *READING_OPTIONS, *_CHARGE))
+"""The options that every release of listed letters has."""
+
+found_options = with_options((_DATA, *_SOURCE, *LAYOUT_OPTIONS, HEADER_OPTION, *_CHARGE))
+"""The options of a release whose letters are found."""
 
 
 @click.command("sample")
 @source_options
+@_OUTSIDE
+@sampler_option
 @click.option(
     "--codebook",
     help="A JSON file that lists the public columns: release whole rows.",
-    shell_complete=completing.files,
+    shell_complete=output.files,
 )
 @click.option(
     "--network",
@@ -138,7 +150,7 @@ source_options = with_options(_SOURCE_OPTIONS)
 )
 @click.option(
     "--by",
-    shell_complete=completing.columns,
+    shell_complete=output.columns,
     help="A column of groups: release one record for each. It costs epsilon once with"
     " --neighbours add-remove or --groups-public; otherwise twice, since a record that is"
     " replaced can leave one group and enter another.",
@@ -146,7 +158,7 @@ source_options = with_options(_SOURCE_OPTIONS)
 @click.option(
     "--groups",
     help="The public list of groups, in any form that --alphabet takes.",
-    shell_complete=completing.files,
+    shell_complete=output.files,
 )
 @click.option("--groups-public", is_flag=True, help="Who is in which group is public knowledge.")
 @click.option("--delta", help="With --alphabet open: the probability that epsilon may fail.")
@@ -210,11 +222,12 @@ def sample_command(
         with waiting("counting"):
             release = released(dataset, epsilon=epsilon, **each)
         receipt = release.receipt
-        text = json_object(receipt) if as_json else "".join(map(shown, _lines(release.values)))
+        lines = map(shown, _lines(release.values))
+        text = json_object(receipt.as_dict()) if as_json else "".join(lines)
         print_release(text, receipt, book_of(options["path"]))
     if not (as_json or quiet):
         print_facts(facts(receipt))
-        warn(set(receipt["warnings"]) - set(told))
+        warn(set(receipt.warnings) - set(told))
 
 
 ROW, VALUE = "row", "value"

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dproo.cli.output import echo, json_option, ledger_option, print_json
+from dproo.integrations.agent import Desk
 from dproo.ledger import address_of, default_path
 
 if TYPE_CHECKING:
-    from dproo.web.door import Door
+    from dproo.web.gate import Door
 
 
 @click.command("serve")
@@ -42,7 +43,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --folder examples --ledger ledger.sqlite3
     """
     try:
-        from dproo.web import launch  # noqa: PLC0415 - Starlette and uvicorn are an extra
+        from dproo.web import server  # noqa: PLC0415 - Starlette and uvicorn are an extra
         from dproo.web.server import serve  # noqa: PLC0415
     except ModuleNotFoundError:
         raise ValueError(
@@ -56,13 +57,13 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
             echo(link)
 
     def announce(door: Door) -> None:
-        link, file = launch.prepare(door) if opens else (door.link(), None)
+        link, file = server.prepare(door) if opens else (door.link(), None)
         show(link)
         if sys.stdin and sys.stdin.isatty():
             echo("The link works once. Press Enter for another, Ctrl-C to stop.", err=True)
         _beside(_print_links, door, show)
         if file is not None:  # some browsers return only when they are closed
-            _beside(_open, file, launch.show)
+            _beside(_open, file, server.show)
 
     def tell(sentence: str) -> None:
         echo(sentence, err=True)
@@ -113,3 +114,25 @@ def _is_in_background() -> bool:
         return os.tcgetpgrp(0) != os.getpgrp()
     except OSError:  # there is no terminal, or no longer
         return False
+
+
+@click.command("mcp")
+@click.argument("config")
+def mcp_command(config: str) -> None:
+    """Serve private rows to an AI agent.
+
+    The agent speaks the Model Context Protocol over standard input and output. CONFIG is a TOML
+    file that names the data, its code book, and the largest epsilon of a call and of a day. An
+    agent can list the public columns, plan, look at the budget, and have private rows released;
+    it never sees where the data is.
+
+    \b
+    Example:
+      dproo mcp agents.toml
+    """
+    desk = Desk.of(config)
+    try:
+        from dproo.integrations.mcp import serve  # noqa: PLC0415 - the SDK is an extra
+    except ModuleNotFoundError:
+        raise ValueError("mcp must be installed for this: pip install 'dproo[mcp]'.") from None
+    serve(desk)

@@ -7,47 +7,49 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli import completing
-from dproo.cli.output import echo, json_option, print_json, require_printable, waiting, write_whole
-from dproo.core.checks import refusal, whole
-from dproo.errors import ReleaseError
-
-if TYPE_CHECKING:
-    from dproo.synthesis.model import Model, Rows
-import io
-import sys
-
-from dproo.cli.charging import (
+from dproo.cli import output
+from dproo.cli.options import (
     book_of,
     facts,
+    letters,
     opened,
     print_release,
     protection_of,
+    reading_of,
+    source_of,
+    tell_other,
     texts,
     told_before,
     warn,
 )
-from dproo.cli.options import letters, reading_of
 from dproo.cli.output import (
-    is_terminal,
+    echo,
     json_object,
+    json_option,
     print_facts,
+    print_json,
+    require_printable,
     shown,
+    waiting,
+    write_whole,
 )
 from dproo.cli.sample import source_options
+from dproo.core.checks import refusal, whole
 from dproo.core.numbers import parse_delta, parse_epsilon
+from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
 from dproo.releases.charge import reprint
-from dproo.releases.many_values import SynthesisRequest
-from dproo.releases.output import release_to, write_csv
 from dproo.releases.run import guarded
-from dproo.releases.value import SampleRequest
-from dproo.schema import OTHER, Record
+from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.codebook import CodeBook
+
+if TYPE_CHECKING:
+    from dproo.receipt import Receipt
+    from dproo.synthesis.model import Model, Rows
 
 ROWS_MAX = 10**7
 """The most rows of one command: they are held in memory."""
@@ -114,7 +116,8 @@ class Targets:
             return ""
         rows = self.drawn(model)
         if self.out is None:
-            return rows.text()
+            *lines, _ = rows.text().split("\n")
+            return "".join(map(shown, lines))
         _written(Path(self.out), rows.write)
         return ""
 
@@ -170,7 +173,7 @@ def _written(path: Path, write: Any) -> None:
 
 
 @click.command("rows")
-@click.argument("model", shell_complete=completing.files)
+@click.argument("model", shell_complete=output.files)
 @click.option("--rows", type=int, required=True, help="How many rows to draw.")
 @click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
 @click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
@@ -220,7 +223,7 @@ def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) 
 @click.option(
     "--codebook",
     help="A JSON file that lists the public columns: release a private table.",
-    shell_complete=completing.files,
+    shell_complete=output.files,
 )
 @click.option(
     "--network",
@@ -238,7 +241,7 @@ def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) 
 )
 @click.option(
     "--out",
-    help="A new .csv or .parquet file, for a table also .jsonl. [default: CSV on standard output]",
+    help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]",
 )
 def synthesize_command(
     data: str,
@@ -246,99 +249,79 @@ def synthesize_command(
     columns: tuple[str, ...],
     alphabets: tuple[str, ...],
     codebook: str | None,
-    network: str,
     model: str | None,
     rows: int | None,
-    delta: str,
     out: str | None,
-    as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> None:
-    """Release a private table of DATA, or many records of a column, for one epsilon.
+    """Release a private table of DATA, for one epsilon, and rows of it.
 
-    With --codebook, noisy counts of the columns are released once, as a model that any number of
-    rows come from, now and later ('dproo rows'), for nothing. Without it, the rows themselves are
-    drawn, of the columns that --column and --alphabet name; epsilon and delta cover all of them.
+    Noisy counts of the columns are released once, as a model that any number of rows come from,
+    now and later ('dproo rows'), for nothing. A --codebook lists the columns and their possible
+    values, or --column and --alphabet do. Without them the values are found privately first, for
+    a quarter of epsilon and half of --delta ('dproo codebook discover'); the table has the rest,
+    and it is one charge.
     A release with a delta needs a budget with one: dproo ledger init DATA --budget 3 --delta 1e-6.
 
     \b
     Examples:
+      dproo synthesize visits.csv --epsilon 2 --delta 1e-9 --rows 1000 --out safe.csv
       dproo synthesize visits.csv --codebook codebook.json --epsilon 1
           --rows 10000 --out table.csv --model model.json
       dproo synthesize visits.parquet --column diagnosis --alphabet codes.txt
-          --rows 100000 --epsilon 1 --delta 1e-6 --out synthetic.csv
-      dproo synthesize visits.csv --column sex --alphabet sex.txt
-          --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5 --delta 1e-7
+          --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5
     """
-    shown = {"as_json": as_json, "quiet": quiet}
-    if codebook is not None:
-        given = {"column": columns, "alphabet": alphabets} | {
-            name: options[name] != default for name, default in _OF_COLUMNS.items()
-        }
-        for name in (name for name, is_given in given.items() if is_given):
-            spelled = {"readings": "as"}.get(name, name)
-            raise ValueError(
-                f"--{spelled} cannot be used with --codebook, which describes every column."
-            )
-        targets = Targets(rows=rows, out=out, model=model)
-        _table_of(data, codebook, targets, options | shown | {"delta": delta, "network": network})
-        return
-    if model is not None or network != AUTO:
-        name = "network" if model is None else "model"
-        raise ValueError(f"--{name} must be used with --codebook: it is of a private table.")
-    if rows is None:
-        raise ValueError("--rows must be given: it says how many records to release.")
-    alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))
-    names = alphabet.columns or (column or "value",)
-    if as_json or out is None:
-        require_printable(() if as_json else (*names, *texts(alphabet)))
-    epsilon = parse_epsilon(options["epsilon"])
-    protection = protection_of(options)
-    request = SynthesisRequest(
-        request=SampleRequest(
-            alphabet=alphabet,
-            column=column,
-            epsilon=epsilon,
-            sampler=options["sampler"],
-            protection=protection,
-        ),
-        rows=rows,
-        delta=parse_delta(delta),
-    )
-    told = [] if as_json or quiet else told_before(epsilon, protection, groups=None)
-    with opened(data, options) as dataset:
-        with waiting("synthesizing"):
-            made = dataset.release(request) if out is None else release_to(out, dataset, request)
-        receipt = made.receipt
-        text = ""
-        if as_json:
-            text = json_object(receipt)
-        elif out is None:
-            text = _table(made.values, names)
-        print_release(text, receipt, book_of(options["path"]))
-    if not (as_json or quiet):
-        print_facts(facts(receipt))
-        warn(set(receipt["warnings"]) - set(told))
+    book = _book(codebook, columns, alphabets, reading_of(options))
+    targets = Targets(rows=rows, out=out, model=model)
+    _release(data, book, columns, targets, options)
 
 
-_OF_COLUMNS: dict[str, Any] = {
-    "sampler": AUTO,
-    "readings": (),
-    "missing": (),
-    "decimal": ".",
-    "thousands": "",
-    "outside": OTHER,
-}
-"""The options of named columns, which a code book takes the place of."""
+def _book(
+    codebook: str | None,
+    columns: tuple[str, ...],
+    alphabets: tuple[str, ...],
+    reading: dict[str, Any],
+) -> CodeBook | None:
+    """Return the code book of a file, or of listed letters; none where they are to be found."""
+    if codebook is None and alphabets:
+        alphabet, column = letters(columns, alphabets, UNIFORM, **reading)
+        if column is not None:
+            alphabet = Alphabet.product({column: alphabet}, policy=UNIFORM)
+        if not alphabet.columns:
+            raise ValueError("--column must be given with --alphabet: a table names its columns.")
+        return CodeBook.of(alphabet)
+    given = {"alphabet": alphabets, "column": columns if codebook else ()} | {
+        name: reading[name] != default for name, default in _READING.items()
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        spelled = {"readings": "as"}.get(name, name)
+        why = "with --codebook, which describes every column" if codebook else "without --alphabet"
+        raise ValueError(f"--{spelled} cannot be used {why}.")
+    return None if codebook is None else CodeBook.of(codebook)
 
 
-def _table_of(data: str, codebook: str, targets: Targets, options: dict[str, Any]) -> None:
+_READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
+"""How the cells of listed letters are read, which a code book says itself."""
+
+
+def _release(
+    data: str,
+    book: CodeBook | None,
+    columns: tuple[str, ...],
+    targets: Targets,
+    options: dict[str, Any],
+) -> None:
     """Release a private table, and write the model and rows of it."""
     is_told = not (options["as_json"] or options["quiet"])
-    book = CodeBook.of(codebook)
-    targets.check(book.columns, is_json=options["as_json"])
-    if not targets.out:
+    if book is None and not parse_delta(options["delta"]):
+        raise ValueError(
+            "--delta must be given without --codebook: the letters are found privately, such as"
+            " --delta 1e-9. Or list them: dproo codebook draft DATA."
+        )
+    names = book.columns if book else columns
+    names = names or tuple(column.name for column in source_of(data, options).columns)
+    targets.check(names, is_json=options["as_json"])
+    if book and not targets.out:
         is_plain = options["as_json"]
         require_printable(() if is_plain else (*book.columns, *texts(book.alphabet)))
     epsilon = parse_epsilon(options["epsilon"])
@@ -346,30 +329,19 @@ def _table_of(data: str, codebook: str, targets: Targets, options: dict[str, Any
     with opened(data, options) as dataset:
         with waiting("synthesizing"):
             made = dataset.synthesize(
-                book, epsilon=epsilon, delta=options["delta"], network=options["network"]
+                book,
+                columns=None if book else columns or None,
+                epsilon=epsilon,
+                delta=options["delta"],
+                network=options["network"],
             )
-            receipt = dict(made.receipt or {})
+            receipt = cast("Receipt", made.receipt)
             kept = reprint(receipt, book_of(options["path"]))
             text = guarded(lambda: targets.write(made), kept=kept)
-        text = json_object(receipt) if options["as_json"] else text
+        text = json_object(receipt.as_dict()) if options["as_json"] else text
         print_release(text, receipt, book_of(options["path"]))
     if is_told:
+        found = receipt.details.get("discovery", {"left_out": {}})
+        tell_other(receipt.details["other"], found["left_out"])
         print_facts(facts(receipt))
-        warn(set(receipt["warnings"]) - set(told))
-
-
-def _table(values: Sequence[Record], names: Sequence[str]) -> str:
-    """Return the rows as CSV, on a terminal each as one line."""
-    table = io.StringIO(newline="")
-    write_csv(values, names, _Lines(table) if is_terminal(sys.stdout) else table)
-    return table.getvalue()
-
-
-class _Lines:
-    """A table whose rows are each shown as one line."""
-
-    def __init__(self, table: io.StringIO) -> None:
-        self._table = table
-
-    def write(self, row: str) -> None:
-        self._table.write(shown(row.removesuffix("\n")))
+        warn(set(receipt.warnings) - set(told))

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import refusal
 from dproo.counting.describe import describe
-from dproo.counting.fit import Column
+from dproo.counting.fit import Column, looks_like_record
 from dproo.counting.layout import Layout
 from dproo.counting.sql import query as sql
 
@@ -39,7 +38,6 @@ _UNTYPED = {
     "categories": TO_DO + "list every value that could occur; or set type to integer, number or"
     " yearmonth and give constraints or bins instead"
 }
-_LIKE_A_CELL = re.compile(r"[\W_]*|[+-]?[0-9][0-9.,:/ -]*")
 
 
 def draft_codebook(
@@ -49,6 +47,8 @@ def draft_codebook(
     delimiter: str | None = None,
     encoding: str | None = None,
     format: str | None = None,  # noqa: A002 - the word that everybody uses
+    skip_rows: int = 0,
+    comment: str = "",
 ) -> dict[str, Any]:
     """Draft a code book of a file, a table or a frame, from header and schema alone.
 
@@ -58,9 +58,11 @@ def draft_codebook(
     Args:
         data: a file with a header or a schema, a frame, a ``postgresql://`` URL, a connection.
         table: the table of a database.
-        delimiter: what separates the cells of a CSV file, by default by the file's name.
+        delimiter: what separates the cells of a CSV file, by default as in its header line.
         encoding: of a text file, by default UTF-8.
         format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
+        skip_rows: how many lines stand before the header.
+        comment: how further lines before it begin.
 
     >>> import polars
     >>> field, = draft_codebook(polars.DataFrame({"age": [37]}))["schema"]["fields"]
@@ -71,9 +73,13 @@ def draft_codebook(
         TypeError: the data have neither header nor schema.
         ValueError: they cannot be read, or their first line is no header.
     """
-    layout = Layout(delimiter=delimiter, encoding=encoding, format=format)
+    layout = Layout(
+        delimiter=delimiter, encoding=encoding, format=format, skip_rows=skip_rows, comment=comment
+    )
     columns = describe(data, table=table, layout=layout)
     is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
+    if is_text and len(columns) > 1 and not columns[0].name:
+        columns = columns[1:]  # the numbers of rows, as pandas writes them
     if is_text:
         _check_header(columns)
     known = [column for column in columns if column.kind in _TYPES]
@@ -84,7 +90,7 @@ def draft_codebook(
     return {
         "$schema": PROFILE,
         "draft": notes,
-        **_resource(data, table, layout),
+        **resource_of(data, table, layout),
         "schema": {
             "fieldsMatch": "subset",
             "missingValues": [""],
@@ -104,7 +110,7 @@ def _field(column: Column, *, is_text: bool) -> dict[str, Any]:
     return {"name": column.name, "type": kind, **(_UNTYPED if is_text else letters)}
 
 
-def _resource(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:
+def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> dict[str, Any]:
     """Return what a descriptor says of the data besides their columns; no folder, no address."""
     name = "data"
     resource: dict[str, Any] = {}
@@ -114,11 +120,17 @@ def _resource(data: Any, table: str | tuple[str, ...] | None, layout: Layout) ->
     elif _is_path(data):
         path = Path(os.fspath(data))
         name = path.name.partition(".")[0]
-        resource["path"] = path.name
+        if path.name.isprintable():  # else no JSON may hold it
+            resource["path"] = path.name
     if layout.encoding is not None:
         resource["encoding"] = layout.encoding
-    if layout.delimiter is not None:
-        resource["dialect"] = {"delimiter": layout.delimiter}
+    said = {
+        "delimiter": layout.delimiter,
+        "headerRows": [layout.skip_rows + 1] if layout.skip_rows else None,
+        "commentChar": layout.comment or None,
+    }
+    if dialect := {key: value for key, value in said.items() if value is not None}:
+        resource["dialect"] = resource.get("dialect", {}) | dialect
     slug = re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("-") or "data"
     return {"name": slug, **resource}
 
@@ -126,13 +138,8 @@ def _resource(data: Any, table: str | tuple[str, ...] | None, layout: Layout) ->
 def _check_header(columns: Sequence[Column]) -> None:
     """Refuse a first line that looks like a record: a draft must not hold one."""
     names = [column.name for column in columns]
-    if len(set(names)) < len(names) or any(_LIKE_A_CELL.fullmatch(name) for name in names):
+    if len(set(names)) < len(names) or looks_like_record(names):
         raise ValueError(
             "data must have a header line with a name for each column, once; its first line looks"
             " like a record. Add a header line."
-        )
-    if len(names) == 1 and (sign := next((c for c in ";|" if c in names[0]), None)):
-        raise ValueError(
-            refusal("delimiter", "separate the columns of the header", ",")
-            + f" Add --delimiter {sign!r}."
         )

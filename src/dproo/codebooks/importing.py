@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE
-from dproo.codebooks.lookup import LEADING_ZEROS, fields_of_lookup
 from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
 from dproo.codebooks.statistics_files import fields_of_header
 from dproo.core.checks import one_of, refusal
-from dproo.counting.sources.statistics_files import SPSS, STATA
+from dproo.counting.sources.rows.statistics import SPSS, STATA
+from dproo.schema.lookup import LEADING_ZEROS, fields_of_lookup
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)
 LABELS = "Check that every value that could occur has a label: labels need not name them all."

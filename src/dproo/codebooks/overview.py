@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -22,12 +22,14 @@ class Line:
         k: how many letters it has, the one for all other cells included; nothing in a draft
             where a person must fill them in.
         shown: the first of its values, or what is wrong with the field.
+        source: where its letters come from, where the code book says so.
     """
 
     column: str
     kind: str
     k: int | None
     shown: str
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,12 @@ def overview(book: Any) -> Overview:
     descriptor = read_descriptor(book)
     if not descriptor.get("draft"):
         found = CodeBook.of(descriptor)
-        return Overview(tuple(map(line_of, found.fields)), (), found.digest)
+        sources = [field.get("source", "") for field in found.descriptor["schema"]["fields"]]
+        lines = (
+            replace(line_of(field), source=str(source))
+            for field, source in zip(found.fields, sources, strict=True)
+        )
+        return Overview(tuple(lines), (), found.digest)
     notes = descriptor["draft"]
     schema = descriptor.get("schema")
     fields = schema.get("fields") if isinstance(schema, Mapping) else None

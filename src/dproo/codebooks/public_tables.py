@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.paths import BYTES_MAX, Origin, read_public, require_public
+from dproo.schema.lookup import table_rows
 
 EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 
@@ -31,13 +30,10 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
 
 
 def _csv_rows(name: str) -> list[list[str]]:
-    text = read_public("file", name)
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t|", key=first.count)
-    try:
-        return list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error:
-        raise ValueError(refusal("file", "be a readable CSV file", name)) from None
+    rows = table_rows(read_public("file", name))
+    if rows is None:
+        raise ValueError(refusal("file", "be a readable CSV file", name))
+    return rows
 
 
 def _excel_rows(name: str) -> list[list[str]]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dproo.codebooks.draft import TO_DO
-from dproo.codebooks.lookup import field_of
 from dproo.schema.cell import INTEGER_TEXT
+from dproo.schema.lookup import field_of
 
 # Names in the file that is downloaded, and in the one that the API returns.
 _NAMES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dproo.codebooks.draft import TO_DO
-from dproo.codebooks.lookup import field_of
-from dproo.counting.sources.statistics_files import header_of
+from dproo.counting.sources.rows.statistics import header_of
+from dproo.schema.lookup import field_of
 
 
 def fields_of_header(path: str, suffix: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Argument checks: one place, one wording.
 
-Every message reads ``<name> must <condition>, got <value>.``; the conditions are written
-as what must hold, so that a NaN or a stray type can never slip through a comparison.
+Every message reads ``<name> must <condition>, got <value>.``; a check tests what must hold, so
+neither NaN nor a stray type slips through a comparison.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey
 def may_hold_secret(text: str) -> bool:
     """Return whether a text could be a connection string with a password in it.
 
-    A URL is harmless if it has a host, a port and a path and nothing else.
+    A URL with only a host, a port and a path is harmless.
 
     >>> [may_hold_secret(text) for text in ("s3://bucket/a.csv", "db://ann:x@h/db", "a.csv")]
     [False, True, False]
@@ -33,7 +33,7 @@ def may_hold_secret(text: str) -> bool:
 
 
 def refusal(name: str, condition: str, value: object) -> str:
-    """Return the sentence that refuses ``value``, cut short where the value is long.
+    """Return the sentence that refuses ``value``, shortened if the value is long.
 
     >>> refusal("k", "be at least 2", 1)
     'k must be at least 2, got 1.'
@@ -61,7 +61,7 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
 
 
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:
-    """Return ``value`` if it is one of ``choices``; suggest the nearest one if it is not."""
+    """Return ``value`` if it is one of ``choices``; otherwise suggest the nearest one."""
     known = sorted(choices)
     if isinstance(value, str) and value in known:
         return value

@@ -1,8 +1,8 @@
-"""Rows of integers, one per letter, stored as runs; counts are such a row, and so are weights.
+"""Rows of integers, one per letter, stored as runs: both counts and weights.
 
-An alphabet of 10^12 letters of which a thousand were seen is two thousand runs; a witness in
-which 997 letters share a count is one run. A :class:`Counts` is all that the core sees of
-the data. For exhaustive checks, all datasets of a few records and letters can be listed.
+An alphabet of 10^12 letters, a thousand of them seen, takes two thousand runs. A
+:class:`Counts` is all that the core sees of the data. For exhaustive checks, all datasets of a
+few records and letters can be listed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Runs:
     """A non-negative integer for each of the letters ``0 .. k-1``, run by run.
 
     Args:
-        runs: pairs ``(value, letters)``: so many consecutive letters have this value.
+        runs: pairs ``(value, letters)``: a value and how many consecutive letters have it.
 
     >>> row = Runs([(5, 1), (0, 10**12), (2, 3)])
     >>> row.k, row.total, row[10**12], row.letter_at(5)
@@ -32,7 +32,7 @@ class Runs:
         last = None
         for run in runs:
             if run[0] == last:
-                run = last, run[1] + merged.pop()[1]  # noqa: PLW2901 - the run it is part of
+                run = last, run[1] + merged.pop()[1]  # noqa: PLW2901 - the merged run
             if run[1]:
                 merged.append(run)
                 last = run[0]
@@ -50,7 +50,7 @@ class Runs:
 
     @cached_property
     def sizes(self) -> dict[int, int]:
-        """How many letters have each value: the counts of counts."""
+        """The number of letters with each value: the counts of counts."""
         sizes: dict[int, int] = {}
         for value, letters in self.runs:
             sizes[value] = sizes.get(value, 0) + letters
@@ -58,21 +58,21 @@ class Runs:
 
     @cached_property
     def _ends(self) -> tuple[list[int], list[int]]:
-        """How many letters, and how many units, stand before the end of each run."""
+        """The cumulative numbers of letters and of units, at the end of each run."""
         letters = accumulate(map(itemgetter(1), self.runs))
         return list(letters), list(accumulate(starmap(mul, self.runs)))
 
     def units_before(self, letter: int) -> int:
-        """Return how many units the letters before ``letter`` hold."""
+        """Return the total of the letters before ``letter``."""
         letter_ends, unit_ends = self._ends
         i = bisect_left(letter_ends, letter)
         return unit_ends[i] - (letter_ends[i] - letter) * self.runs[i][0]
 
     def letter_at(self, unit: int) -> int:
-        """Return the letter that holds unit ``unit`` when the units stand in letter order.
+        """Return the letter that holds unit ``unit``, with the units in letter order.
 
-        A letter of value ``w`` holds ``w`` of the ``total`` units, so a uniform unit is a
-        letter drawn in proportion to the values.
+        A letter of value ``w`` holds ``w`` of the ``total`` units, so a uniform unit draws a
+        letter in proportion to the values.
         """
         letter_ends, unit_ends = self._ends
         i = bisect_right(unit_ends, unit)
@@ -132,7 +132,7 @@ class Counts(Runs):
 
     @classmethod
     def of(cls, counts: Sequence[int] | Runs) -> Counts:
-        """Return the counts given as one integer per letter, or as they are."""
+        """Return the counts given as one integer per letter, or as runs."""
         if isinstance(counts, Counts):
             return counts
         if isinstance(counts, str | bytes | Mapping) or not isinstance(counts, Iterable):
@@ -141,7 +141,7 @@ class Counts(Runs):
 
     @classmethod
     def sparse(cls, seen: Mapping[int, int], *, k: int) -> Counts:
-        """Return the counts of ``k`` letters of which only ``seen`` may be above zero."""
+        """Return the counts of ``k`` letters, zero except for those in ``seen``."""
 
         def pieces() -> Iterator[tuple[int, int]]:
             following = 0
@@ -159,7 +159,7 @@ class Counts(Runs):
         return cls(pieces())
 
     def __add__(self, other: Counts) -> Counts:
-        """Return the counts of two datasets together, say of all days before and of today.
+        """Return the counts of two datasets together, such as today's and all earlier days'.
 
         >>> Counts.of([3, 0, 7]) + Counts.of([1, 0, 1])
         Counts([(4, 1), (0, 1), (8, 1)])
@@ -185,7 +185,7 @@ class Counts(Runs):
         return Counts(runs)
 
     def split(self, width: int) -> Iterator[Counts]:
-        """Yield the counts of each ``width`` consecutive letters; an incomplete rest is left out.
+        """Yield the counts of each ``width`` consecutive letters; skip an incomplete rest.
 
         >>> [list(part) for part in Counts.of([1, 1, 0, 2, 9]).split(2)]
         [[1, 1], [0, 2]]
@@ -215,7 +215,7 @@ class Counts(Runs):
 
 
 class NamedCounts(Counts):
-    """The counts of letters that nobody has listed; the last count is for all other records.
+    """The counts of letters from an open alphabet; the last count is for all other records.
 
     >>> named = NamedCounts.seen({"LAX": 3, "JFK": 2}, others=4)
     >>> named.letters, list(named)
@@ -226,7 +226,7 @@ class NamedCounts(Counts):
 
     @classmethod
     def seen(cls, seen: Mapping[str, int], *, others: int) -> NamedCounts:
-        """Return the counts of these letters, and of the others in one number."""
+        """Return the counts of these letters, followed by one for all others."""
         counts = cls((count, 1) for count in (*seen.values(), others))
         counts.letters = tuple(seen)
         return counts
@@ -248,12 +248,12 @@ def every_dataset(n: int, k: int) -> Iterator[Dataset]:
 
 
 def falling_datasets(n: int, k: int, *, most: int | None = None) -> Iterator[Dataset]:
-    """Yield the counts in falling order: one of all datasets that differ in names only.
+    """Yield the non-increasing counts: one dataset of all that differ only in letters' names.
 
     Args:
         n: the number of records.
         k: the number of letters.
-        most: the largest count that is allowed.
+        most: the largest count allowed.
 
     >>> list(falling_datasets(4, 3))
     [(4, 0, 0), (3, 1, 0), (2, 2, 0), (2, 1, 1)]

@@ -1,19 +1,19 @@
-r"""Dominating pairs: two laws at least as easy to tell apart as the laws on any two neighbours.
+r"""Dominating pairs: two laws at least as distinguishable as those on any two neighbours.
 
-How well two laws can be told apart is their hockey-stick divergence at every level ``g``,
-``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair that has at least the divergence of
-all neighbours, at every level and in both directions, *dominates* a sampler; then ``s``
-independent draws of the pair dominate ``s`` independent releases.
+How distinguishable two laws are is their hockey-stick divergence at every level ``g``,
+``H_g(P, Q) = sum over y of max(0, P(y) - g Q(y))``. A pair whose divergence is at least that of
+every pair of neighbours, at every level and in both directions, *dominates* a sampler; then
+``s`` independent draws of the pair dominate ``s`` independent releases.
 
 The privacy loss of many releases is computed in integers, never below its true value. With a
 dominating pair ``(high, low, rest)`` the loss of one release is ``+L``, ``-L`` or 0,
-``L = log(high/low)``; that of ``s`` independent ones is ``j L``, ``j`` from ``-s`` to ``s``. Its
+``L = log(high/low)``; for ``s`` independent ones it is ``j L``, ``j`` from ``-s`` to ``s``. Its
 law is the ``s``-fold convolution of three masses, and ``s`` releases are (epsilon, delta)-DP for
 
     ``delta = sum over j of P(j) max(0, 1 - e^epsilon (low/high)^j)``.
 
 Masses are integers in units of ``2^-96``, always rounded up; mass in a far tail is moved to a
-larger loss. Both can only raise delta. There is no float and no Fourier transform in it.
+larger loss. Both can only raise delta. It uses no floats and no Fourier transform.
 
 Proof: docs/proofs/dominating_pair.md
 """
@@ -47,11 +47,11 @@ class DominatingPair:
 
     @classmethod
     def of(cls, *, ratio: Fraction, distance: Fraction) -> DominatingPair:
-        """Return the pair of a sampler whose laws on neighbours are that close.
+        """Return a dominating pair of a sampler whose laws on neighbours are this close.
 
-        A divergence is convex in its level, is the total variation distance at level 1 and
-        zero at the largest ratio: it lies below the straight line between, which this pair
-        has. Without a bound on the distance it is randomized response.
+        A divergence is convex in its level, equals the total variation distance at level 1,
+        and is zero at the largest ratio: it lies below the line between these points, which
+        this pair attains. With ``distance=1`` the pair is randomized response.
 
         Args:
             ratio: the largest ratio of an output's probabilities on two neighbours.
@@ -63,7 +63,7 @@ class DominatingPair:
         return cls(ratio * low, low)
 
     def hockey_stick(self, level: Fraction) -> Fraction:
-        """Return the divergence of the two laws at this level, not below 0."""
+        """Return the divergence of the two laws at this level, for ``level >= 0``."""
         rest = 1 - self.high - self.low
         outcomes = ((self.high, self.low), (self.low, self.high), (rest, rest))
         return sum((max(Fraction(0), p - level * q) for p, q in outcomes), Fraction(0))
@@ -80,9 +80,9 @@ class Losses:
 
     Attributes:
         pair: the pair of one release.
-        first: the number of steps of the first mass.
-        masses: of ``first, first + 1, ...`` steps, in units.
-        beyond: the mass of every larger loss, in units; it counts as infinite.
+        first: the loss of the first mass, in steps.
+        masses: the masses of ``first, first + 1, ...`` steps, in units.
+        beyond: the mass of all larger losses, in units, counted as an infinite loss.
     """
 
     pair: DominatingPair
@@ -92,7 +92,7 @@ class Losses:
 
     @classmethod
     def of(cls, pair: DominatingPair, releases: int) -> Losses:
-        """Return the losses of so many independent releases, by repeated squaring.
+        """Return the losses of ``releases`` independent releases, by repeated squaring.
 
         >>> losses = Losses.of(DominatingPair.of(ratio=Fraction(3), distance=Fraction(1)), 2)
         >>> losses.first, [mass / 2**96 for mass in losses.masses]
@@ -140,7 +140,7 @@ def _units(mass: Fraction) -> int:
 def _convolve(left: tuple[int, ...], right: tuple[int, ...]) -> list[int]:
     """Return the convolution, rounded up, by one product of two long integers.
 
-    The masses stand side by side in the digits of a base that no sum of products reaches.
+    The masses are the digits of two integers, in a base that no sum of products reaches.
     """
     widest = max(left).bit_length() + max(right).bit_length()
     width = (widest + min(len(left), len(right)).bit_length()) // 8 + 1

@@ -1,7 +1,7 @@
 """Randomness: uniform integers from the operating system, and exact draws from integer weights.
 
 This is the only module that draws. A draw is one uniform integer below the total of the weights,
-and the letter that holds it.
+mapped to the letter that holds it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dproo.core.counts import Runs
 class RandomSource:
     """Uniform integers, by rejection, from a supplier of random bytes.
 
-    Nothing is kept between calls, so a fork or a crash can never repeat a draw. There is no
-    seed. The supplier is an argument so that a test can walk every branch of a draw; a
-    release always uses the operating system's.
+    It has no state and no seed, so a fork or a crash can never repeat a draw. The supplier is
+    an argument so that a test can walk every branch of a draw; a release always uses the
+    operating system's.
 
     Guarantee: if every byte is uniform and independent, so is every integer.
 
@@ -64,8 +64,8 @@ class RandomSource:
     def is_survived(self, rate: Fraction) -> bool:
         """Return True with probability exactly ``exp(-rate)``, for ``rate >= 0``.
 
-        Of events with probabilities ``x/1, x/2, x/3, ...`` the first that fails is an odd one
-        with probability ``exp(-x)``, for ``x`` up to 1; a larger rate is survived piece by piece.
+        In a series of events with probabilities ``x/1, x/2, x/3, ...``, the first to fail has an
+        odd number with probability ``exp(-x)``, for ``x`` up to 1; a larger rate is split.
 
         Reference: Canonne, Kamath and Steinke (2020), Algorithm 1.
 
@@ -98,9 +98,9 @@ def pick(weights: Runs, source: RandomSource) -> int:
 
 
 def pick_each(weights: Runs, width: int, source: RandomSource) -> list[int]:
-    """Return a letter of each ``width`` consecutive ones, as :func:`pick` would draw it.
+    """Return one letter of each ``width`` consecutive ones, as :func:`pick` would draw it.
 
-    An incomplete rest is left out. The units of one part are consecutive in the whole row.
+    An incomplete rest is skipped. The units of one part are consecutive in the whole row.
 
     >>> pick_each(Runs([(0, 3), (1, 1), (2, 1), (0, 3), (9, 3)]), 4, RandomSource())
     [3, 0]
@@ -118,9 +118,9 @@ def pick_many(weights: Runs, size: int, source: RandomSource) -> list[int]:
     """Return ``size`` independent letters, each as :func:`pick` would draw it.
 
     A draw is an integer of ``width`` random bits, rejected at or above the largest multiple
-    of the total; of an accepted one the quotient by ``copies`` is a uniform unit. Its first
-    16 bits, its *cell*, nearly always decide the letter, so they are drawn first and looked
-    up; only where a cell holds more than one letter are the other bits drawn too.
+    of the total; divided by ``copies``, an accepted one is a uniform unit. Its first 16 bits,
+    its *cell*, nearly always decide the letter, so they are drawn first; the other bits are
+    drawn only where a cell holds more than one letter.
     """
     if size < _FEW:
         return [pick(weights, source) for _ in range(size)]

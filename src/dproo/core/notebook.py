@@ -1,4 +1,4 @@
-"""Tables for notebooks: what an object shows of itself as HTML."""
+"""HTML tables, as notebooks show an object."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ on ``ln y`` by at most ``2^-bits ln y``, so that ``e^epsilon - 1`` is known to `
 significant bits however small epsilon is. Both loops below *check* that width before they
 return, so the precision is established at run time as well as by the proof.
 
-Numbers that people read come last: percentages, never better than they are, and amounts of
-privacy, which are integers in nano-epsilon and atto-delta, so that no sum is too small.
+Numbers for people come last: percentages, rounded up, and amounts of privacy, which are
+integers in nano-epsilon and atto-delta, so that no sum is too small.
 
 Proof: docs/proofs/exact_numbers.md
 """
@@ -42,13 +42,12 @@ _LONGEST_TEXT = 2048
 def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
     """Return ``value`` as the exact number it denotes; a float is the decimal it prints as.
 
-    Whoever writes 0.1 means a tenth, so three times 0.1 fit into a budget of 0.3.
+    A written 0.1 means a tenth, so three charges of 0.1 fit into a budget of 0.3.
 
     Args:
         name: what a refusal calls it.
         value: the number.
-        is_binary: whether a float is its exact binary value instead, because it was computed
-            and not written.
+        is_binary: whether a float means its exact binary value instead, as a computed one does.
 
     >>> rational("alpha", "0.1"), rational("alpha", 0.1)
     (Fraction(1, 10), Fraction(1, 10))
@@ -66,7 +65,7 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
         raise ValueError(f"{name} must have at most {_MOST_DIGITS} digits, got more.")
     is_written = isinstance(value, float) and not is_binary  # float-ok: read as text
     try:
-        # NumPy would print a float of its own otherwise.
+        # NumPy's floats have a repr of their own.
         number = Fraction(float.__repr__(value) if is_written else value)  # float-ok: read as text
     except (ValueError, OverflowError, ZeroDivisionError):
         raise ValueError(refusal(name, "be a finite number", value)) from None
@@ -148,7 +147,7 @@ def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
 
 
 def _power_precision(exponent: int, bits: int) -> int:
-    """Return the places at which fewer than ``4 exponent + 4`` roundings stay below the bits."""
+    """Return a precision at which fewer than ``4 exponent + 4`` roundings stay below ``bits``."""
     return bits + exponent.bit_length() + 4
 
 
@@ -181,7 +180,7 @@ def float_upper(x: Fraction) -> float:
 
 
 def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
-    """Return the least number with so many significant bits that is not below ``x > 0``.
+    """Return ``x > 0``, rounded up to ``bits`` significant bits.
 
     >>> rounded_up(Fraction(1, 3), bits=4)
     Fraction(11, 32)
@@ -193,9 +192,9 @@ def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
 
 
 def fraction_text(x: Fraction) -> str:
-    """Return ``x > 0`` as a fraction: exactly, or rounded up to 512 bits where that is too long.
+    """Return ``x > 0`` as a fraction: exact, or rounded up to 512 bits if that is too long.
 
-    Python refuses to write integers of many digits, but never one that is this short.
+    Python refuses to print integers of many digits, but never one this short.
 
     >>> fraction_text(Fraction(8, 6)), len(fraction_text(1 + Fraction(1, 3**9999)))
     ('4/3', 311)
@@ -205,7 +204,7 @@ def fraction_text(x: Fraction) -> str:
 
 
 def decimal_text(x: Fraction) -> str:
-    """Return ``x`` in decimal digits, rounded to 28 of them.
+    """Return ``x`` as a decimal number, rounded to 28 digits.
 
     >>> decimal_text(Fraction(1, 8))
     '0.125'
@@ -232,9 +231,9 @@ def _exp_bounds(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 def _exp_fixed(x: Fraction, precision: int) -> tuple[int, int]:
     """Bound ``e^x`` in units of ``2^-precision``: a Taylor sum, then squarings.
 
-    With ``x / 2^halvings <= 1/2``, a rounded term is less than 2 units short of the true one
-    (each floor adds one unit to half the error before it), and once a rounded term is zero
-    the tail that remains is below 4 units.
+    With ``x / 2^halvings <= 1/2``, a rounded term is less than 2 units too small (each floor
+    adds one unit to half the previous error), and once a rounded term is zero the remaining
+    tail is below 4 units.
     """
     if x == 0:
         return 1 << precision, 1 << precision
@@ -274,8 +273,8 @@ def _log_bounds(y: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 def _log_fixed(y: Fraction, precision: int) -> tuple[int, int]:
     """Bound ``ln y = 2 artanh((y - 1)/(y + 1))`` in units of ``2^-precision``, ``1 <= y <= 2``.
 
-    The argument ``z`` is at most 1/3, so a rounded power of it is less than 2 units short, a
-    rounded summand less than 3, and once a power is zero the tail is below 3 units.
+    The argument ``z`` is at most 1/3, so a rounded power of it is less than 2 units too small,
+    a rounded summand less than 3, and once a power is zero the tail is below 3 units.
     """
     z = (y - 1) / (y + 1)
     over, under = z.numerator**2, z.denominator**2

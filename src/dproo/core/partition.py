@@ -1,8 +1,8 @@
 """Random subsets and blocks of records, drawn exactly and without a float.
 
-To choose a random half of the records, no record need be touched: how many of each letter it
-holds has a known law, which is drawn from fair bits. Where letters and blocks are many and
-records are few, the records are dealt out one by one, which is far faster.
+Choosing a random half of the records touches no record: the number it holds of each letter
+follows a known law, which is drawn from fair bits. Where letters and blocks are many and records
+are few, dealing out the records one by one is far faster.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _CHUNK = 1 << 23
 
 
 def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:
-    """Return how many of ``trials`` independent trials succeed, each with this chance.
+    """Return how many of ``trials`` independent trials succeed, each with probability ``chance``.
 
     Every trial compares a uniform number with ``chance``, bit by bit, and is decided at the
     first bit that differs; all undecided trials get their next bit together, so the expected
-    cost is two random bits a trial.
+    cost is two random bits per trial.
 
     Guarantee: exactly binomial for every rational ``chance``, if every bit is fair.
     """
@@ -43,7 +43,7 @@ def binomial(trials: int, chance: Fraction, source: RandomSource) -> int:
 
 
 def _count_ones(bits: int, source: RandomSource) -> int:
-    """Return how many of so many random bits are one, a bounded chunk at a time."""
+    """Return how many of ``bits`` random bits are one, drawn in bounded chunks."""
     whole, part = divmod(bits, _CHUNK)
     return source.bits(part).bit_count() + sum(
         source.bits(_CHUNK).bit_count() for _ in range(whole)
@@ -53,9 +53,9 @@ def _count_ones(bits: int, source: RandomSource) -> int:
 def subset(counts: Counts, size: int, source: RandomSource) -> tuple[Counts, Counts]:
     """Return the counts of a uniform random subset of ``size`` records, and of the others.
 
-    Every record is first taken with chance ``size / n``; then records taken in excess are
-    put back, or missing ones taken, one uniform record at a time. Every subset of that size
-    is as likely as any other, because each step treats all records alike.
+    Every record is first taken with probability ``size / n``; then surplus records are put
+    back, or missing ones taken, one uniform record at a time. All subsets of this size are
+    equally likely, because each step treats all records alike.
 
     >>> part, rest = subset(Counts.of([3, 0, 5]), 4, RandomSource())
     >>> part.n, rest.n, [a + b for a, b in zip(part, rest)]
@@ -78,7 +78,7 @@ def subset(counts: Counts, size: int, source: RandomSource) -> tuple[Counts, Cou
 
 
 def blocks(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
-    """Return the counts of ``parts`` disjoint random blocks, as equal in size as can be.
+    """Return the counts of ``parts`` disjoint random blocks, as equal in size as possible.
 
     >>> [block.n for block in blocks(Counts.of([4, 7]), 3, RandomSource())]
     [4, 4, 3]
@@ -94,7 +94,7 @@ def blocks(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
 def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     """Return the counts of ``parts`` blocks after every record has chosen its own at random.
 
-    The sizes are random too, so that a record more or less changes one block and no other.
+    The sizes are random too, so adding or removing a record changes only one block.
     """
     if parts == 1:
         return [counts]
@@ -119,7 +119,7 @@ def seen_letters(counts: Counts) -> Sequence[tuple[int, int]]:
 
 
 def without_replacement(row: Runs, size: int, source: RandomSource) -> list[int]:
-    """Return the letters of ``size`` uniform records of a row, none of them taken twice.
+    """Return the letters of ``size`` uniform records of a row, drawn without replacement.
 
     >>> sorted(without_replacement(Runs([(1, 2), (0, 5), (2, 1)]), 4, RandomSource()))
     [0, 1, 7, 7]
@@ -138,10 +138,10 @@ _PER_CELL = 20
 
 _BITS = 16
 _LEAST_SHARE = 4
-"""A letter with a smaller share of the values of so many bits is not drawn."""
+"""A letter with a smaller share of the ``2^_BITS`` values is not drawn."""
 
 _OPEN = -1
-"""No letter: the place is still to be filled."""
+"""No letter: the place is still open."""
 
 _TRIES = 8
 """One place in this many is tried before the places of letters drawn too often are listed."""
@@ -154,7 +154,7 @@ Block = dict[int, int]
 
 
 def is_worth_it(seen: Seen, parts: int) -> bool:
-    """Return whether to deal out records one by one is faster than to split their counts."""
+    """Return whether dealing out records one by one is faster than splitting their counts."""
     n = sum(count for _, count in seen)
     return n <= min(_RECORDS_MAX, _PER_CELL * len(seen) * parts)
 
@@ -162,17 +162,17 @@ def is_worth_it(seen: Seen, parts: int) -> bool:
 def deal(seen: Seen, parts: int, source: RandomSource, *, evenly: bool) -> list[Block]:
     """Return the counts of ``parts`` disjoint random blocks.
 
-    Every place in a block draws a letter, about as likely as it has records. Uniform places
-    of letters that were drawn too often are opened again, and all open places are filled with
-    the records that are left, in random order. All places are treated alike, so every way to
-    fill them is as likely as any other, however a letter is drawn.
+    Every place in a block draws a letter, roughly in proportion to its records. Of letters
+    drawn too often, uniform places are opened again, and all open places are filled with the
+    remaining records in random order. All places are treated alike, so all ways to fill them
+    are equally likely, however a letter is drawn.
 
     Args:
         seen: letters and their counts, in the order of the letters.
-        parts: how many blocks.
-        source: of randomness.
+        parts: the number of blocks.
+        source: the source of randomness.
         evenly: whether all blocks get the same number of records, the first ones one more;
-            if not, a record more or less changes one block and no other.
+            if not, adding or removing a record changes only one block.
 
     >>> blocks = deal([(3, 4), (7, 6)], 3, RandomSource(), evenly=True)
     >>> [sum(block.values()) for block in blocks]
@@ -189,7 +189,7 @@ def deal(seen: Seen, parts: int, source: RandomSource, *, evenly: bool) -> list[
 
 
 def _drawn(seen: Seen, n: int, source: RandomSource) -> list[int]:
-    """Return an independent letter for each place, about as likely as it has records, or none."""
+    """Return an independent letter for each place, roughly in proportion to its records."""
     letters = [_OPEN] * (1 << _BITS)
     end = 0
     for letter, count in seen:
@@ -201,7 +201,7 @@ def _drawn(seen: Seen, n: int, source: RandomSource) -> list[int]:
 
 
 def _opened(places: list[int], seen: Seen, source: RandomSource) -> list[int]:
-    """Open uniform places of letters that are there too often; return what is missing then."""
+    """Open uniform places of letters drawn too often; return the letters now missing."""
     found = Counter(places)
     excess = {letter: found[letter] - count for letter, count in seen} | {_OPEN: 0}
     left = sum(more for more in excess.values() if more > 0)
@@ -219,7 +219,7 @@ def _opened(places: list[int], seen: Seen, source: RandomSource) -> list[int]:
 
 
 def _fill(places: list[int], missing: list[int], source: RandomSource) -> None:
-    """Fill the open places with what is missing, in random order."""
+    """Fill the open places with the missing letters, in random order."""
     _shuffle(missing, source)
     place = -1
     for letter in missing:
@@ -228,7 +228,7 @@ def _fill(places: list[int], missing: list[int], source: RandomSource) -> None:
 
 
 def _shuffle(letters: list[int], source: RandomSource) -> None:
-    """Bring letters into random order: the last one changes places with any of all, and so on."""
+    """Shuffle letters in place (Fisher and Yates), from the last one down."""
     last = len(letters) - 1
     while last > 0:
         for other in source.words(last.bit_length(), last):
@@ -238,7 +238,7 @@ def _shuffle(letters: list[int], source: RandomSource) -> None:
 
 
 def _uniform(below: int, size: int, source: RandomSource) -> list[int]:
-    """Return so many uniform integers below a bound, by rejection."""
+    """Return ``size`` uniform integers below a bound, by rejection."""
     kept: list[int] = []
     while missing := size - len(kept):
         words = source.words((below - 1).bit_length(), missing)
@@ -247,7 +247,7 @@ def _uniform(below: int, size: int, source: RandomSource) -> list[int]:
 
 
 def _chosen(n: int, parts: int, source: RandomSource) -> list[int]:
-    """Return how many of ``n`` records choose each part, every record by itself."""
+    """Return how many of ``n`` records choose each part, independently and uniformly."""
     if parts == 1 or n == 0:
         return [n] + [0] * (parts - 1)
     half = (parts + 1) // 2

@@ -1,6 +1,6 @@
 """Paths: public files, read whole and within limits, and the folders of a user's settings.
 
-Settings and data are never in the working folder.
+Settings are never read from the working folder.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Origin:
-    """The file that letters come from, so that it can be told from protected data.
+    """The file that letters come from, to be compared with protected data.
 
     Attributes:
-        identity: its device and number there, which a link to it has too.
-        header: the columns of a CSV file, which a copy of it has too.
+        identity: its device and inode, which a link to it shares.
+        header: the columns of a CSV file, which a copy of it shares.
     """
 
     identity: tuple[int, int]
@@ -34,14 +34,14 @@ class Origin:
 
     @classmethod
     def of(cls, path: str | Path, header: Sequence[str] = ()) -> Origin:
-        """Return the origin of letters in a file that was read."""
+        """Return the origin of letters read from a file."""
         found = Path(path).stat()
         return cls((found.st_dev, found.st_ino), tuple(header))
 
     def is_data(self, identity: tuple[int, int], header: Sequence[str]) -> bool:
-        """Return whether it is a file of data, or looks like a copy of one.
+        """Return whether it is this file of data, or looks like a copy of it.
 
-        A single column says nothing: a list of codes may be called like the column that has them.
+        A single column proves nothing: a list of codes may have the name of the column it is for.
         """
         return self.identity == identity or (len(self.header) > 1 and self.header == tuple(header))
 
@@ -51,9 +51,9 @@ _GUARDS: ContextVar[tuple[Callable[[Origin], bool], ...]] = ContextVar("guards",
 
 @contextmanager
 def guarding(is_data: Callable[[Origin], bool]) -> Iterator[None]:
-    """Refuse protected data wherever a public file is read meanwhile, before it is looked into.
+    """Refuse protected data wherever a public file is read meanwhile, before it is parsed.
 
-    What is wrong with a file of data would be told otherwise, and one record may decide it.
+    Otherwise a message would report what is wrong in it, which one record may decide.
 
     Args:
         is_data: whether a file is protected.
@@ -66,7 +66,7 @@ def guarding(is_data: Callable[[Origin], bool]) -> Iterator[None]:
 
 
 def require_public(name: str, origin: Origin) -> None:
-    """Raise if a file is known to be protected data, or looks like a copy of it.
+    """Raise if a file is protected data, or looks like a copy of it.
 
     Args:
         name: what a refusal calls it.
@@ -85,16 +85,16 @@ def require_public(name: str, origin: Origin) -> None:
 def read_public(
     name: str, path: str | Path, *, at_most: int = BYTES_MAX, is_guarded: bool = True
 ) -> str:
-    """Return the text of a public file or pipe; a byte-order mark is left out.
+    """Return the text of a public file or pipe, without its byte-order mark.
 
     Anything else, such as a device that never ends, is not opened.
 
     Args:
         name: what a refusal calls it.
-        path: a file, or a pipe as the shell's ``<(...)`` makes it.
+        path: a file, or a pipe such as the shell's ``<(...)``.
         at_most: how many bytes are read.
-        is_guarded: whether it is refused if it is protected data; not where all that is no such
-            file is refused alike.
+        is_guarded: whether protected data is refused as such; False where the caller refuses
+            every unsuitable file with the same message.
 
     Raises:
         ValueError: it is neither, cannot be read, is not UTF-8 text, or is too long.
@@ -103,7 +103,7 @@ def read_public(
     try:
         is_plain = _is_plain(Path(path).stat())
         origin = Origin.of(path)
-    except (OSError, ValueError):  # the latter of a name that none can have
+    except (OSError, ValueError):  # ValueError: a name with a null character
         raise unreadable from None
     if not is_plain:
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
@@ -124,7 +124,7 @@ def read_public(
 
 
 def _header(content: bytes) -> tuple[str, ...]:
-    """Return the columns that a file has if it is a table."""
+    """Return the columns of a file, if it is a table."""
     first = content[:_BLOCK].partition(b"\n")[0].decode("utf-8-sig", "replace").removesuffix("\r")
     with suppress(csv.Error):
         return tuple(next(csv.reader([first], delimiter=max(",;\t|", key=first.count)), ()))
@@ -144,11 +144,11 @@ def _is_plain(found: os.stat_result) -> bool:
 
 
 def user_folder(variable: str, *default: str) -> Path | None:
-    """Return a user's folder by the XDG standard, which ignores a relative one.
+    """Return a user's folder by the XDG standard, which ignores relative paths.
 
     Args:
-        variable: the variable that may name it.
-        default: where it is in the user's home otherwise.
+        variable: the environment variable that may name it.
+        default: otherwise, its path within the user's home.
 
     Returns:
         The folder, or None where the user has no home.
@@ -163,10 +163,10 @@ def user_folder(variable: str, *default: str) -> Path | None:
 
 
 def named_file(variable: str) -> Path | None:
-    """Return the file that a variable names.
+    """Return the file that an environment variable names.
 
     Raises:
-        ValueError: it is relative, and would depend on the working folder.
+        ValueError: it is relative, so it would depend on the working folder.
     """
     named = os.environ.get(variable)
     if named and not os.path.isabs(named):  # noqa: PTH117
@@ -175,7 +175,7 @@ def named_file(variable: str) -> Path | None:
 
 
 def _registered_home() -> str:
-    """Return the home that the system knows the user by, if it does."""
+    """Return the user's home folder as the system registers it, or empty text."""
     try:
         import pwd  # noqa: PLC0415 - rarely needed, and not on every system
 

@@ -1,7 +1,7 @@
 """Data in, counts out: one way to count any source.
 
-:func:`prepare` checks everything that can be known before a record is read; the scan it
-returns reads once. Whatever goes wrong from then on is one fixed sentence.
+:func:`prepare` checks everything that can be checked before a record is read; the scan it
+returns reads once. Any later failure is one fixed sentence.
 """
 
 from dproo.counting.prepare import count, prepare, prepare_several

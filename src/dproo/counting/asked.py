@@ -1,4 +1,4 @@
-"""What is asked of the data, checked as far as it can be without them."""
+"""What to count, checked as far as possible without the data."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from dproo.schema import Alphabet
 from dproo.schema.axis import Axis, OpenText
 
 SETS_MAX = 64
-"""Sets of columns that an engine groups by at once; each takes up to two MB in DuckDB."""
+"""The most sets of columns to group by at once; each takes up to two MB in DuckDB."""
 
 COLUMNS_MAX = 31
-"""Columns of these sets; one mark of a row is for at most 31, and Spark has 63 in all."""
+"""The most columns of these sets; a row's mark covers at most 31, and Spark allows 63 in all."""
 
 CELLS_MAX = 1 << 22
-"""Cells of these sets together, unless a single set has more."""
+"""The most cells of these sets together, unless a single set has more."""
 
-_BLOCK = 8  # columns: the pairs between two blocks are 64
+_BLOCK = 8  # columns; two blocks have 64 pairs between them
 
 Found = TypeVar("Found")
 
 
 def fresh_salt() -> str:
-    """Return a salt that was never used before; nobody is told it."""
-    return secrets.token_hex(8)  # longer ones make each hash take twice the time
+    """Return a fresh secret salt."""
+    return secrets.token_hex(8)  # a longer salt would double the time of each hash
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What to count, and where in the data it is.
+    """What to count, and where it is in the data.
 
     Attributes:
         alphabets: the letters; each gives one table of counts.
-        columns: the columns to count; none where data of one column need not name it.
+        columns: the columns to count; empty if the data has a single unnamed column.
         table: the table of a database, or of a DuckDB file.
-        engine: ``"spark"`` where Spark is asked for, by default the engine that knows the data.
+        engine: ``"spark"`` to use Spark; by default the engine for the source.
         master: the cluster that Spark runs on.
         layout: how text files are laid out.
-        person: the column that names whom a record is about, where few of a person's records
-            are to be counted.
-        kept: how many.
-        is_each_missing: whether every record without an identifier is somebody else's; by
-            default all of them are together one person.
-        salt: what chance decides by which.
+        person: the column that identifies the person of a record, if the records counted per
+            person are limited.
+        kept: the most records counted per person.
+        is_each_missing: whether every record without an identifier is a different person's;
+            by default all of them together are one person's.
+        salt: the secret key of the hash that decides which records of a person are counted.
 
     Raises:
         ValueError: two alphabets give a column different letters, or the person is one of
@@ -91,12 +91,12 @@ class Asked:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns that are read: those to count, and that of the person last."""
+        """The columns to read: those to count, then the person's."""
         return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property
     def places(self) -> tuple[tuple[int, ...], ...]:
-        """Where the columns of each alphabet are among all of them."""
+        """The places of each alphabet's columns among all columns."""
         return tuple(
             tuple(map(self.columns.index, alphabet.columns)) if alphabet.columns else (0,)
             for alphabet in self.alphabets
@@ -114,18 +114,18 @@ class Asked:
 
     @property
     def open_axis(self) -> OpenText | None:
-        """The letters that nobody has listed, where they are asked for."""
+        """The open alphabet's axis, or None if the letters are listed."""
         axis = self.axes[0]
         return axis if isinstance(axis, OpenText) else None
 
     @cached_property
     def sets(self) -> tuple[tuple[int, ...], ...]:
-        """The different sets of columns to group by, as sorted places."""
+        """The distinct sets of columns to group by, as sorted places."""
         return tuple(dict.fromkeys(tuple(sorted(places)) for places in self.places))
 
     @cached_property
     def marks(self) -> tuple[tuple[int, ...], ...]:
-        """By which marks each alphabet knows the rows of its columns; a single one has none."""
+        """The marks of the rows of each alphabet's columns; a single alphabet has none."""
         if len(self.alphabets) == 1:
             return ((),)
         return tuple(sets.marked(places, len(self.axes)) for places in self.places)
@@ -134,7 +134,7 @@ class Asked:
     def batches(self) -> tuple[Batch, ...]:
         """The alphabets in parts, so that counting by one part takes bounded memory.
 
-        Sets that share columns stand together: an engine reads the columns of a part only.
+        Sets that share columns are kept together: an engine reads only the columns of a part.
         """
         in_blocks = sorted(
             range(len(self.alphabets)), key=lambda i: [at // _BLOCK for at in self.places[i]]
@@ -165,7 +165,7 @@ class Asked:
         return Batch(tuple(part), columns, reduced)
 
     def in_batches(self, count: Callable[[Batch], Sequence[Found]]) -> tuple[Found, ...]:
-        """Count by each batch, and return what was found for each alphabet in their order."""
+        """Count batch by batch, and return the results in the order of the alphabets."""
         found: dict[int, Found] = {}
         for batch in self.batches:
             found |= dict(zip(batch.alphabets, count(batch), strict=True))
@@ -174,12 +174,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some alphabets of a count, which are counted by together.
+    """Some alphabets of a count, which are counted together.
 
     Attributes:
         alphabets: their places among all alphabets.
         columns: the places of their columns among all columns.
-        asked: the count by these alphabets and columns alone.
+        asked: the count restricted to these alphabets and columns.
     """
 
     alphabets: tuple[int, ...]

@@ -1,6 +1,6 @@
-"""The boundary around private data, and around what must not be struck by an interrupt.
+"""The boundary around private data, and around code that must not be interrupted.
 
-No exception that is raised inside leaves it; an interrupt does, whatever a library made of it.
+No exception raised inside leaves it; an interrupt does, even if a library replaced it.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 _INTERRUPTS = (KeyboardInterrupt, SystemExit, GeneratorExit)
-_PATIENCE = 1.0  # seconds for which a query that was told to stop is waited for
-_AGAIN = 0.02  # a query that has not begun forgets that it was told
+_PATIENCE = 1.0  # seconds to wait for a query to stop
+_AGAIN = 0.02  # seconds; a query that has not begun ignores a stop
 
 
 def attempt(action: Callable[[], Result]) -> Result | None:
-    """Return the result of an action, None if it fails in any way.
+    """Return the result of an action, or None if it fails in any way.
 
     The panics of Polars and Arrow are caught too, though they are not an ``Exception``. An
-    interrupt is raised again as a new one, without a cause or its message, even if a library
-    turned it into an error of its own.
+    interrupt is raised anew, without its cause or message, even if a library turned it into an
+    error of its own.
     """
     interrupt: type[BaseException] | None = None
-    handled = sys.exception()  # of a caller that releases while it handles an exception
+    handled = sys.exception()  # set if the caller is handling an exception
     try:
         return action()
-    except BaseException as raised:  # noqa: BLE001 - the caller says what failed, in its own words
+    except BaseException as raised:  # noqa: BLE001 - the caller reports what failed
         interrupt = interrupt_in(raised, but=handled)
     if interrupt is not None:
         raise interrupt(1) if interrupt is SystemExit else interrupt
@@ -40,11 +40,11 @@ def attempt(action: Callable[[], Result]) -> Result | None:
 def interrupt_in(
     error: BaseException | None, *, but: BaseException | None = None
 ) -> type[BaseException] | None:
-    """Return the kind of interrupt that an error is, or was raised because of.
+    """Return the kind of interrupt that an error is or was caused by.
 
     Args:
         error: the error.
-        but: an exception from before, which has nothing to do with it.
+        but: an earlier exception to ignore.
 
     >>> try:
     ...     try:
@@ -68,13 +68,13 @@ def interrupt_in(
 def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = None) -> Result:
     """Run an action in a thread of its own, while the main thread waits for it.
 
-    Signals reach only the main thread, so an interrupt cannot strike inside the action: code in C
-    that is interrupted while it is loaded aborts the process, and a query in C does not notice.
+    Signals reach only the main thread, so an interrupt cannot strike inside the action: a C
+    library interrupted while it loads aborts the process, and a query in C ignores interrupts.
 
     Args:
-        action: what to run. From another thread than the main one it is run there.
-        stop: makes the action end soon. Without it, an interrupt is raised when the action has
-            ended; with it, at most a second later, whether the action has ended or not.
+        action: what to run; outside the main thread it runs in the caller's thread.
+        stop: makes the action end soon. Without it, an interrupt is raised once the action has
+            ended; with it, within a second, whether or not the action has ended.
     """
     if current_thread() is not main_thread():
         return action()
@@ -85,7 +85,7 @@ def apart(action: Callable[[], Result], *, stop: Callable[[], object] | None = N
     def work() -> None:
         try:
             outcome.append((context.run(action), None))
-        except BaseException as error:  # noqa: BLE001 - raised below, in the thread that waits
+        except BaseException as error:  # noqa: BLE001 - raised below, in the waiting thread
             outcome.append((None, error))
         finally:
             is_over.set()

@@ -17,24 +17,31 @@ from dproo.counting.tally import Tally
 from dproo.schema import Alphabet
 
 _CHUNK = 1 << 16
-# Libraries whose iterators bring parts of a table, each of which would count as one record.
+# Libraries whose iterators yield parts of a table, each of which would count as one record.
 _FRAMES = {"pandas", "pyarrow", "polars", "dask", "duckdb", "_duckdb", "pyspark"}
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of cells or records, or nothing if the data are no such collection."""
-    # Any object that can be iterated is not enough: its items may be no Python values.
+    """Return the scan of cells or records, or None if data is not such a collection."""
+    # Not every iterable: its items may not be Python values.
     is_cells = isinstance(data, Iterator | Sequence | AbstractSet | ValuesView)
     is_bytes = isinstance(data, bytes | bytearray | memoryview)
     is_of_frames = type(data).__module__.partition(".")[0] in _FRAMES
     if asked.table is not None or is_bytes or is_of_frames or not is_cells:
         return None
-    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(data, asked))
+    is_named = bool(asked.columns) and not asked.alphabets[0].columns and asked.person is None
+
+    def records() -> Iterable[object]:
+        return (_cell(record, asked.columns[0]) for record in data) if is_named else data
+
+    return Scan(engine="cells", _asked=asked, _read=lambda: count_records(records(), asked))
 
 
 def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count records one by one, or cells where the only alphabet names no column."""
+    """Count records one by one, or cells if the only alphabet names no column."""
     if asked.person is None and asked.open_axis is not None:
+        if asked.alphabets[0].columns:
+            records = (cells_of(record, asked.columns)[0] for record in records)
         return named_counts(texts_of(records), asked.open_axis)
     if not asked.alphabets[0].columns and asked.person is None:
         return (count_cells(records, alphabet=asked.alphabets[0]),)
@@ -45,7 +52,7 @@ def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Coun
 
 
 def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records that are kept of each person, whose cell is the last of a row."""
+    """Count the selected records of each person, who is named by the last cell of a row."""
     kept = people.kept_rows(rows, asked)
     if asked.open_axis is not None:
         return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
@@ -62,24 +69,32 @@ def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
 
 
 def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
-    """Yield cells and how often each occurs, a part of the data at a time."""
+    """Yield cells and how often each occurs, chunk by chunk."""
     rest = iter(cells)
     while part := list(islice(rest, _CHUNK)):
         kinds = set(map(type, part)) - {type(None)}
-        # Of different types some are one key and two letters, as 1 and True are.
+        # 1 == True, so a Counter would merge two letters.
         is_exact = len(kinds) <= 1 and kinds <= {str, int, bool}
         yield from Counter(part).items() if is_exact else zip(part, repeat(1))
 
 
+def _cell(record: object, column: str) -> object:
+    """Return the cell of a record that names its cells; anything else is a cell itself."""
+    is_named = isinstance(record, Mapping) or hasattr(type(record), "_fields")
+    return cells_of(record, (column,))[0] if is_named else record
+
+
 def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
-    """Return the cells of a record, nothing in place of those that cannot be had."""
-    # An object at the place of the person: a record that cannot be read has no identifier.
+    """Return the cells of a record, None in place of those that cannot be read."""
+    # An object for the person: a record that cannot be read has no identifier.
     nothing = [*([None] * (len(columns) - 1)), object()]
     try:
         if isinstance(record, Mapping):
             return [record.get(column) for column in columns]
+        if isinstance(record, tuple) and hasattr(type(record), "_fields"):
+            return [getattr(record, column, None) for column in columns]
         is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
         cells = list(record) if is_row else []  # type: ignore[call-overload]
-    except Exception:  # noqa: BLE001 - a record is outside, whatever its methods do
+    except Exception:  # noqa: BLE001 - a record that raises is outside
         return nothing
     return cells if len(cells) == len(columns) else nothing

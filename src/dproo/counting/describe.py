@@ -1,4 +1,4 @@
-"""The columns of a source, by its header or its schema alone: names, types, enumerations."""
+"""The columns of a source, from its header or schema alone: names, types, enumerations."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
-from dproo.counting.sources import (
-    duckdb_table,
-    frames,
-    postgresql,
-    postgresql_url,
-    row_files,
-    spark,
-    sqlalchemy,
-)
+from dproo.counting.sources import duckdb_table, frames, spark, sqlalchemy
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sources.files import open_files
-from dproo.counting.sources.header import require_names
+from dproo.counting.sources.postgresql import scan as postgresql
+from dproo.counting.sources.postgresql import url as postgresql_url
+from dproo.counting.sources.rows import scan as row_files
+from dproo.counting.sources.text.header import require_names
 
 
 def describe(
@@ -27,12 +22,12 @@ def describe(
 ) -> tuple[Column, ...]:
     """Return the columns of a file, a table or a frame; no record is read.
 
-    Whoever shows the columns of a source takes them from here: names that may be something else
-    are refused, whatever the source.
+    Everything that shows a source's columns uses this function, which refuses names that may be
+    records.
 
     Raises:
-        TypeError: the data have neither header nor schema.
-        ValueError: they cannot be read, or a table is not there.
+        TypeError: the data has neither header nor schema.
+        ValueError: it cannot be read, or there is no such table.
     """
     columns = _columns(data, table, layout)
     require_names([column.name for column in columns])

@@ -1,52 +1,101 @@
-"""Whether the cells of a column can be its letters at all, told from header and schema alone.
+"""Whether the cells of a column can be letters at all, by header and schema alone.
 
-What could only be ``other`` is refused before the charge; what may be is warned of.
+A column whose cells could only be ``other`` is refused before the charge; one with letters that
+can never occur causes a warning.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
 from dproo.counting.sql import query as sql
-from dproo.schema.axis import Axis, IntegerRange, Letters, OpenText
+from dproo.schema.axis import Axis, Bins, IntegerRange, Letters, OpenText
 from dproo.schema.cell import INTEGER_TEXT
-from dproo.schema.reading import DAY_TEXT, DAYS, MONTH_TEXT, YEAR
+from dproo.schema.reading import DAY_TEXT, DAYS, EXACT, INTEGER, ISO, LOWER, MONTH_TEXT, TEXT, YEAR
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}
 _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamps"}
 _WORDS = {**_NUMBERS, **_DAYS, sql.BOOLEAN: "booleans", sql.TEXT: "the values of its type"}
+_LIKE_A_CELL = re.compile(r"[\W_]*|[+-]?[0-9][0-9.,:/ -]*")
+_LISTED = 12
+_ALIKE = 0.8  # of the characters of two names
 _SHAPES = {"date": DAY_TEXT + "$", "month": MONTH_TEXT + "$", "year": "^[0-9]{4}$"}
 
 
 class MissingColumnError(ValueError):
-    """A column that is not in the data, by the argument that named it."""
+    """A column that is not in the data, by the argument that named it.
+
+    Of the other columns only one that looks like it is quoted: without a header line they would
+    be a record.
+    """
 
     def __init__(
-        self, column: str, *, condition: str = "be a column of the data", hint: str = ""
+        self,
+        column: str,
+        *,
+        condition: str = "be a column of the data",
+        among: Iterable[str] = (),
+        hint: str = "",
     ) -> None:
+        hint = _nearest(column, list(among)) or hint
         super().__init__(refusal("column", condition, column) + hint)
         self.column = column
         self._condition, self._hint = condition, hint
 
     def of_person(self) -> ValueError:
         """Return the same of the column that names people."""
-        hint = self._hint.replace("--column", "--person")
-        return ValueError(refusal("person", self._condition, self.column) + hint)
+        return ValueError(refusal("person", self._condition, self.column) + self._hint)
+
+
+def one_of_them(name: str, choices: Iterable[str]) -> str:
+    """Return the choices in a sentence, the first few of them; they are part of a schema.
+
+    >>> one_of_them("table", ["visits", "wards"])
+    "Add table='visits' or table='wards'."
+    """
+    listed = [f"{name}={choice!r}" for choice in choices]
+    shown = [*listed[:_LISTED], *(["another"] if len(listed) > _LISTED else [])]
+    return f"Add {', '.join(shown[:-1])}{' or ' * (len(shown) > 1)}{shown[-1]}." if shown else ""
+
+
+def looks_like_record(names: Iterable[str]) -> bool:
+    """Return whether a first line of text can hardly be a header: a name is empty or a number."""
+    return any(_LIKE_A_CELL.fullmatch(name) for name in names)
+
+
+def _nearest(column: object, names: list[str]) -> str:
+    plain = {name.strip().lower(): name for name in names}
+    wanted = str(column).strip().lower()
+    near = [wanted] if wanted in plain else []
+    if not near and not looks_like_record(names):
+        near = difflib.get_close_matches(wanted, plain, n=1, cutoff=_ALIKE)
+    if not near:
+        return ""
+    name = plain[near[0]]
+    has_blanks = name != name.strip()
+    more = " Add .read_as('text'), for its cells may have blanks too." if has_blanks else ""
+    return f" Did you mean {name!r}?{more}"
+
+
+def is_numeric(kind: str | None) -> bool:
+    """Return whether all cells of a column of this kind are numbers."""
+    return kind in _NUMBERS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column, as header and schema tell of it.
+    """A column, as the header or schema describes it.
 
     Attributes:
         name: its name.
-        kind: what it holds, as in ``"integer"``; nothing if no letters.
-        type_name: what the engine calls its type.
-        values: all values that its type has, where the schema lists them.
+        kind: what it holds, such as ``"integer"``; None if it can hold no letters.
+        type_name: the engine's name of its type.
+        values: all values of its type, if the schema lists them.
     """
 
     name: str
@@ -59,12 +108,12 @@ def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...
     """Return a warning for each column some of whose letters can never occur.
 
     Args:
-        columns: those to count, and that of the person last, if there is one.
+        columns: those to count, then the person's, if there is one.
         axes: the letters of each column to count.
 
     Raises:
-        ValueError: all cells of a column would be outside, or nobody could be told by the
-            column of the person.
+        ValueError: all cells of a column would be outside, or the person's column cannot
+            identify anyone.
     """
     counted = columns[: len(axes)]
     for person in columns[len(axes) :]:
@@ -79,7 +128,11 @@ def _fit(column: Column, axis: Axis) -> str:
     if column.kind is None:
         sql.refuse_type(column.name, column.type_name)
     if column.kind in {sql.TIMESTAMP, sql.INSTANT} and reading not in DAYS:
-        remedy = "" if isinstance(axis, OpenText) else "Add --as date, month or year."
+        remedy = (
+            ""
+            if isinstance(axis, OpenText)
+            else "Add .read_as('date'), .read_as('month') or .read_as('year')."
+        )
         sql.refuse_type(column.name, column.type_name, remedy=remedy)
     if column.kind == sql.NOTHING:
         sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
@@ -88,7 +141,7 @@ def _fit(column: Column, axis: Axis) -> str:
         and column.kind in {*_NUMBERS, sql.BOOLEAN}
         and not (reading == YEAR and column.kind in _NUMBERS)
     ):
-        _refuse(column, "cannot be read as days", "Leave out --as.")
+        _refuse(column, "cannot be read as days", "Leave out read_as.")
     if isinstance(axis, OpenText):
         return ""
     if isinstance(axis, Letters):
@@ -106,12 +159,32 @@ def _fit(column: Column, axis: Axis) -> str:
     return ""
 
 
+def assumed(column: Column, axis: Axis) -> str:
+    """Return how the cells of a column are read, as far as that may surprise."""
+    reading = axis.reading
+    if column.kind in _NUMBERS:
+        is_cut = column.kind != sql.INTEGER and axis.is_of_integers
+        return "whole ones; any other, such as 7.5, is 'other'" if is_cut else ""
+    if column.kind not in {sql.TEXT, sql.JSON, sql.ANY} or column.values:
+        return ""
+    if reading.kind in DAYS:
+        forms = ISO if reading.format == ISO else f"{reading.format} or {ISO}"
+        return f"dates written {forms}"
+    if isinstance(axis, Bins) or axis.is_of_integers:
+        whole = "1234" if not reading.thousands else f"1{reading.thousands}234"
+        is_whole = axis.is_of_integers or reading.kind == INTEGER
+        return f"{'integers' if is_whole else 'numbers'} written" + (
+            f" {whole}" if is_whole else f" {whole}{reading.decimal}5"
+        )
+    return {LOWER: "in lower case", TEXT: "without blanks around it"}.get(reading.kind, "")
+
+
 _REMEDIES = {
     sql.BOOLEAN: "Use the letters true and false.",
-    sql.DATE: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
-    sql.TIMESTAMP: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
-    sql.INSTANT: "Use days, such as --alphabet 2024-01-01..2025-01-01.",
-    **dict.fromkeys(_NUMBERS, "Use integers or bins, such as --alphabet bins:0,18,65."),
+    sql.DATE: "Use days, such as '2024-01-01..2025-01-01'.",
+    sql.TIMESTAMP: "Use days, such as '2024-01-01..2025-01-01'.",
+    sql.INSTANT: "Use days, such as '2024-01-01..2025-01-01'.",
+    **dict.fromkeys(_NUMBERS, "Use integers or bins, such as 'bins:0,18,65'."),
 }
 
 
@@ -121,6 +194,11 @@ def _fit_letters(column: Column, axis: Letters) -> str:
         remedy = _REMEDIES.get(str(column.kind), "List values of the type, one per line.")
         _refuse(column, "can never be one of the letters", remedy)
     if len(possible) == len(axis.places):
+        if axis.reading.kind == EXACT and any(text != text.strip() for text in axis.places):
+            return (
+                f"letters of column {reprlib.repr(column.name)} begin or end with blanks: cells"
+                " without them are 'other'. Remove the blanks, and add .read_as('text')."
+            )
         return ""
     return (
         f"column {reprlib.repr(column.name)} holds {_WORDS[str(column.kind)]}:"
@@ -129,7 +207,7 @@ def _fit_letters(column: Column, axis: Letters) -> str:
 
 
 def _is_possible(text: str, column: Column, axis: Letters) -> bool:
-    """Tell whether a cell of the column could be this letter."""
+    """Return whether a cell of the column could be this letter."""
     if column.kind in _NUMBERS:
         return bool(re.fullmatch(INTEGER_TEXT.replace("{0,17}", "*"), text))
     if column.kind == sql.BOOLEAN:

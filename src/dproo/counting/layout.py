@@ -1,7 +1,7 @@
 """What a file is and how it is laid out: format, compression, separators, encoding, header.
 
-All of it is told by the file's name or by its owner, never by its content: where a file has no
-header, its first bytes are a record, which must not decide about anything.
+All of it comes from the file's name or its owner, never from its content: in a file without a
+header the first bytes are a record, which must not decide anything.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from dproo.core.checks import one_of, refusal
-from dproo.counting.sources.compression import SUFFIXES as COMPRESSED
-from dproo.counting.sources.header import UTF_16, text_encoding
+from dproo.core.checks import one_of, refusal, whole
+from dproo.counting.sources.text.compression import SUFFIXES as COMPRESSED
+from dproo.counting.sources.text.header import UTF_16, text_encoding
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA, SQLITE = (
     *("csv", "json", "array", "parquet", "duckdb", "excel", "spss", "stata", "sqlite"),
@@ -35,8 +35,9 @@ FORMATS = {
     ".dta": STATA,
     ".sqlite": SQLITE,
     ".sqlite3": SQLITE,
+    ".db": SQLITE,
 }
-"""The format of a file by how its name ends."""
+"""The format of a file, by the ending of its name."""
 
 TEXT = {CSV, JSON, ARRAY}
 """The formats that may be compressed, and may come from standard input."""
@@ -46,13 +47,12 @@ ROWS = {EXCEL, SPSS, STATA, SQLITE}
 
 UTF_8 = "utf-8"
 
+_LINES_MAX = 1000
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 _FIXED: dict[str, tuple[Any, ...]] = {
     "doubleQuote": (True,),
     "escapeChar": (None, ""),
-    "headerRows": ([1],),
     "lineTerminator": ("\n", "\r\n"),
-    "commentChar": (None, ""),
     "commentRows": ([], [0]),
     "nullSequence": (None, ""),
     "skipInitialSpace": (False,),
@@ -61,15 +61,19 @@ _FIXED: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What a file is and how it is laid out, as far as its owner says so.
+    """What a file is and how it is laid out, as far as its owner states it.
 
     Attributes:
-        delimiter: what separates cells; by default a comma, or a tab by the file's name.
+        delimiter: what separates cells; by default what separates the names in the header line,
+            or a comma or a tab by the file's name.
         encoding: of characters; by default UTF-8.
         format: how the file's name would end if it told what the file is: ``csv``, ``jsonl.gz``.
         quote: what encloses cells with separators in them.
         has_header: whether the first line of a CSV file names the columns.
         names: the columns in their order where it does not; by default they are numbers, from 1.
+        skip_rows: how many lines stand before the header of a CSV file, or rows before the one of
+            a sheet.
+        comment: how further lines before the header begin, as in ``#``.
 
     >>> Layout(format="csv.gz").ending_of("export"), Layout().ending_of("visits.TSV")
     (('.csv', 'gz'), ('.tsv', None))
@@ -81,6 +85,8 @@ class Layout:
     quote: str = '"'
     has_header: bool = True
     names: tuple[str, ...] = ()
+    skip_rows: int = 0
+    comment: str = ""
 
     def __post_init__(self) -> None:
         if self.delimiter is not None:
@@ -91,6 +97,13 @@ class Layout:
                     refusal("delimiter", "be one character such as ; or tab", self.delimiter)
                 )
             object.__setattr__(self, "delimiter", delimiter)
+        whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX)
+        if not isinstance(self.comment, str) or not self.comment.isascii():
+            raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
+        if (self.skip_rows or self.comment) and not self.has_header:
+            raise ValueError(
+                "skip_rows and comment must be used with a header: they say what stands before it."
+            )
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.format is not None:
@@ -102,16 +115,29 @@ class Layout:
             )
 
     def ending_of(self, path: str) -> tuple[str, str | None]:
-        """Return how a file's name ends, or would, and by which compression it is packed."""
+        """Return the ending that a file's name has or should have, and its compression."""
         name = PurePath(path if self.format is None else f"data.{self.format}")
         compression = COMPRESSED.get(name.suffix.lower())
         if compression is not None:
             name = name.with_suffix("")
         return name.suffix.lower(), compression
 
+    def refuse_lines(self, *, is_sheet: bool = False) -> None:
+        """Refuse what only a CSV file has; rows before its header a sheet has too.
+
+        Raises:
+            ValueError: it is said.
+        """
+        if self.delimiter is not None:
+            raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
+        if self.comment or (self.skip_rows and not is_sheet):
+            raise ValueError(
+                "skip_rows and comment must be used with a CSV file, skip_rows also with a sheet."
+            )
+
     @property
     def is_utf_8(self) -> bool:
-        """Whether characters are encoded in UTF-8, or in its part ASCII."""
+        """Whether characters are encoded in UTF-8, or in ASCII, its subset."""
         return self.encoding in {None, UTF_8, "utf-8-sig", "ascii"}
 
     @classmethod
@@ -119,12 +145,13 @@ class Layout:
         """Return the layout that a code book declares.
 
         Raises:
-            ValueError: it declares one that is not read; the message names the place.
+            ValueError: it declares an unsupported one; the message names the place.
         """
         dialect = descriptor.get("dialect", {})
         if not isinstance(dialect, Mapping):
             raise ValueError(refusal("dialect", "be an object", dialect))  # noqa: TRY004 - of a file
-        known = {"delimiter", "quoteChar", "header", "table", "sheetName", *_FIXED}
+        known = {"delimiter", "quoteChar", "header", "headerRows", "commentChar", "table"}
+        known |= {"sheetName", *_FIXED}
         for key, value in dialect.items():
             if key.startswith("$"):
                 continue
@@ -133,7 +160,7 @@ class Layout:
                 raise ValueError(refusal(f"dialect.{key}", "have its default", value))
         compression = descriptor.get("compression")
         if compression is not None:
-            one_of("compression", compression, ("gz", "zst"))
+            one_of("compression", compression, COMPRESSED.values())
         quote = dialect.get("quoteChar", '"')
         if quote not in ('"', "'"):
             raise ValueError(refusal("dialect.quoteChar", "be a quotation mark", quote))
@@ -142,6 +169,9 @@ class Layout:
             raise ValueError(  # noqa: TRY004 - of a file
                 refusal("dialect.header", "be true or false", has_header)
             )
+        rows = dialect.get("headerRows", [1])
+        if not (isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], int) and rows[0]):
+            raise ValueError(refusal("dialect.headerRows", "be one row, such as [1]", rows))
         fields = descriptor.get("schema", {}).get("fields", [])
         names = () if has_header else tuple(field.get("name") for field in fields)
         return cls(
@@ -150,10 +180,12 @@ class Layout:
             quote=quote,
             has_header=has_header,
             names=names,
+            skip_rows=rows[0] - 1,
+            comment=dialect.get("commentChar") or "",
         )
 
     def over(self, declared: Layout) -> Layout:
-        """Return this layout, with what it leaves open as another declares it."""
+        """Return this layout, completed by another."""
         return Layout(
             delimiter=self.delimiter or declared.delimiter,
             encoding=self.encoding or declared.encoding,
@@ -161,11 +193,13 @@ class Layout:
             quote=declared.quote,
             has_header=self.has_header and declared.has_header,
             names=declared.names,
+            skip_rows=self.skip_rows or declared.skip_rows,
+            comment=self.comment or declared.comment,
         )
 
 
 PLAIN = Layout()
-"""Nothing is said: UTF-8 with a header line, a format and a separator by the file's name."""
+"""The default: UTF-8 with a header line, format and separator by the file's name."""
 
 
 def _encoding(name: object) -> str:
@@ -179,7 +213,7 @@ def _encoding(name: object) -> str:
 
 
 def _check_format(name: object) -> None:
-    """Refuse a format that is not read, or that is not compressed so."""
+    """Refuse an unsupported format, or an unsupported compression of it."""
     known = [ending.removeprefix(".") for ending in FORMATS]
     text = [ending.removeprefix(".") for ending, kind in FORMATS.items() if kind in TEXT]
     packed = [name + ending for name in text for ending in COMPRESSED]

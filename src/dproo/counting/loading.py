@@ -1,8 +1,7 @@
-"""Libraries and room in memory: had before a charge, or the release is refused.
+"""Libraries and memory: obtained before a charge, or the release is refused.
 
-A library in C that is loaded where memory is short, or that an interrupt strikes while it is
-loaded, may end the whole process. So its room is looked for first, and it is loaded where no
-interrupt arrives.
+A C library that is loaded when memory is short, or interrupted while it loads, may end the whole
+process. So the memory is checked first, and the library is loaded where no interrupt arrives.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from dproo.errors import UnpreparedError
 
 MEBIBYTE = 1 << 20
 LIBRARY = 384
-"""Mebibytes of addresses that a library may take; what it does not use costs nothing."""
+"""Mebibytes of addresses that a library may take; unused addresses cost nothing."""
 
 
 def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
-    """Return a library, loaded if it was not.
+    """Return a library, loading it if necessary.
 
     Args:
-        name: of the module.
-        extra: the extra of this package that brings it, if it is not always there.
-        room: how many mebibytes of addresses must be free for it.
+        name: the name of the module.
+        extra: this package's extra that installs it, if it is optional.
+        room: the mebibytes of addresses that must be free for it.
 
     Raises:
-        ValueError: it is not installed, cannot be loaded, or has too little room.
+        ValueError: it is not installed, cannot be loaded, or memory is short.
     """
     if (loaded := sys.modules.get(name)) is not None:
         return loaded
@@ -43,7 +42,7 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
             "the release cannot be prepared: there is too little memory; free some, or raise the"
             " limit (ulimit -v). Nothing was read or charged."
         )
-    except Exception as error:  # noqa: BLE001 - a library may end in any way
+    except Exception as error:  # noqa: BLE001 - a library may fail in any way
         is_missing = isinstance(error, ModuleNotFoundError) and name.startswith(error.name or " ")
         library = name.partition(".")[0]
         if is_missing and extra:
@@ -59,10 +58,10 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
 
 
 def require_room(mebibytes: int) -> None:
-    """Refuse where a limit on addresses leaves less than this; without a limit there is room.
+    """Refuse if a limit on addresses leaves less than this; without a limit, always pass.
 
     Raises:
-        ValueError: there is too little.
+        ValueError: it leaves less.
     """
     if not _is_limited():
         return
@@ -79,7 +78,7 @@ def require_room(mebibytes: int) -> None:
 
 
 def _is_limited() -> bool:
-    with suppress(ImportError, OSError, ValueError):  # another system than POSIX
+    with suppress(ImportError, OSError, ValueError):  # not a POSIX system
         import resource  # noqa: PLC0415 - only POSIX has it
 
         return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY

@@ -1,7 +1,7 @@
-"""The check before reading: the first engine that knows the data opens them.
+"""The check before reading: the first engine that supports the data opens it.
 
-An engine is a module with ``open_scan(data, asked)``, which returns the scan, or nothing if
-the data are of another kind.
+An engine is a module with ``open_scan(data, asked)``, which returns the scan, or None if it does
+not support this kind of data.
 """
 
 from __future__ import annotations
@@ -16,17 +16,9 @@ from dproo.counting.asked import Asked
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.scan import Scan
-from dproo.counting.sources import (
-    arrays,
-    duckdb_table,
-    file_scan,
-    frames,
-    postgresql,
-    ready,
-    row_files,
-    spark,
-    sqlalchemy,
-)
+from dproo.counting.sources import arrays, duckdb_table, file_scan, frames, ready, spark, sqlalchemy
+from dproo.counting.sources.postgresql import scan as postgresql
+from dproo.counting.sources.rows import scan as row_files
 from dproo.schema import Alphabet
 
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
@@ -41,39 +33,16 @@ ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     frames.open_scan,
     cells.open_scan,
 )
-"""The engines, in the order in which they are asked."""
+"""The engines, in the order in which they are tried."""
 
 
-def count(
-    data: Any,
-    *,
-    alphabet: Any,
-    column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    layout: Layout = PLAIN,
-    person: str | None = None,
-    kept: int = 1,
-    is_each_missing: bool = False,
-) -> Counts:
+def count(data: Any, *, alphabet: Any, **options: Any) -> Counts:
     """Count any source by the letters of a public alphabet: :func:`prepare`, then read.
 
     >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
     [2, 1, 1]
     """
-    scan = prepare(
-        data,
-        alphabet=alphabet,
-        column=column,
-        table=table,
-        engine=engine,
-        master=master,
-        layout=layout,
-        person=person,
-        kept=kept,
-        is_each_missing=is_each_missing,
-    )
+    scan = prepare(data, alphabet=alphabet, **options)
     scan.rehearse()
     return scan.count()
 
@@ -95,26 +64,26 @@ def prepare(
 
     Args:
         data: a list or iterable of cells; a NumPy array; a series or frame of pandas, Polars,
-            Arrow, DuckDB, Spark or another library that speaks the Arrow stream protocol; the
+            Arrow, DuckDB, Spark or another library that supports the Arrow stream protocol; the
             path of a CSV, TSV, Parquet, JSON, Excel, SPSS, Stata, SQLite or DuckDB file, or a
             pattern of several; a ``postgresql://`` URL, a connection of psycopg or DuckDB, an
             engine or connection of SQLAlchemy; or ready counts.
-        alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` takes.
+        alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` accepts.
         column: the column to count; an alphabet of several columns names them itself.
         table: the table of a database, or of a DuckDB or SQLite file: ``"table"`` or
-            ``"schema.table"``, names with a dot in double quotes; or a tuple of names as they
-            are. The sheet of an Excel file that has several.
-        engine: ``"spark"`` to have Spark read ``data``, a table's name or Parquet files.
+            ``"schema.table"``, names with a dot in double quotes; or a tuple of unquoted names.
+            The sheet of an Excel file that has several.
+        engine: ``"spark"`` to let Spark read ``data``, a table's name or Parquet files.
         master: the cluster that Spark runs on, by default this machine.
         layout: how text files are laid out.
-        person: the column that names whom a record is about: of each person only some records
-            are counted.
-        kept: how many.
-        is_each_missing: whether every record without an identifier is somebody else's.
+        person: the column that identifies the person of a record, to limit the records counted
+            per person.
+        kept: the most records counted per person.
+        is_each_missing: whether every record without an identifier is a different person's.
 
     Raises:
-        TypeError: no engine knows this kind of data.
-        ValueError: an argument is wrong, a file or column is not there, or no cell of a column
+        TypeError: no engine supports this kind of data.
+        ValueError: an argument is wrong, a file or column is missing, or no cell of a column
             could be a letter.
     """
     alphabet = Alphabet.of(alphabet)
@@ -153,11 +122,11 @@ def prepare_several(
     :meth:`Scan.count_several` then counts the same records by each alphabet, in one pass.
 
     Args:
-        data: records, in any form that :func:`prepare` takes; ready counts are refused.
-        alphabets: alphabets that name their columns, one or several, or anything with columns
-            that :meth:`dproo.Alphabet.of` takes. A column has the same letters in all of them.
-        columns: the order of the cells in records that do not name them, as tuples or the rows
-            of an array; by default that in which the alphabets first name the columns.
+        data: records, in any form that :func:`prepare` accepts; ready counts are refused.
+        alphabets: one or several alphabets that name their columns, or anything with columns
+            that :meth:`dproo.Alphabet.of` accepts. A column has the same letters in all.
+        columns: the order of the cells in records that do not name them, such as tuples or the
+            rows of an array; by default the order in which the alphabets first name them.
         table: as for :func:`prepare`.
         engine: as for :func:`prepare`.
         master: as for :func:`prepare`.
@@ -173,8 +142,8 @@ def prepare_several(
     [2, 2]
 
     Raises:
-        TypeError: no engine knows this kind of data.
-        ValueError: an argument is wrong, a file or column is not there.
+        TypeError: no engine supports this kind of data.
+        ValueError: an argument is wrong, or a file or column is missing.
     """
     if isinstance(alphabets, str | Mapping) or not isinstance(alphabets, Sequence):
         raise TypeError(refusal("alphabets", "be a list of alphabets", type(alphabets).__name__))

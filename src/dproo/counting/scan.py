@@ -1,4 +1,4 @@
-"""A count that was checked and not begun: what every engine returns."""
+"""A validated count that has not started: what every engine returns."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ COUNT_FAILED = "the data could not be counted; details are withheld because they
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """A count that was checked and not begun.
+    """A validated count that has not started.
 
     Attributes:
         engine: which engine will count, as in ``"files"``; public.
         columns: the columns to count, as header and schema tell of them; none without those.
         warnings: what may make cells be outside that should be letters, from the same.
+        notes: what was taken from the header line, such as the separator.
     """
 
     engine: str
     columns: tuple[Column, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
     _rehearse: Callable[[], object] | None = None
 
     def rehearse(self) -> None:
-        """Do all that a count does but read a record, so that it fails now or not at all.
+        """Do everything a count does except read a record, so that failures happen now.
 
-        What is needed is loaded, engines are started, and queries run on no record.
+        Libraries are loaded, engines are started, and queries run on no record.
         """
         if self._rehearse is not None:
             self._rehearse()
 
     def imagined(self, n: int) -> tuple[Counts, ...]:
-        """Return counts as the scan returns them, of ``n`` records that nobody has."""
+        """Return counts in the form that the scan returns, of ``n`` imaginary records."""
         axis = self._asked.open_axis
         if axis is not None:
             return named_counts([("", n)] if n else [], axis)
@@ -53,15 +55,15 @@ class Scan:
         )
 
     def count(self, source: RandomSource | None = None) -> Counts:
-        """Read the data once and return how many records each letter has.
+        """Read the data once and return the number of records of each letter.
 
         Guarantee: every record counts for exactly one letter.
 
         Args:
-            source: of the randomness that a ``"uniform"`` policy needs.
+            source: the source of randomness for the ``"uniform"`` policy.
 
         Raises:
-            ReleaseError: it failed; the message is always the same, and holds no cause.
+            ReleaseError: it failed; the message is fixed, and there is no cause.
         """
         if len(self._asked.alphabets) > 1:
             raise ValueError("the scan is for several alphabets: call count_several.")
@@ -70,13 +72,13 @@ class Scan:
     def count_several(self, source: RandomSource | None = None) -> tuple[Counts, ...]:
         """Read the data once and return the counts by each alphabet.
 
-        Guarantee: all of them are counts of the same records.
+        Guarantee: all counts are of the same records.
 
         Args:
-            source: of the randomness that a ``"uniform"`` policy needs.
+            source: the source of randomness for the ``"uniform"`` policy.
 
         Raises:
-            ReleaseError: it failed; the message is always the same, and holds no cause.
+            ReleaseError: it failed; the message is fixed, and there is no cause.
         """
         tables = attempt(lambda: self._counted(source))
         if tables is None or len({counts.n for counts in tables}) > 1:

@@ -1,8 +1,11 @@
-"""Where the records are: data of any kind, its table and its layout, named and not opened."""
+"""Where the records are: data of any kind, its table and its layout, not yet opened."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +15,7 @@ from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import prepare, prepare_several
 from dproo.counting.scan import Scan
+from dproo.counting.sources.descriptors import STDIN
 from dproo.schema import Alphabet
 
 SPARK = "spark"
@@ -19,13 +23,13 @@ SPARK = "spark"
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Records that were named and not opened.
+    """Records that are named but not yet opened.
 
     Attributes:
-        data: anything that :func:`dproo.counting.prepare` takes.
+        data: anything that :func:`dproo.counting.prepare` accepts.
         table: the table of a database or DuckDB file, the sheet of an Excel file.
-        engine: ``"spark"`` to have Spark read the data on this machine, or the address of a
-            cluster such as ``"spark://host:7077"``; by default the engine that holds the data.
+        engine: ``"spark"`` to let Spark read the data on this machine, or the address of a
+            cluster such as ``"spark://host:7077"``; by default the engine for the source.
         layout: how text files are laid out.
     """
 
@@ -44,8 +48,18 @@ class Source:
             )
 
     def described_by(self, descriptor: Mapping[str, Any]) -> Source:
-        """Return the source with what its layout leaves open as a code book declares it."""
+        """Return the source with its layout completed by a code book's."""
         return replace(self, layout=self.layout.over(Layout.of(descriptor)))
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether the data is gone after it was read: an iterator, a stream, a pipe."""
+        if isinstance(self.data, str | os.PathLike):
+            with suppress(OSError, ValueError):
+                mode = os.stat(self.data).st_mode  # noqa: PTH116 - a text may be no path
+                return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+            return self.data == STDIN
+        return isinstance(self.data, Iterator)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -65,11 +79,10 @@ class Source:
 
         Args:
             alphabets: one, or several that name their columns.
-            columns: the columns to count, in the order of the data's own; none where it has no
-                names.
-            person: the column that names whom a record is about.
-            kept: how many records of each person are counted.
-            is_each_missing: whether every record without an identifier is somebody else's.
+            columns: the columns to count, in the order of the data; empty if it has no names.
+            person: the column that identifies the person of a record.
+            kept: the most records counted per person.
+            is_each_missing: whether every record without an identifier is a different person's.
         """
         where: dict[str, Any] = {"table": self.table, "layout": self.layout}
         if self.engine is not None:

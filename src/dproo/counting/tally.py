@@ -1,4 +1,4 @@
-"""What an engine brings back: how often each letter was seen, and how many cells were outside."""
+"""What an engine returns: how often each letter was seen, and how many records were outside."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _WORD = 1 << 64
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """The records of a dataset by letter; those outside the alphabet in one number.
+    """The numbers of a dataset's records by letter, and of those outside the alphabet.
 
     Guarantee: the sum of all its numbers is the number of records.
 
     Attributes:
         alphabet: the letters.
-        seen: how many records each seen letter has.
-        outside: how many records are no letter.
+        seen: the number of records of each seen letter.
+        outside: the number of records outside the alphabet.
     """
 
     alphabet: Alphabet
@@ -41,8 +41,8 @@ class Tally:
         """Add up groups of records.
 
         Args:
-            rows: one cell per column that stands for all records of the group, and behind
-                them their number.
+            rows: one cell per column, which represents all records of the group, followed by
+                their number.
             alphabet: the letters.
 
         >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
@@ -56,7 +56,7 @@ class Tally:
         """Add up groups of records by every alphabet; the rows are read once.
 
         Args:
-            rows: one cell per column, and behind them the number of records.
+            rows: one cell per column, followed by the number of records.
             asked: the alphabets and their columns.
         """
         adding = _Adding(asked)
@@ -70,7 +70,7 @@ class Tally:
         """Add up groups of records, each by the alphabets whose columns it is grouped by.
 
         Args:
-            rows: the marks of ``dproo.counting.sql.sets`` where there are several alphabets,
+            rows: the marks of ``dproo.counting.sql.sets`` if there are several alphabets,
                 then one cell per column, then the number of records.
             asked: the alphabets and their columns.
         """
@@ -99,9 +99,9 @@ class Tally:
         return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
 
     def counts(self, source: RandomSource | None = None) -> Counts:
-        """Return the counts of all letters, as the policy of the alphabet says.
+        """Return the counts of all letters, according to the alphabet's policy.
 
-        Under ``"other"`` the records outside are the count of the extra letter. Under
+        Under ``"other"`` the records outside are the count of the extra letter; under
         ``"uniform"`` each becomes a fresh uniform letter.
         """
         if self.alphabet.policy == OTHER:
@@ -114,7 +114,7 @@ class Tally:
 
 
 class _Adding:
-    """Groups of records that are added up, by one alphabet or several."""
+    """A running sum of groups of records, by one alphabet or several."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
@@ -152,7 +152,7 @@ class _Adding:
 
 
 class _Places(dict[str | None, int | None]):
-    """The places of the cells of one column; a text is looked up once."""
+    """The places of the cells of one column, cached by text."""
 
     def __init__(self, axis: Axis) -> None:
         self.axis = axis
@@ -162,15 +162,15 @@ class _Places(dict[str | None, int | None]):
         return place
 
     def of(self, cells: Sequence[Any]) -> list[int | None]:
-        """Return the place of each cell, nothing for one outside."""
-        # Of other types some are one key and two letters, as 1 and True are.
+        """Return the place of each cell, None for one outside."""
+        # 1 == True, so a dict would merge two letters.
         is_text = set(map(type, cells)) <= {str, type(None)}
         return list(map(self.__getitem__ if is_text else self._index, cells))
 
     def _index(self, cell: object) -> int | None:
         try:
             return self.axis.index(cell)
-        except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
+        except Exception:  # noqa: BLE001 - a cell that raises is outside
             return self.axis.index(None)
 
 

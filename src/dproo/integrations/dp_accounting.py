@@ -1,7 +1,7 @@
 """Our samplers in Google's dp_accounting: the privacy loss distribution of repeated releases.
 
-``dproo.compose`` needs none of this: it accounts for our own samplers in integers. The
-distribution here is for whoever composes them with other mechanisms.
+``dproo.compose`` does not need this: it accounts for our own samplers in integers. The
+distribution here is for composing them with other mechanisms.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dproo.core.checks import refusal, whole
 from dproo.mechanisms import Mechanism
 
 GRID = 1e-4
-"""The grid on which dp_accounting keeps losses, rounded up."""
+"""The grid to which dp_accounting rounds losses up."""
 
 
 def privacy_loss_distribution(
@@ -22,15 +22,15 @@ def privacy_loss_distribution(
 ) -> Any:
     """Return the privacy loss distribution of independent releases by ``mechanism``.
 
-    It is made of the pair that dominates the sampler, in both directions, and composed with
-    itself. Its losses are rounded up to the grid, which far outweighs the floats it is kept in.
+    It is built from the pair that dominates the sampler, in both directions, and composed with
+    itself. Its losses are rounded up to the grid, which far outweighs the rounding of floats.
 
     Proof: docs/proofs/dominating_pair.md
 
     Args:
         mechanism: any certified sampler.
-        releases: how many.
-        grid: of the losses; a finer one is tighter and takes longer.
+        releases: the number of releases.
+        grid: the grid of the losses; a finer one is tighter and takes longer.
 
     >>> from dproo.mechanisms import mechanism
     >>> roo = mechanism("roo", epsilon=1, n=1000, k=20)

@@ -18,32 +18,32 @@ from dproo import __version__
 from dproo.integrations.agent import NOTICE, Desk, Refused
 
 _DATASET = {"type": "string", "description": "A name from describe."}
-_EPSILON = {"type": ["string", "number"], "description": "The privacy parameter, as in 0.5."}
+_EPSILON = {"type": ["string", "number"], "description": "The privacy parameter, such as 0.5."}
 _TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "describe": ("List the datasets, their columns and their possible values. Free.", {}),
     "plan": (
-        "How close a private row of n records comes to the data, for an epsilon. Free.",
+        "How close a private row drawn from n records is to the data, for an epsilon. Free.",
         {"dataset": _DATASET, "n": {"type": "integer"}, "epsilon": _EPSILON},
     ),
     "budget": ("What is left of a dataset's privacy budget. Free.", {"dataset": _DATASET}),
     "sample": (
-        "Release one private row, drawn at random and charged to the budget for good. " + NOTICE,
+        "Release one private row, drawn at random and permanently charged to the budget. " + NOTICE,
         {"dataset": _DATASET, "epsilon": _EPSILON},
     ),
     "rows": (
-        "Draw synthetic rows from a model that was released before, where there is one. Free. "
+        "Draw synthetic rows from a model that was released before, if there is one. Free. "
         + NOTICE,
         {"dataset": _DATASET, "rows": {"type": "integer", "description": "At most 1000."}},
     ),
     "schema_with_rows": (
-        "The columns and three synthetic rows as text, where there is a model. Free. " + NOTICE,
+        "The columns and three synthetic rows as text, if there is a model. Free. " + NOTICE,
         {"dataset": _DATASET},
     ),
 }
 
 
 class Running:
-    """The calls that are being answered, which an end of the program waits for."""
+    """The calls in progress, which the program waits for before it ends."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -51,7 +51,7 @@ class Running:
         self._is_ending = False
 
     def answer(self, desk: Desk, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return what a tool answers."""
+        """Return the answer of a tool."""
         with self._changed:
             self._count += 1
         try:
@@ -62,9 +62,9 @@ class Running:
                 self._changed.notify_all()
 
     def end(self, number: int, _: object) -> None:
-        """End the program on a signal, once what was charged is recorded; on a second one, now.
+        """End the program on a signal, after recording what was charged; on a second one, at once.
 
-        The thread that reads standard input cannot be interrupted, so it is not waited for.
+        The thread that reads standard input cannot be interrupted, so it is abandoned.
         """
         if not self._is_ending:
             self._is_ending = True
@@ -77,14 +77,14 @@ _RUNNING = Running()
 
 
 def server_of(desk: Desk) -> Server[Any]:
-    """Return a server whose tools are those of a desk."""
+    """Return a server with the tools of a desk."""
 
     async def list_tools(_: object, __: object) -> protocol.ListToolsResult:
         return protocol.ListToolsResult(
             tools=[
                 protocol.Tool(
                     name=name,
-                    description=told,
+                    description=description,
                     input_schema={
                         "type": "object",
                         "properties": fields,
@@ -92,7 +92,7 @@ def server_of(desk: Desk) -> Server[Any]:
                         "additionalProperties": False,
                     },
                 )
-                for name, (told, fields) in _TOOLS.items()
+                for name, (description, fields) in _TOOLS.items()
             ]
         )
 
@@ -101,7 +101,7 @@ def server_of(desk: Desk) -> Server[Any]:
     ) -> protocol.CallToolResult:
         arguments = asked.arguments or {}
         try:
-            # A release goes on when the call is cancelled: its charge stands.
+            # A release continues if the call is cancelled, because its charge stands.
             answer = await anyio.to_thread.run_sync(_RUNNING.answer, desk, asked.name, arguments)
         except Refused as refused:
             return _result({"refused": str(refused)}, is_error=True)
@@ -118,7 +118,7 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
 
 
 def serve(desk: Desk) -> None:
-    """Answer until the other end closes, or a signal tells the program to end."""
+    """Answer until the other end closes, or a signal ends the program."""
 
     async def run() -> None:
         server = server_of(desk)

@@ -1,8 +1,7 @@
 """Our samplers in OpenDP: measurements, and queries of its Context API.
 
-Nothing is registered by importing ``dproo``; :func:`enable` does it, once. OpenDP asks whoever
-uses a measurement of another library to say so first:
-``dp.enable_features("contrib", "honest-but-curious")``.
+Importing ``dproo`` registers nothing; :func:`enable` does, once. To use a measurement of another
+library, OpenDP requires ``dp.enable_features("contrib", "honest-but-curious")`` first.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ def make_sampler(
     epsilon.
 
     Args:
-        input_domain: vectors of any atoms; under change-one distance of a stated size, since
+        input_domain: vectors of any atoms; under change-one distance, with a stated size, since
             that relation makes the number of records public.
-        input_metric: ``change_one_distance()``, or ``symmetric_distance()`` for a sampler that
-            is certified for records added and removed.
-        alphabet: the public letters, in any way that :meth:`dproo.Alphabet.of` takes.
-        epsilon: the privacy parameter; in a query of a context, found by OpenDP if left out.
+        input_metric: ``change_one_distance()``, or ``symmetric_distance()`` for a sampler
+            certified for added and removed records.
+        alphabet: the public letters, in any form that :meth:`dproo.Alphabet.of` accepts.
+        epsilon: the privacy parameter; in a query of a context, OpenDP finds it if omitted.
         sampler: its name.
 
     Raises:
@@ -62,7 +61,7 @@ def make_sampler(
 
     @cache
     def law() -> Mechanism:
-        # Made when data comes, not while OpenDP tries one epsilon after the other.
+        # Made only for data, not while OpenDP tries one epsilon after another.
         return kind(epsilon=exact, **options)
 
     def release(data: Any) -> Record:
@@ -80,7 +79,7 @@ def make_sampler(
 
 
 def _options(domain: Any, metric: Any, kind: type[Mechanism], k: int) -> dict[str, Any]:
-    """Return what the sampler is made with besides epsilon, checked."""
+    """Return the sampler's arguments other than epsilon, checked."""
     relation = _RELATIONS.get(str(metric.type))
     if relation not in kind.relations:
         known = [name for name, relation in _RELATIONS.items() if relation in kind.relations]
@@ -112,7 +111,7 @@ def _library() -> tuple[Any, Any]:
 
 
 def constructor(sampler: str) -> Callable[..., Any]:
-    """Return the constructor of one sampler's measurements, as ``make_ls_roo``."""
+    """Return the constructor of one sampler's measurements, such as ``make_ls_roo``."""
 
     def make(input_domain: Any, input_metric: Any, alphabet: Any, epsilon: Number) -> Any:
         return make_sampler(input_domain, input_metric, alphabet, epsilon, sampler)

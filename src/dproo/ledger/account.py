@@ -1,8 +1,8 @@
-"""The account: one fold over the events, which decides a charge, replays, verifies and shows.
+"""The account: one fold over the events, which decides charges, replays, verifies and shows.
 
-A :class:`Tally` holds the running sums of one dataset. Whether a charge is allowed is asked of it
-and of nothing else, before the charge is written and whenever it is replayed. A :class:`Replay`
-takes all events in, one after the other, and notes what is wrong with any of them.
+A :class:`Tally` holds the running sums of one dataset. It alone decides whether a charge is
+allowed, before the charge is written and whenever it is replayed. A :class:`Replay` processes
+all events in order, and notes what is wrong with any of them.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class Line:
         charge: what it cost, in nano-epsilon.
         at: when it was reserved, UTC.
         is_recorded: whether its release can be printed again. If not, the release never
-            ended, and the charge stays.
+            finished, and the charge stays.
         request: the public parameters of the release.
-        delta: what it cost besides, in atto-delta.
+        delta: what it cost in atto-delta.
         is_restored: whether it stands for charges that were lost with an old copy.
         receipt: what was recorded, without what the ledger adds to it; empty if nothing was.
-        spender: the role of the database that made it; none in a file.
+        spender: the role of the database that made it; None in a file.
         problem: what is wrong with its events, if anything is.
     """
 
@@ -98,7 +98,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """How the budget of one declared dataset stands, in nano-epsilon.
+    """The state of one declared dataset's budget, in nano-epsilon.
 
     Attributes:
         dataset: the declared name.
@@ -110,7 +110,7 @@ class Budget:
         spent_today: the sum of today's charges, by the ledger's clock.
         delta: the total in atto-delta; 0 for a budget of pure epsilon.
         delta_spent: the sum of all charges in atto-delta.
-        limits: the rules that were declared with it.
+        limits: the rules declared with it.
     """
 
     dataset: str
@@ -126,7 +126,7 @@ class Budget:
 
     @property
     def left(self) -> int:
-        """What may still be charged; nothing where two copies were charged beyond the budget."""
+        """What may still be charged; zero if two copies together exceeded the budget."""
         return max(0, self.budget - self.spent)
 
     @property
@@ -155,12 +155,12 @@ class Asked:
     """A release that needs a second person's approval.
 
     Attributes:
-        number: of the request, for :meth:`Ledger.approve` and :meth:`Ledger.deny`.
+        number: the request's number, for :meth:`Ledger.approve` and :meth:`Ledger.deny`.
         dataset: the declared name.
         charge: what it would cost, in nano-epsilon.
         delta: the same in atto-delta.
-        at: when it was asked for, UTC.
-        by: the role that asked for it.
+        at: when it was requested, UTC.
+        by: the role that requested it.
         request: the public parameters of the release, as its receipt will have them.
         state: what became of it.
     """
@@ -177,10 +177,10 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What a ledger was found to be.
+    """The result of verifying a ledger.
 
     Attributes:
-        events: how many it holds.
+        events: the number of its events.
         head: the hash of the last one; keep it elsewhere to notice a shortened ledger.
         accounts: the budgets.
     """
@@ -205,14 +205,14 @@ class Tally:
 
     @classmethod
     def of(cls, declared: Event) -> Tally:
-        """Return the tally of a budget that was just declared."""
+        """Return the tally of a newly declared budget."""
         fields = declared.fields
         names = ("neighbours", "records_per_person", "unit")
         basis = Basis(**{name: fields[name] for name in names})
         return cls(declared=declared, basis=basis, limits=Limits(**fields.get("limits", {})))
 
     def add(self, event: Event) -> None:
-        """Take a charge in."""
+        """Add a charge."""
         self.nano += event.nano
         self.atto += event.atto
         self.days[event.at[:10]] += event.nano
@@ -222,15 +222,15 @@ class Tally:
             self.roles[event.role] += event.nano
 
     def require_basis(self, asked: Basis) -> None:
-        """Raise unless a release is for what was declared."""
+        """Raise unless a release has the declared neighbours and unit."""
         name = self.declared.dataset
         if asked.unit != self.basis.unit:
             is_person = self.basis.unit == PERSON
             raise OtherRelationError(
                 f"person must be {'given' if is_person else 'left out'}: the budget of {name!r} was"
                 f" declared for the unit {self.basis.unit!r}, and the epsilons of people and of"
-                f" records do not add up. Declare another budget with --unit {asked.unit}, and name"
-                " it with --dataset."
+                f" records do not add up. Declare another budget with unit={asked.unit!r}, and name"
+                " it with dataset=."
             )
         for part in ("neighbours", "records_per_person"):
             declared, given = getattr(self.basis, part), getattr(asked, part)
@@ -241,12 +241,12 @@ class Tally:
                 )
 
     def require(self, charge: Event, request: Mapping[str, Any], limits: Limits) -> None:
-        """Raise unless a charge fits into what is left and keeps every rule.
+        """Raise unless a charge fits into the budget and obeys every rule.
 
         Args:
             charge: the event, not yet added.
             request: the public parameters of the release.
-            limits: rules besides those that were declared.
+            limits: rules in addition to the declared ones.
 
         Raises:
             BudgetRefused: too little is left.
@@ -273,7 +273,7 @@ class Tally:
             rules.require(name, request, at=charge.at, sums=sums)
 
     def budget(self, day: str) -> Budget:
-        """Return how the budget stands on a day."""
+        """Return the state of the budget on a day."""
         return Budget(
             dataset=self.declared.dataset,
             neighbours=self.basis.neighbours,
@@ -297,16 +297,16 @@ class BrokenRule(Exception):  # noqa: N818 - it never leaves the replay
 
 @dataclass
 class Replay:
-    """All events, taken in one after the other.
+    """All events, processed in order.
 
     Attributes:
         tallies: the running sums, by dataset.
         lines: the fields of the :class:`Line` of each charge, by number.
-        requests: by number.
+        requests: the requests, by number.
         problems: what is wrong, by the number of the event.
-        count: how many events were taken in.
+        count: the number of events processed.
         head: the hash of the last one.
-        hashes: those of all events.
+        hashes: the hashes of all events.
     """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -330,9 +330,9 @@ class Replay:
         return replay
 
     def take(self, event: Event) -> None:
-        """Take one event in; what is wrong with it is noted, and a charge counts all the same."""
+        """Process one event; problems are noted, and a charge counts nevertheless."""
         self.count += 1
-        if tuple(map(type, event)) != _TYPES:  # a file holds whatever is put into it
+        if tuple(map(type, event)) != _TYPES:  # a file may hold anything
             self.problems[self.count] = BROKEN_CHAIN
             return
         if event.seq != self.count or event.hash != event.link(self.head):
@@ -402,7 +402,7 @@ class Replay:
             tally.add(event)
 
     def _use(self, event: Event, asked: tuple[Any, ...]) -> None:
-        """Use an approval up; it is good for the very release and person that asked."""
+        """Use up an approval; it covers exactly the release and the role that requested it."""
         request = self.requests[event.entry]
         is_same = self._asked[event.entry] == asked
         _require(is_same and request.state == APPROVED, "its approval is of something else")
@@ -439,7 +439,7 @@ class Replay:
         self.requests[event.entry] = replace(asked, state=decision)
 
     def _restored(self, event: Event, *, head: str) -> None:
-        """Charge what was lost, whether or not it fits: it was released."""
+        """Charge what was lost, even beyond the budget: it was released."""
         self._charge(event, request={})
         _require(event.entry == 0 and min(event.nano, event.atto) >= 0, "its numbers are wrong")
         _require(len(head) == len(NO_EVENT), "it names no event")
@@ -463,7 +463,7 @@ class Replay:
         problem: str | None = None,
         add: bool = True,
     ) -> None:
-        """Note a charge, whatever is wrong with it."""
+        """Note a charge, even if something is wrong with it."""
         self._names[event.seq] = event.dataset
         self.lines[event.seq] = {
             "entry": event.seq,
@@ -494,7 +494,7 @@ class Replay:
         )
 
     def require_intact(self, ledger: object) -> None:
-        """Raise if anything was wrong with any event."""
+        """Raise if anything is wrong with any event."""
         if self.problems:
             seq, problem = min(self.problems.items())
             more = len(self.problems) - 1
@@ -509,7 +509,7 @@ class Replay:
 
 
 _KINDS: dict[str, Callable[..., None]] = {
-    DECLARED: Replay._declared,  # noqa: SLF001 - of this class
+    DECLARED: Replay._declared,  # noqa: SLF001 - in this module
     RESERVED: Replay._reserved,  # noqa: SLF001
     RECORDED: Replay._recorded,  # noqa: SLF001
     RESTORED: Replay._restored,  # noqa: SLF001
@@ -519,7 +519,7 @@ _KINDS: dict[str, Callable[..., None]] = {
 }
 
 
-def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - it is what must hold
+def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - the condition that must hold
     if not condition:
         raise BrokenRule(problem)
 
@@ -531,14 +531,14 @@ def _require_cost(event: Event, epsilon: str, delta: str | None) -> None:
 
 @lru_cache(maxsize=4096)
 def _cost(epsilon: str, delta: str | None) -> tuple[int, int]:
-    """Return what an epsilon and a delta cost, as a ledger keeps them."""
+    """Return the cost of an epsilon and a delta, written as in a ledger."""
     exact, small = read(epsilon), 0 if delta is None else read(delta)
     _require(EPSILON_MIN <= exact <= EPSILON_MAX and small < 1, "its epsilon is out of bounds")
     return rounded_up(exact, NANO), rounded_up(Fraction(small), ATTO)
 
 
 def pure(dataset: str, atto: int) -> PureBudgetError:
-    """Return the refusal of a delta that the budget of a dataset does not have."""
+    """Return the refusal of a delta for a budget without one."""
     return PureBudgetError(
         f"{refusal('delta', 'be 0 as declared', in_delta(atto))} "
         f"The budget of {dataset!r} is pure epsilon."
@@ -546,12 +546,12 @@ def pure(dataset: str, atto: int) -> PureBudgetError:
 
 
 def taken(dataset: str) -> DatasetTakenError:
-    """Return the refusal of a name that has a budget."""
+    """Return the refusal of a name that already has a budget."""
     return DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
 
 
 def used(entry: int) -> AlreadyRecordedError:
-    """Return the refusal of a charge that has paid for a release."""
+    """Return the refusal of a charge that has already paid for a release."""
     return AlreadyRecordedError(
         f"entry must not be recorded yet, got {entry}. One charge pays for one release."
     )

@@ -1,4 +1,4 @@
-"""The events of a ledger: what happened, in order, each one linked to all before it by a hash."""
+"""The events of a ledger: what happened, in order, each linked by a hash to all before it."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=Fal
 
 
 class Event(NamedTuple):
-    """One row of the ledger, never changed after it was written.
+    """One row of the ledger, never changed once written.
 
     Attributes:
         seq: its number, from 1 without gaps.
         kind: what happened.
         dataset: the declared name.
-        entry: the number of the event that this one answers: of the charge that is recorded, of
+        entry: the number of the event that this one answers: the charge that is recorded, or
             the request that is decided or charged; else 0.
         nano: the budget or the charge, in nano-epsilon.
         atto: the same in atto-delta.
-        at: the time, UTC; empty for a record, since it would show how long the data took.
-        role: who wrote it, as the database knows them; empty in a file.
+        at: the time, UTC; empty for a record, since it would show how long counting took.
+        role: the role of the database that wrote it; empty in a file.
         id: random, so that an event differs from those of every other ledger and copy.
-        body: everything else, as JSON. It is kept as the text that was hashed.
-        hash: SHA-256 of the previous event's hash and of all fields above.
+        body: everything else, as the JSON text that was hashed.
+        hash: SHA-256 of the previous event's hash and all fields above.
     """
 
     seq: int
@@ -58,8 +58,8 @@ class Event(NamedTuple):
     def link(self, previous: str) -> str:
         """Return the hash that this event must have after an event of hash ``previous``.
 
-        The fields are lines. None but the last can hold a line break, and that one is ASCII
-        without any, so no two events share a text.
+        The fields are lines. Only the last could contain a line break, but it is ASCII without
+        any, so no two events share a text.
         """
         seq, kind, dataset, entry, nano, atto, at, role, id_, body, _ = self
         numbers = f"{entry}\n{nano}\n{atto}\n{at}\n{role}\n{id_}"
@@ -72,7 +72,7 @@ class Event(NamedTuple):
         return json.loads(self.body)  # type: ignore[no-any-return]
 
     def shown(self) -> dict[str, Any]:
-        """Return the event for export, its body unfolded as far as it can be read."""
+        """Return the event for export, with its body parsed if possible."""
         try:
             body: Any = self.fields
         except (ValueError, RecursionError):
@@ -82,11 +82,11 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What an event is to say, before it has a number, a time and a hash.
+    """The content of an event that does not yet have a number, a time and a hash.
 
     Attributes:
         kind, dataset, entry, nano, atto, body: as in :class:`Event`.
-        limits: rules that a charge must keep besides those of its budget.
+        limits: rules that a charge must obey in addition to those of its budget.
         room: bytes of disk to set aside with a charge, for its record.
         id: as in :class:`Event`.
     """
@@ -112,7 +112,7 @@ class Draft:
 
 
 def canonical(value: object) -> str:
-    """Return one JSON text of ``value``: printable ASCII, names sorted, no blanks.
+    """Return the canonical JSON of ``value``: printable ASCII, names sorted, no blanks.
 
     >>> canonical({"b": 1, "a": [True, None]})
     '{"a":[true,null],"b":1}'
@@ -121,5 +121,5 @@ def canonical(value: object) -> str:
 
 
 def now() -> str:
-    """Return the time as events keep it: UTC, to the second."""
+    """Return the time in the form of events: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -57,13 +57,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A charge that was made durable: the permission to read data for one release.
+    """A durable charge: the permission to read data for one release.
 
     Attributes:
         dataset: the declared name.
         number: its number in the ledger.
         charge: what it cost, in nano-epsilon.
-        hash: of its event, so that it is good for one ledger only.
+        hash: its event's hash, so that it is valid for one ledger only.
     """
 
     dataset: str
@@ -80,11 +80,11 @@ class Ledger:
         path: a file that :meth:`create` made, or the URL of a PostgreSQL database in which
             ``dproo ledger install`` has made a ledger.
         timeout: seconds to wait for other processes.
-        witness: a file, best on another disk, that notes every event besides the user's own
-            memory; by default ``DPROO_WITNESS``.
+        witness: a file, best on another disk, that notes every event in addition to the user's
+            own witness; by default ``DPROO_WITNESS``.
 
     Guarantee: for each dataset the exact epsilons of all releases whose data was read never
-    sum to more than the declared budget, also after a crash and with many processes. An old
+    sum to more than the declared budget, even after a crash and with many processes. An old
     copy put in its place is refused.
 
     >>> from tempfile import TemporaryDirectory
@@ -135,11 +135,11 @@ class Ledger:
         return budgets(self.show())
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave connections behind, which no other process can use."""
+        """Leave out connections, which no other process can use."""
         return {name: value for name, value in self.__dict__.items() if name != "_store"}
 
     def limited(self, limits: Limits) -> Self:
-        """Return the same ledger, whose releases through it must keep further rules."""
+        """Return the same ledger, with further rules for releases through it."""
         other = copy(self)
         object.__setattr__(other, "limits", limits)
         other.__dict__["_store"] = self._store
@@ -165,7 +165,7 @@ class Ledger:
             records_per_person: the most records that one protected person may own.
             unit: ``"record"``, or ``"person"`` for releases that count people.
             delta: the total delta, rounded down to atto-delta; 0 keeps the budget pure.
-            limits: rules that every release must keep besides.
+            limits: further rules that every release must obey.
 
         Raises:
             DatasetTakenError: the name, or one that differs only in case, already has a budget.
@@ -196,8 +196,8 @@ class Ledger:
     ) -> Entry:
         """Charge a release, durably, before any data is read.
 
-        Guarantee: when this returns, the charge is on the disk, and in a file so is the room for
-        its record; when it raises, do not read.
+        Guarantee: when this returns, the charge is on disk, and in a file so is the space for its
+        record; when it raises, do not read.
 
         Args:
             dataset: the declared name.
@@ -205,15 +205,15 @@ class Ledger:
             neighbours: must be as declared, and so must ``records_per_person`` and ``unit``.
             records_per_person: see ``neighbours``.
             unit: see ``neighbours``.
-            request: public parameters to keep with the charge.
-            delta: the other part of the cost; the sums of both stay within the budget.
+            request: public parameters to store with the charge.
+            delta: the delta of the release; the sums of both stay within the budget.
             room: bytes that the receipt may need.
 
         Raises:
             BudgetRefused: too little is left; nothing is charged.
-            RuleRefused: a rule that was declared with the budget forbids it, or a second person
-                must approve it first.
-            PureBudgetError: a delta is asked of a budget that was declared without one.
+            RuleRefused: a rule declared with the budget forbids it, or a second person must
+                approve it first.
+            PureBudgetError: the release needs a delta, and the budget has none.
         """
         cost = cost_of(epsilon, delta)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
@@ -239,17 +239,17 @@ class Ledger:
         return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
 
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep a release, durably, before any of it is shown; return its receipt to show.
+        """Store a release, durably, before any of it is shown; return its receipt to show.
 
-        Guarantee: :meth:`released` returns the same receipt ever after.
+        Guarantee: from now on :meth:`released` returns the same receipt.
 
         Args:
             entry: what :meth:`reserve` returned.
-            receipt: JSON-able, public and released values only. Its field ``ledger`` is
-                filled in here: dataset, entry, charge, and the head of the chain.
+            receipt: only public and released values, which JSON can hold. Its field ``ledger``
+                is added here: dataset, entry, charge, and the head of the chain.
 
         Raises:
-            AlreadyRecordedError: the entry was used before.
+            AlreadyRecordedError: the entry has already been used.
         """
         kept = {name: value for name, value in receipt.items() if name != "ledger"}
         draft = Draft(
@@ -280,7 +280,7 @@ class Ledger:
         return _receipt(reserved, recorded)
 
     def budget(self, dataset: str) -> Budget:
-        """Return how the budget of a dataset stands, without its charges."""
+        """Return the state of a dataset's budget, without its charges."""
         with self._reading() as session:
             return session.tally(dataset).budget(session.now()[:10])
 
@@ -290,7 +290,7 @@ class Ledger:
             return session.names()
 
     def show(self) -> tuple[Account, ...]:
-        """Return every budget with its charges; what is wrong with one is noted beside it."""
+        """Return every budget with its charges, noting what is wrong with any of them."""
         with self._reading(is_checked=False) as session:
             return Replay.of(session.events()).accounts()
 
@@ -300,16 +300,16 @@ class Ledger:
             return tuple(Replay.of(session.events()).requests.values())
 
     def approve(self, number: int) -> None:
-        """Let a release be charged, once; the database refuses whoever has asked for it.
+        """Let a release be charged, once; the database refuses the role that requested it.
 
         Raises:
-            UnknownEntryError: there is no open request of this number.
-            RoleError: the role is not an owner, or has asked for it.
+            UnknownEntryError: there is no open request with this number.
+            RoleError: the role is not an owner, or has requested it itself.
         """
         self._decide(number, APPROVED)
 
     def deny(self, number: int) -> None:
-        """Refuse a release for good; raises as :meth:`approve` does."""
+        """Refuse a release permanently; raises as :meth:`approve` does."""
         self._decide(number, DENIED)
 
     def _decide(self, number: int, kind: str) -> None:
@@ -325,12 +325,12 @@ class Ledger:
         self._write(append)
 
     def export(self) -> list[dict[str, Any]]:
-        """Return all events, oldest first, as JSON-able objects."""
+        """Return all events, oldest first, as objects that JSON can hold."""
         with self._reading(is_checked=False) as session:
             return [event.shown() for event in session.events()]
 
     def head(self) -> str:
-        """Return the hash of the last event, which stands for the whole chain."""
+        """Return the hash of the last event, which covers the whole chain."""
         with self._reading() as session:
             return session.head()[1]
 
@@ -369,7 +369,7 @@ class Ledger:
             yield session
 
     def _write(self, action: Callable[[Session[Memory]], Result]) -> Result:
-        """Run ``action`` as :meth:`Store.write` does; witnesses then note what it wrote."""
+        """Run ``action`` as :meth:`Store.write` does, then let witnesses note what it wrote."""
 
         def remembered(session: Session[Memory]) -> tuple[Result, Any]:
             session.looked.require_all(session, self.path)
@@ -393,7 +393,7 @@ def _unknown(number: int) -> UnknownEntryError:
 
 
 def _receipt(reserved: Event, recorded: Event) -> dict[str, Any]:
-    """Return the receipt of a release with what the ledger knows of it."""
+    """Return the receipt of a release, with its field ``ledger``."""
     charged = {"charge_nano_epsilon": reserved.nano}
     if reserved.atto:
         charged["charge_atto_delta"] = reserved.atto

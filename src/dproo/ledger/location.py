@@ -1,8 +1,8 @@
 """Where a ledger is: a file that only its owner can change, or a database of PostgreSQL.
 
-Whoever can write the folder can replace the ledger, or put a journal beside it that SQLite
-would roll the last charges back by. A file that is mounted by itself, as a container does,
-has its journal on another disk: a crash loses it, or replays it over later charges.
+Anyone who can write the folder can replace the ledger, or add a journal with which SQLite would
+roll back the last charges. A file that is mounted by itself, as in a container, has its journal
+on another disk: a crash loses it, or replays it over later charges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dproo.core.checks import WITHHELD, may_hold_secret
 from dproo.core.paths import named_file, user_folder
-from dproo.counting.sources import postgresql_url
+from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
     MissingLedgerError,
     NotALedgerError,
@@ -29,7 +29,7 @@ from dproo.errors import (
 VARIABLE = "DPROO_LEDGER"
 
 GATE = threading.RLock()
-"""Held with a lock on a file, and by a fork: a child inherits locks that nobody gives back."""
+"""Held with a lock on a file, and by a fork: a child would inherit locks nobody releases."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -37,14 +37,14 @@ if hasattr(os, "register_at_fork"):
     )
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_FACTS = 1 << 12  # more bytes than Linux ever says about a handle
+_FACTS = 1 << 12  # more bytes than Linux ever returns about a handle
 
 
 @dataclass(frozen=True)
 class Database:
     """A database of PostgreSQL that holds a ledger.
 
-    Its text is host, port and name only: the URL may hold a password, and is for the driver.
+    Its text is only host, port and name: the URL may hold a password, and is for the driver.
 
     >>> print(Database("postgresql://ann:secret@db.example/clinic"))
     postgresql://db.example/clinic
@@ -53,10 +53,10 @@ class Database:
     url: str = field(repr=False)
 
     def __str__(self) -> str:
-        """Return what may be shown."""
+        """Return the part of the URL that may be shown."""
         try:
             return postgresql_url.public_name(self.url)
-        except ValueError:  # a service, whose file names the database
+        except ValueError:  # a service file names the database
             return "in PostgreSQL"
 
 
@@ -67,7 +67,7 @@ def address_of(ledger: str | os.PathLike[str] | Database) -> Address:
     """Return where a ledger is, from a path or a URL.
 
     Raises:
-        ValueError: it is meant to be a URL of PostgreSQL, and cannot be read as one.
+        ValueError: it is meant to be a PostgreSQL URL, but is not a valid one.
     """
     if isinstance(ledger, Database):
         return ledger
@@ -81,7 +81,7 @@ def default_path() -> Address:
     """Return where the user's ledger is: ``DPROO_LEDGER``, or in the user's data folder.
 
     Raises:
-        ValueError: the variable is relative, or there is neither it nor a home.
+        ValueError: the variable is relative, or there is neither a variable nor a home.
     """
     if postgresql_url.is_url(os.environ.get(VARIABLE)):
         return address_of(os.environ[VARIABLE])
@@ -94,7 +94,7 @@ def default_path() -> Address:
 
 
 def require_place(path: Path) -> tuple[int, int]:
-    """Raise unless the ledger is a plain file that nobody else can write; return which it is."""
+    """Raise unless the ledger is a plain file that nobody else can write; return its identity."""
     require_path(path)
     with system_errors(path):
         found = path.lstat()
@@ -107,7 +107,7 @@ def require_place(path: Path) -> tuple[int, int]:
 
 @cache
 def require_path(path: Path) -> None:
-    """Refuse a URL, which is a path too, with folders called after a password."""
+    """Refuse a URL, which as a path would create folders named after a password."""
     is_url = any(part.endswith(":") and part[:-1].isidentifier() for part in path.parts)
     if is_url or may_hold_secret(str(path)):
         raise NotALedgerError(f"ledger must be a file, got {WITHHELD}.")
@@ -115,7 +115,7 @@ def require_path(path: Path) -> None:
 
 @contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Turn every error of the system, which does not find or open a file, into one sentence."""
+    """Turn every system error in finding or opening a file into one sentence."""
     try:
         yield
     except FileNotFoundError:
@@ -128,10 +128,10 @@ def system_errors(path: Path) -> Iterator[None]:
 
 
 def require_folder(folder: Path) -> None:
-    """Raise unless nobody but the owner and root can change what the folder holds.
+    """Raise unless only the owner and root can change what the folder holds.
 
-    In the folders above, the sticky bit is enough: it keeps others from renaming the next one.
-    Each folder is looked at under its own name and under the one that links lead to.
+    In the folders above, the sticky bit suffices: it keeps others from renaming the next one.
+    Each folder is checked both under its own name and where links lead.
     """
     links = [_require_part(part, is_last=part is folder) for part in (folder, *_above(folder))]
     if any(links) or ".." in folder.parts:
@@ -146,7 +146,7 @@ def _above(folder: Path) -> tuple[Path, ...]:
 
 
 def _require_part(part: Path, *, is_last: bool) -> bool:
-    """Raise unless others can change neither a folder nor what leads to it.
+    """Raise if others can change a folder or the link that leads to it.
 
     Returns:
         Whether the name is a link.
@@ -156,7 +156,7 @@ def _require_part(part: Path, *, is_last: bool) -> bool:
     if is_link:
         found = part.stat()
     is_held = not is_last and found.st_mode & stat.S_ISVTX
-    # A link belongs to whoever can point it elsewhere.
+    # The owner of a link can point it elsewhere.
     is_owned = {found.st_uid, link.st_uid} <= _trusted()
     if not is_owned or (not is_held and _others_write(part, found)):
         raise UnsafePlaceError(
@@ -167,7 +167,7 @@ def _require_part(part: Path, *, is_last: bool) -> bool:
 
 
 def require_file(path: Path, found: os.stat_result) -> None:
-    """Raise unless nobody but the owner and root can write a file that was found."""
+    """Raise unless only the owner and root can write an existing file."""
     if found.st_uid not in {0, os.geteuid()} or _others_write(path, found):
         raise UnsafePlaceError(
             f"the ledger {path} can be changed by others. "
@@ -186,10 +186,10 @@ def require_unmounted(path: Path) -> None:
 
 
 def _others_write(path: Path, found: os.stat_result) -> bool:
-    """Return whether others may write; a group of the owner alone is nobody else.
+    """Return whether others may write; the owner's private group does not count.
 
-    Where a list of rights (ACL) hangs on the file, the group's bits are the most that the list
-    grants to anyone.
+    If the file has an access control list (ACL), the group's bits are the most that it grants
+    to anyone.
     """
     writers = found.st_mode & _OTHERS_WRITE
     if writers != stat.S_IWGRP:
@@ -199,8 +199,8 @@ def _others_write(path: Path, found: os.stat_result) -> bool:
 
 @cache
 def _is_alone(user: int, group: int) -> bool:
-    """Return whether a group is the private one of a user, as many systems give everybody."""
-    import grp  # noqa: PLC0415 - POSIX, and needed for such a group only
+    """Return whether a group is a user's private one, as many systems create."""
+    import grp  # noqa: PLC0415 - POSIX, and rarely needed
     import pwd  # noqa: PLC0415
 
     try:
@@ -214,16 +214,16 @@ def _is_alone(user: int, group: int) -> bool:
 def _has_access_list(path: Path) -> bool:
     try:
         os.getxattr(path, "system.posix_acl_access")
-    except (OSError, AttributeError):  # there is none, or no such thing
+    except (OSError, AttributeError):  # it has none, or the system has no ACLs
         return False
     return True
 
 
 @cache
 def _trusted() -> frozenset[int]:
-    """Return who may own a folder: this user, root, and root as a container shows it.
+    """Return who may own a folder: this user, root, and root as seen in a container.
 
-    In a user namespace every owner from outside, root among them, is shown as the overflow id.
+    In a user namespace every owner from outside, including root, appears as the overflow id.
     """
     owners = {0, os.geteuid()}
     try:
@@ -237,16 +237,16 @@ def _trusted() -> frozenset[int]:
 
 
 def _mount(path: Path) -> bytes | None:
-    """Return the mount that a path is on, where the system tells (Linux)."""
+    """Return the mount that a path is on, if the system shows it (Linux)."""
     if not hasattr(os, "O_PATH"):
         return None
-    handle = os.open(path, os.O_PATH)  # closing it gives up no lock that SQLite holds
+    handle = os.open(path, os.O_PATH)  # closing it releases none of SQLite's locks
     try:
-        told = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
+        facts = os.open(f"/proc/self/fdinfo/{handle}", os.O_RDONLY)
         try:
-            lines = os.read(told, _FACTS).splitlines()
+            lines = os.read(facts, _FACTS).splitlines()
         finally:
-            os.close(told)
+            os.close(facts)
     except OSError:
         return None
     finally:
@@ -255,7 +255,7 @@ def _mount(path: Path) -> bytes | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a private folder and those above it, and have the disk remember them."""
+    """Make a private folder and its parents, and sync them to disk."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -264,7 +264,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the disk remember which files a folder holds."""
+    """Sync a folder's list of files to disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Copies of a ledger: moving one elsewhere, and going on with an old one."""
+"""Copies of a ledger: moving one elsewhere, and continuing with an old one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dproo.ledger.witness import Memory, News, Note, named_witness, tell
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """What a ledger lacks of one dataset after an old copy was put back.
+    """What a ledger lacks for one dataset after an old copy was restored.
 
     Attributes:
         dataset: the declared name.
         charge: the sum of the lost charges, in nano-epsilon.
         delta: the same in atto-delta.
-        is_declared: whether the ledger has its declaration, and can charge it again.
+        is_declared: whether the ledger has its declaration, so that it can be charged again.
     """
 
     dataset: str
@@ -38,18 +38,18 @@ class Loss:
 def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
     """Copy every event of a ledger into an empty one.
 
-    Both are then the same ledger, by chain and by identity: what is charged to one of them makes
-    the other an old copy, which a witness refuses.
+    Both are then the same ledger, by chain and identity: a charge to one of them makes the other
+    an old copy, which a witness refuses.
 
     Args:
         source: the ledger to read; it is verified first.
-        target: a new file, or a database with an empty ledger. There the role must own the
-            ledger's tables, as the one that installed it does.
+        target: a new file, or a database with an empty ledger, whose tables the role must own,
+            like the role that installed it.
 
     Raises:
         NotEmptyLedgerError: the target holds events.
     """
-    with source._reading() as session:  # noqa: SLF001 - a part of the same package
+    with source._reading() as session:  # noqa: SLF001 - in this package
         session.require_intact()
         chain = list(session.events())
     Replay.of(chain).require_intact(source.path)
@@ -73,7 +73,7 @@ def accept_restore(
     timeout: float = PATIENCE,
     witness: str | Path | None = None,
 ) -> list[Loss]:
-    """Charge again what an old copy of a ledger lacks, so that it can be used.
+    """Charge again what an old copy of a ledger lacks, so that it becomes usable.
 
     Guarantee: no budget has more left than before the loss, as far as a witness noted it.
 
@@ -83,7 +83,7 @@ def accept_restore(
         witness: as in :class:`Ledger`.
 
     Returns:
-        What was lost of each dataset. One whose declaration was lost cannot be charged.
+        What was lost for each dataset. One whose declaration was lost cannot be charged.
 
     Raises:
         ValueError: the ledger lacks nothing.
@@ -123,7 +123,7 @@ def accept_restore(
 
 
 def _losses(lost: Iterable[Note], declared: Iterable[str]) -> list[Loss]:
-    """Return what was lost of each dataset, those without a charge included."""
+    """Return what was lost for each dataset, including those without a charge."""
     sums: dict[str, tuple[int, int]] = {}
     for note in lost:
         nano, atto = sums.get(note.dataset, (0, 0))

@@ -1,7 +1,7 @@
 """What may enter a ledger: the limits, names and shapes that Python and the database share.
 
-``TERMS`` and ``SHAPES`` are the only place where a limit is written down. Python checks by them,
-and the installation of a ledger in PostgreSQL hands them to ``schema.sql``.
+``TERMS`` and ``SHAPES`` are the only place where a limit is defined. Python checks them, and the
+installation of a ledger in PostgreSQL passes them to ``schema.sql``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dproo.errors import RuleRefused
 from dproo.mechanisms import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 
 FORMAT = 5
-"""Of files and databases; ledgers of earlier formats were made before the first release."""
+"""The format of files and databases; earlier ones predate the first release."""
 
 Unit = Literal["record", "person"]
 RECORD: Unit = "record"
@@ -47,12 +47,12 @@ TERMS: dict[str, int] = {
     "fraction_max": 200,  # characters of an amount, written as an exact fraction
     "request_max": 1 << 18,  # bytes of a request
     "receipt_max": 1 << 24,  # bytes of a receipt
-    "depth_max": 50,  # of brackets within brackets
-    "open_max": 20,  # requests of one role that wait for a decision
+    "depth_max": 50,  # nested brackets
+    "open_max": 20,  # undecided requests of one role
     "records_max": RECORDS_MAX,
     "nano": NANO,
     "atto": ATTO,
-    "epsilon_parts": EPSILON_MIN.denominator,  # the smallest epsilon is one of them
+    "epsilon_parts": EPSILON_MIN.denominator,  # the smallest epsilon is one part
     "charge_max": int(EPSILON_MAX) * NANO,
     "budget_max": BUDGET_MAX * NANO,
 }
@@ -76,7 +76,7 @@ SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
         "columns": ("texts",),
     },
 }
-"""The types that named parts of an object must have; the parts of ``limits`` are all there are."""
+"""The types that named parts of an object must have; ``limits`` may have no other parts."""
 
 ALLOWANCES = {"per_release": "a release", "per_day": "a day", "per_spender": "one spender"}
 """The rules that cap a sum of charges, and what the sum is over."""
@@ -90,7 +90,7 @@ _TELLS_N = {"n", "worst_alpha"}
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FRACTION = re.compile(r"[1-9][0-9]*(/[1-9][0-9]*)?", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_ZERO_BYTE = "\\ue000"  # stands for one where texts are compared, since PostgreSQL has none
+_ZERO_BYTE = "\\ue000"  # replaces it in comparisons, since PostgreSQL text has none
 _ZERO = re.compile(r"-?[0.]+(?:[eE].*)?")
 _FLAT = re.compile(r"\[\]|\{\}")
 _PYTHON: dict[str, tuple[type, ...]] = {
@@ -110,9 +110,9 @@ class Cost:
     """What a release costs.
 
     Attributes:
-        nano: in nano-epsilon.
-        atto: in atto-delta.
-        fields: the exact amounts, as a body holds them.
+        nano: the cost in nano-epsilon.
+        atto: the cost in atto-delta.
+        fields: the exact amounts, as in a body.
     """
 
     nano: int
@@ -122,7 +122,7 @@ class Cost:
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """For what the epsilons of a budget add up.
+    """The conditions under which the epsilons of a budget add up.
 
     Attributes:
         neighbours: ``"replace"`` or ``"add-remove"``.
@@ -158,7 +158,7 @@ def require_name(dataset: object) -> None:
 
 
 def written(name: str, amount: Fraction) -> str:
-    """Return an amount as the exact fraction that a ledger keeps.
+    """Return an amount as the exact fraction that a ledger stores.
 
     >>> written("epsilon", Fraction(1, 3))
     '1/3'
@@ -172,7 +172,7 @@ def written(name: str, amount: Fraction) -> str:
 
 @lru_cache(maxsize=4096)
 def read(text: str) -> Fraction:
-    """Return the amount that a ledger keeps as a fraction; the inverse of :func:`written`."""
+    """Return the amount of a stored fraction; the inverse of :func:`written`."""
     if len(text) > TERMS["fraction_max"] or not _FRACTION.fullmatch(text):
         raise ValueError(refusal("amount", "be a fraction", text))
     amount = Fraction(text)
@@ -198,14 +198,14 @@ def cost_of(epsilon: object, delta: object) -> Cost:
 
 
 def rounded_up(amount: Fraction, parts: int) -> int:
-    """Return the least number of parts of one that covers an amount."""
+    """Return an amount in units of ``1 / parts``, rounded up."""
     return -(-amount.numerator * parts // amount.denominator)
 
 
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
-    """Raise unless a request or receipt can be kept and read back, and no field is private.
+    """Raise unless a request or receipt can be stored and read back, and no field is private.
 
-    What is released, under ``values``, may be named by anything, such as a group called ``m``.
+    Released ``values`` may contain any name, such as a group called ``m``.
     """
     try:
         text = json.dumps(value, allow_nan=False, sort_keys=True).replace("\x7f", "\\u007f")
@@ -232,7 +232,7 @@ def _private_field(value: object, neighbours: str) -> str | None:
 
 
 def fault_of(part: str, text: str) -> str | None:
-    """Return why a text cannot stand in a ledger as a request, receipt or limits, if so.
+    """Return why a text cannot be stored as a request, receipt or limits, or None if it can.
 
     ``schema.sql`` refuses the same texts by the same terms.
 
@@ -263,7 +263,7 @@ def fault_of(part: str, text: str) -> str | None:
 
 
 def shape_fault(part: str, value: object) -> str | None:
-    """Return which part of a value has another type than ``SHAPES`` gives it, if any has."""
+    """Return which part of a value has another type than in ``SHAPES``, or None if none has."""
     if type(value) is not dict:
         return "it is not an object"
     shapes = _TYPES[part]
@@ -279,7 +279,7 @@ def shape_fault(part: str, value: object) -> str | None:
 
 
 def _number(text: str) -> float:
-    """Return a number within the range of floats; the database refuses any other, too."""
+    """Return a number within the range of floats; the database refuses any other too."""
     value = float(text)
     is_too_small = value == 0 and _ZERO.fullmatch(text) is None
     if isinf(value) or is_too_small:
@@ -290,7 +290,7 @@ def _number(text: str) -> float:
 def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(parts)
     if len(found) < len(parts):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name occurs twice")
     return found
 
 
@@ -300,13 +300,13 @@ def _no_constant(text: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What every single release of a dataset must keep to.
+    """The rules that every single release of a dataset must obey.
 
     Attributes:
         per_release: the largest epsilon of one release.
         per_day: the largest epsilon of all releases of one day, in UTC.
         per_spender: the largest epsilon of all releases of one role of the database.
-        until: the day, as in ``2027-01-31``, from which on nothing is released.
+        until: the day, such as ``2027-01-31``, from which nothing is released.
         columns: the only columns that may be released or grouped by.
         codebook: the only code book or alphabet, by its SHA-256 as receipts name it.
         approval_above: the epsilon above which a second person must approve a release.
@@ -349,7 +349,7 @@ class Limits:
 
     @cached_property
     def declared(self) -> dict[str, Any]:
-        """The rules as they stand in the ledger."""
+        """The rules as stored in the ledger."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         found = {name: value for name, value in given.items() if value is not None}
         return found | ({"columns": list(self.columns)} if self.columns is not None else {})
@@ -360,7 +360,7 @@ class Limits:
         return {name: _nano(name, self.declared[name]) for name in AMOUNTS if name in self.declared}
 
     def require_one_owner(self) -> None:
-        """Raise if a rule tells people apart, which a file cannot do."""
+        """Raise if a rule distinguishes people, which a file cannot."""
         for name in _FOR_SEVERAL:
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} needs a ledger in PostgreSQL: a file has one owner.")
@@ -368,14 +368,14 @@ class Limits:
     def require(
         self, dataset: str, request: Mapping[str, Any], *, at: str, sums: Mapping[str, int | None]
     ) -> None:
-        """Raise unless a release keeps every rule but the need for an approval.
+        """Raise unless a release obeys every rule, except for the need for an approval.
 
         Args:
             dataset: the declared name.
             request: its public parameters.
-            at: the time, as events keep it.
-            sums: the charges that each rule in ``ALLOWANCES`` is about, this one included; None
-                where it is not known who spends.
+            at: the time, in the form of events.
+            sums: the charges that each rule in ``ALLOWANCES`` covers, including this one; None
+                if the spender is unknown.
 
         Raises:
             RuleRefused: it breaks one; the message names it.

@@ -1,16 +1,16 @@
-"""What is remembered of a ledger outside of it, and whether the ledger still holds it.
+"""What is remembered of a ledger outside it, and whether the ledger still holds it.
 
-From its own file it cannot be seen that an old copy was put back, that a stale journal was
-rolled back over later charges, or that a disk forgot its last writes. So every event is noted by
-witnesses: after its commit, and before data is read for it. Every opening compares.
+The file itself cannot show that an old copy was restored, that a stale journal was rolled back
+over later charges, or that a disk lost its last writes. So witnesses note every event after its
+commit, and before data is read for it. Every opening compares.
 
-A crash between commit and note leaves the notes behind the ledger: the newest one is then an
+After a crash between commit and note, the notes are behind the ledger: the newest one is an
 earlier event of the same chain, and the next write catches up. The notes are never ahead of the
 ledger unless it has lost something, provided that they are read *before* the state of the ledger
-that they are compared with: whoever charges meanwhile only makes that state newer.
+with which they are compared: a charge in between only makes that state newer.
 
-A note is one line of JSON for one event, without request and receipt. The newest note of a
-ledger is the last one in the file.
+A note is one line of JSON per event, without request and receipt. The newest note of a ledger is
+the last one in the file.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from dproo.ledger.events import CHARGES, Event
 from dproo.ledger.location import GATE, make_folder, sync_folder
 
 _HASH = re.compile("[0-9a-f]{64}")
-_TAIL = 1 << 16  # the notes that are looked for are nearly always in here
+_TAIL = 1 << 16  # bytes in which the wanted notes nearly always are
 _PAUSE = 0.005
-_ROOM = 1 << 20  # a disk that is full after the commit would cost a charge
+_ROOM = 1 << 20  # bytes; a disk that is full after the commit would cost a charge
 
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """One event as a witness keeps it.
+    """One event as noted by a witness.
 
     Attributes:
         ledger: the identity of the ledger.
         seq: the number of the event.
-        hash: its hash, which stands for all events up to it.
+        hash: its hash, which covers all events up to it.
         dataset: the declared name.
         nano: what it charges, in nano-epsilon.
         atto: what it charges, in atto-delta.
@@ -81,12 +81,12 @@ _NAMES = {field.name for field in fields(Note)}
 
 @dataclass(frozen=True)
 class Witness:
-    """A file that notes are only ever appended to.
+    """A file to which notes are only appended.
 
     Attributes:
         path: the file.
-        is_made: whether it is made where it is missing. The user's own is; any other must be
-            there, since the disk it is on may not be.
+        is_made: whether it is created if missing. The user's own is; any other must exist, since
+            its disk may not be mounted.
     """
 
     path: Path
@@ -98,7 +98,7 @@ class Witness:
             return _newest(file, ledger)
 
     def lineage(self, ledger: str, *, until: Note | None = None) -> list[Note]:
-        """Return the notes up to the newest one or a known one, without those of lost branches."""
+        """Return the notes up to ``until`` or the newest one, without those of lost branches."""
         with self._reading() as file:
             content = os.pread(file, os.fstat(file).st_size, 0)
         found: list[Note] = []
@@ -111,7 +111,7 @@ class Witness:
         return found
 
     def require_writable(self) -> None:
-        """Raise unless a note can be appended, as far as that can be known before."""
+        """Raise unless a note can be appended, as far as that can be checked in advance."""
         with self._errors("written"):
             if self.is_made:
                 make_folder(self.path.parent)
@@ -131,10 +131,10 @@ class Witness:
                 raise OSError(None, "hardly any space is left on the disk")
 
     def append(self, notes: Sequence[Note], *, after: Note | None, timeout: float) -> None:
-        """Write notes to the disk, but for those that another process has written meanwhile.
+        """Write notes to disk, except those that another process has written meanwhile.
 
         Args:
-            notes: of consecutive events, oldest first.
+            notes: notes of consecutive events, oldest first.
             after: the newest note when the first of these events was written.
             timeout: seconds to wait for other processes, which hold the lock for one write.
         """
@@ -147,11 +147,11 @@ class Witness:
                 if newest in notes:
                     notes = notes[notes.index(newest) + 1 :]
                 elif newest != after:
-                    if _has(file, last):  # another process was faster
+                    if _has(file, last):  # another process wrote it first
                         return
                     raise OSError(None, "another copy of the ledger was charged meanwhile")
                 if size and os.pread(file, 1, size - 1) != b"\n":
-                    text = b"\n"  # a crash cut the last note off
+                    text = b"\n"  # a crash cut off the last note
             text += b"".join(map(_line, notes))
             while text:
                 text = text[os.write(file, text) :]
@@ -173,7 +173,7 @@ class Witness:
 
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[int]:
-        import fcntl  # noqa: PLC0415 - POSIX; without it one can still release without a ledger
+        import fcntl  # noqa: PLC0415 - POSIX; needed only with a ledger
 
         if not GATE.acquire(timeout=timeout):
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
@@ -216,7 +216,7 @@ def _line(note: Note) -> bytes:
 
 
 def _ends_with(file: int, size: int, note: Note | None) -> bool:
-    """Return whether a note is the last line of a file, without reading others."""
+    """Return whether a note is the last line of a file, reading only that line."""
     if note is None:
         return size == 0
     line = _line(note)
@@ -228,7 +228,7 @@ def _newest(file: int, ledger: str) -> Note | None:
 
 
 def _has(file: int, note: Note) -> bool:
-    """Return whether a note stands in a file, with none of another branch after it."""
+    """Return whether a note is in a file, with none of another branch after it."""
     for found in _backwards(file, note.ledger):
         if found.seq <= note.seq:
             return found == note
@@ -236,7 +236,7 @@ def _has(file: int, note: Note) -> bool:
 
 
 def _backwards(file: int, ledger: str) -> Iterator[Note]:
-    """Yield the notes of a ledger, newest first; most often the end of the file is enough."""
+    """Yield the notes of a ledger, newest first; the end of the file is usually enough."""
     end = os.fstat(file).st_size
     size, seen = _TAIL, 0
     while True:
@@ -250,7 +250,7 @@ def _backwards(file: int, ledger: str) -> Iterator[Note]:
 
 
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
-    """Yield the notes of a ledger; a line that a crash cut off is none."""
+    """Yield the notes of a ledger; skip a line that a crash cut off."""
     for line in lines:
         if ledger.encode() in line:
             try:
@@ -282,12 +282,12 @@ class News:
 
 @dataclass(kw_only=True)
 class Memory:
-    """What the witnesses of a ledger remembered when they were asked.
+    """What the witnesses of a ledger had noted when they were asked.
 
     Attributes:
-        ledger: the identity: the hash of the first event, which holds a random number; empty for
-            a ledger without events.
-        chosen: the witness that the user named.
+        ledger: its identity: the hash of the first event, which contains a random number; empty
+            for a ledger without events.
+        chosen: the witness named by the user.
         witnesses: the chosen one, and one in the user's state folder.
         newest: the newest note of each.
     """
@@ -298,7 +298,7 @@ class Memory:
     newest: dict[Witness, Note | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.ledger and not _HASH.fullmatch(self.ledger):  # it becomes the name of a file
+        if self.ledger and not _HASH.fullmatch(self.ledger):  # it becomes a file's name
             raise CorruptLedgerError(
                 "the ledger is corrupt: the chain of hashes breaks at event 1."
             )
@@ -334,7 +334,7 @@ class Memory:
         return found is not None and found.hash == note.hash
 
     def require_all(self, held: Held, path: object) -> None:
-        """Raise unless the ledger holds every event that was noted."""
+        """Raise unless the ledger holds every noted event."""
         if lost := self.lost(held):
             raise RolledBackError(
                 f"the ledger {path} lacks {len(lost)} of its events, the last one of "
@@ -344,7 +344,7 @@ class Memory:
             )
 
     def require_writable(self) -> None:
-        """Raise unless a witness can be written; the user's own need not be beside another."""
+        """Raise unless a witness can be written; if one was chosen, the user's own is optional."""
         if not self.writable():
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
@@ -375,7 +375,7 @@ class Memory:
         """Return what one witness lacks."""
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
-        if not self._is_held(newest, held):  # an accepted restore: go on from the last of both
+        if not self._is_held(newest, held):  # an accepted restore: go on from the last common
             noted = {note.hash for note in witness.lineage(self.ledger)}
             since = max((event.seq for event in held.events() if event.hash in noted), default=0)
         notes = [Note.of(self.ledger, event) for event in held.events(since=since)]
@@ -386,7 +386,7 @@ def tell(news: Iterable[News], *, timeout: float) -> None:
     """Write to the witnesses what was committed.
 
     Raises:
-        ChargedError: it could not be written; the event is in the ledger all the same.
+        ChargedError: it could not be written; the event is in the ledger nevertheless.
     """
     try:
         for one in news:
@@ -397,6 +397,6 @@ def tell(news: Iterable[News], *, timeout: float) -> None:
 
 
 def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
-    """Return the witness that was chosen, else that of ``DPROO_WITNESS``."""
+    """Return the chosen witness, else the one in ``DPROO_WITNESS``."""
     named = chosen or os.environ.get("DPROO_WITNESS")
     return Path(named).absolute() if named else None

@@ -1,7 +1,7 @@
-"""What every sampler is: a frozen value with a rule from counts to positive integer weights.
+"""Samplers: a sampler is a frozen value with a rule from counts to positive integer weights.
 
-The weights are the law. They are what a release draws from, what the certificate takes its
-ratios of, and what the accuracy is computed with; there is no second implementation.
+The weights are the law. A release draws from them, the certificate takes ratios of them, and the
+accuracy is computed from them; there is no second implementation.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Relation = Literal["replace", "add-remove", "both"]
 REPLACE: Final = "replace"
 ADD_REMOVE: Final = "add-remove"
 BOTH: Final = "both"
-"""One record is replaced, or added, or removed, and nobody need know how many there are."""
+"""One record is replaced, added or removed, and the number of records is private."""
 
 RECORDS_MAX = 2**80
-"""Where ``n`` is private, a law must hold for every dataset up to this size."""
+"""If ``n`` is private, a sampler is certified for every dataset up to this size."""
 
 
 ENOUGH = 10
-"""Records per letter where their number is private, more at an epsilon below log 2."""
+"""Records per letter where their number is private; more for epsilon below log 2."""
 
 
 def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int = 1) -> int:
-    """Return a number of records at which ROO's worst case is a tenth or less.
+    """Return a number of records at which ROO's worst case is at most a tenth.
 
-    Where the number of records is private, samplers are compared at this one.
+    Samplers are compared at this number where the true one is private.
 
     >>> enough(Fraction(1), 15), enough(Fraction(1, 10), 9)
     (150, 856)
@@ -49,7 +49,7 @@ def enough(epsilon: Fraction, k: int, *, draws: int = 1, records_per_person: int
 
 @dataclass(frozen=True)
 class Transition:
-    """Two neighbouring datasets and an output: what one record can change.
+    """Two neighbouring datasets and an output.
 
     Attributes:
         before: the counts of one dataset.
@@ -68,9 +68,9 @@ class Mechanism(ABC):
 
     Attributes:
         epsilon: the privacy parameter, exact.
-        n: the public number of records under ``"replace"``, else the most a dataset may have.
+        n: the public number of records under ``"replace"``, else the largest allowed.
         k: the number of letters of the public alphabet.
-        neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: what one record may do.
+        neighbours: ``"replace"``, ``"add-remove"`` or ``"both"``: how neighbours differ.
 
     Guarantee: an instance that is for release satisfies epsilon-DP; its integers are
     certified when it is constructed.
@@ -79,11 +79,11 @@ class Mechanism(ABC):
     name: ClassVar[str]
     relations: ClassVar[tuple[Relation, ...]] = (REPLACE,)
     basis: ClassVar[str] = "proven bound"
-    """What stands behind the worst case of the accuracy, in a few words."""
+    """The basis of the worst-case accuracy, in a few words."""
     is_closed_form: ClassVar[bool] = False
-    """Whether ``worst_alpha_at`` takes no time and moves one way with each of its parameters."""
+    """Whether ``worst_alpha_at`` is fast and monotone in each of its parameters."""
     is_planned: ClassVar[bool] = True
-    """Whether ``plan`` asks it; not where no worst case is known."""
+    """Whether ``plan`` includes it; False where no worst case is known."""
 
     epsilon: Fraction
     n: int = 0
@@ -107,7 +107,7 @@ class Mechanism(ABC):
 
     @property
     def conditions(self) -> dict[str, bool]:
-        """The hypotheses of the theorem, and whether the integers to draw from satisfy them."""
+        """Whether the integers to draw from satisfy each hypothesis of the theorem."""
         return {}
 
     def _check_sizes(self) -> None:
@@ -128,17 +128,17 @@ class Mechanism(ABC):
 
     @property
     def is_for_release(self) -> bool:
-        """Whether a release may use it; not where the sampler is only for study."""
+        """Whether a release may use it; False if the sampler is only for study."""
         return True
 
     @property
     def draws(self) -> int:
-        """How many letters one release has."""
+        """The number of letters of one release."""
         return 1
 
     @property
     def records_per_person(self) -> int:
-        """How many records a protected person may own."""
+        """The most records that a protected person may own."""
         return 1
 
     @property
@@ -174,15 +174,15 @@ class Mechanism(ABC):
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
         """Return ``worst_alpha`` of the sampler with these parameters, one draw, replace.
 
-        A sampler that takes long to make may find it without making one.
+        A sampler that is slow to construct may compute it without an instance.
         """
         return cls(n=n, k=k, epsilon=epsilon).worst_alpha
 
     @classmethod
     def is_futile(cls, *, alpha: Fraction, epsilon: Fraction = Fraction(0)) -> bool:  # noqa: ARG003
-        """Whether LS-ROO was always found to be better where its own worst case is ``alpha``.
+        """Whether LS-ROO was always found better where its own worst case is ``alpha``.
 
-        With ``epsilon``, also where it was always better at that.
+        With ``epsilon``, also whether it was always better at that epsilon.
         """
         return False
 
@@ -198,7 +198,7 @@ class Mechanism(ABC):
 
     @cached_property
     def dominating_pair(self) -> DominatingPair:
-        """Two laws at least as easy to tell apart as the releases of any two neighbours.
+        """Two laws at least as distinguishable as the releases of any two neighbours.
 
         Proof: docs/proofs/dominating_pair.md
         """
@@ -219,7 +219,7 @@ class Mechanism(ABC):
         return Fraction(weights[letter], weights.total)
 
     def ratio(self, transition: Transition) -> Fraction:
-        """Return by what factor the transition changes the probability of its letters."""
+        """Return the factor by which the transition changes the probability of its letters."""
         letters = transition.letters
         return self.probability(transition.after, letters) / self.probability(
             transition.before, letters
@@ -240,16 +240,15 @@ class Mechanism(ABC):
         return (pick(self.weights(counts), source),)
 
     def draw_each(self, counts: Counts, *, source: RandomSource | None = None) -> list[int]:
-        """Return one letter for each of many datasets, whose counts follow one another."""
+        """Return one letter for each of many datasets, whose counts are concatenated."""
         source = source or RandomSource()
         return [pick(self.weights(self.checked(part)), source) for part in counts.split(self.k)]
 
     def draw_from_seen(self, seen: Mapping[int, int], *, source: RandomSource) -> int:
-        """Return one letter of a dataset that is given by the counts of the letters it has.
+        """Return one letter of a dataset given by the counts of the letters that occur.
 
-        A law that treats all letters alike sees only how many have each count: it draws a
-        place among the letters sorted by count, and a letter of the count that has this
-        place is drawn, another one for each place.
+        A symmetric law depends only on how many letters have each count: it draws a place
+        among the letters sorted by count, and each place is one letter of that count.
         """
         if not self.is_symmetric:
             return self.draw(Counts.sparse(seen, k=self.k), source=source)[0]

@@ -19,7 +19,7 @@ from dproo.mechanisms.base import Mechanism, Transition
 from dproo.mechanisms.roo import alpha_of
 
 ENTRIES_MAX = 1 << 14
-"""A longer table is cut here, and its last entry serves every larger minimum."""
+"""A longer table is cut here; its last entry applies to every larger minimum."""
 
 _Histogram = list[tuple[int, int]]
 
@@ -30,16 +30,16 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     ``m`` is the smallest count of any letter. The table ``q_0, q_1, ...`` is the smallest
     that is private: each entry is the least that the transitions from ``m - 1`` to ``m`` and
-    within ``m`` allow, in integers of ``2^-scale``, so the table drawn from is the table
-    certified. For two letters the least table runs the other way, from the middle down.
+    within ``m`` allow. Entries are integers, so the table drawn from is the table certified.
+    For two letters the least table is computed the other way, from the middle down.
 
     Guarantee: epsilon-DP when one record is replaced, unless ``as_printed``.
     Proof: docs/proofs/data_specific.md
     Reference: Tasnim et al. (2025), Algorithm 2, whose printed table is not private.
 
     Args:
-        as_printed: take the table of Algorithm 2 to the letter. It leaks, so it is for study
-            only: no release accepts it, and the certificate shows the leak.
+        as_printed: use the table of Algorithm 2 verbatim. It leaks, so it is for study only:
+            no release accepts it, and the certificate shows the leak.
 
     >>> ds = DataSpecificRevealOrObscure(epsilon="0.1", n=1000, k=9)
     >>> [round(float(ds.q(m)), 4) for m in (0, 5, 10, 20)]
@@ -55,7 +55,7 @@ class DataSpecificRevealOrObscure(Mechanism):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._set(as_printed=bool(self.as_printed))
-        _ = self.table  # a printed table that is too long is refused here
+        _ = self.table  # refuses a printed table that is too long
 
     @property
     def is_for_release(self) -> bool:
@@ -96,17 +96,17 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     @cached_property
     def _unit(self) -> int:
-        """Table entries are integers in units of ``1 / _unit``, fine against the least q_0."""
+        """Table entries are integers in units of ``1 / _unit``, much finer than the least q_0."""
         return _unit(self.n, self.growth)
 
     @cached_property
     def table(self) -> tuple[int, ...]:
-        """The useful entries ``q_0, q_1, ...`` in units; the last serves every larger ``m``."""
+        """The useful entries ``q_0, q_1, ...`` in units; the last applies to every larger ``m``."""
         if self.k == 2 and not self.as_printed:
             return self._table_of_two_letters()
         entries = [self._same_minimum_bound(0)]
         for m in range(1, self.n // self.k + 1):
-            if entries[-1] == 0 or m * self.k == self.n:  # all counts equal: any q will do
+            if entries[-1] == 0 or m * self.k == self.n:  # all counts are equal: any q works
                 break
             if m == ENTRIES_MAX:
                 if self.as_printed:
@@ -126,7 +126,7 @@ class DataSpecificRevealOrObscure(Mechanism):
         return self.table[min(m, len(self.table) - 1)]
 
     def _lower_bounds(self, m: int, previous: int) -> Iterator[int]:
-        """Yield what ``q_m`` must reach, given ``q_{m-1}``."""
+        """Yield lower bounds on ``q_m``, given ``q_{m-1}``."""
         over, under = self.growth.as_integer_ratio()
         n, k = self.n, self.k
         # Eq. (13) of Tasnim et al.: a rarest letter gains a record, another falls below it.
@@ -144,13 +144,13 @@ class DataSpecificRevealOrObscure(Mechanism):
         )
 
     def _same_minimum_bound(self, m: int) -> int:
-        """Return the least ``q_m`` at which a rarest letter may gain a record, ``m`` staying."""
+        """Return the least ``q_m`` at which a rarest letter may gain a record while ``m`` stays."""
         return _same_minimum_bound(m, n=self.n, k=self.k, growth=self.growth)
 
     def _table_of_two_letters(self) -> tuple[int, ...]:
         """Return the least table for ``k = 2``, from its last useful entry down.
 
-        Two letters have neighbours ``(m, n-m)`` and ``(m+1, n-m-1)`` only, so ``q_m`` need
+        With two letters the only neighbours are ``(m, n-m)`` and ``(m+1, n-m-1)``, so ``q_m`` need
         only keep the rarer letter from growing by more than ``e^epsilon`` at the next step.
         """
         over, under = self.growth.as_integer_ratio()
@@ -181,8 +181,8 @@ class DataSpecificRevealOrObscure(Mechanism):
         """Return ``q_0 (1 - 1/k)`` without the rest of the table; for two letters, barely more.
 
         The weight ``W_m = 2 m + q_m (n - 2m)`` of the rarer of two letters is ``W_{m+1}``
-        divided by the growth, or ``2m`` if that is more, which it is at most at the last two
-        entries; and in integers every entry rounds up by at most ``n``.
+        divided by the growth, or ``2m`` if that is more, which only the last two entries can
+        be; and in integers every entry rounds up by at most ``n``.
         """
         growth = exp_lower(epsilon)
         unit = _unit(n, growth)
@@ -200,7 +200,7 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     @property
     def neighbour_distance(self) -> Fraction:
-        """One record, and the largest step of the table times a law's distance from uniform."""
+        """One record's share, plus the table's largest step times a law's distance from uniform."""
         steps = (abs(low - high) for low, high in pairwise(self.table))
         step = Fraction(max(steps, default=0), self._unit)
         return Fraction(1, self.n) + alpha_of(step, k=self.k) if step else Fraction(1, self.n)
@@ -209,8 +209,8 @@ class DataSpecificRevealOrObscure(Mechanism):
     def worst(self) -> Transition:
         """The worst of the extreme transitions.
 
-        Between two given minima a letter's ratio is a linear fraction in its count, so its
-        largest value is at one end of the counts that the transition allows.
+        Between two given minima a letter's ratio is a linear fraction in its count, so it is
+        largest at one end of the counts that the transition allows.
         """
         over, under = 0, 1
         for lower, upper, positions in self._extreme_pairs():
@@ -229,9 +229,8 @@ class DataSpecificRevealOrObscure(Mechanism):
     def _extreme_pairs(self) -> Iterator[tuple[_Histogram, _Histogram, int]]:
         """Yield pairs of neighbours and how many letters to watch, in both directions.
 
-        Only the first is to be watched, and only as it gains, where the minimum stays.
-
-        Past the table's end ``q`` is constant, and the first such entry is the worst one.
+        Where the minimum stays, only the first letter is watched, and only as it gains. Past
+        the table's end ``q`` is constant, and the first such entry is the worst.
         """
         n, k = self.n, self.k
         for m in range(len(self.table)):

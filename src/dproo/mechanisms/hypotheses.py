@@ -1,9 +1,9 @@
 """What the machine-checked theorems assume of the integers that are drawn from.
 
-Each function is a hypothesis of a theorem in ``proofs/`` and has its name; a test compares them:
-first those on tables of weights and on the limit, then those on ROO's urn, then those on the
-entries of DS-ROO. A table of integers has an end, beyond which it is a straight line, so each
-hypothesis is decided by finitely many comparisons.
+Each function is a hypothesis of a theorem in ``proofs/``, under the same name, which a test
+checks: first on tables of weights and the limit, then on ROO's urn, the entries of DS-ROO, the
+thresholds of values found privately, and the steps of a table. Beyond its end a table of integers
+is a straight line, so finitely many comparisons decide each hypothesis.
 
 Proof: docs/proofs/machine_checked.md
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import prod
 
@@ -25,7 +26,7 @@ def table_positive(table: LetterTable) -> bool:
 
 
 def table_rising(table: LetterTable) -> bool:
-    """A record more never lowers a letter's weight."""
+    """One more record never lowers a letter's weight."""
     return table.slope >= 0 and all(low <= high for low, high in pairwise(table.values))
 
 
@@ -36,14 +37,14 @@ def table_convex(table: LetterTable) -> bool:
 
 
 def table_straight(table: LetterTable) -> bool:
-    """From the last entry on all steps are the slope."""
+    """From the last entry on, every step is the slope."""
     return table.step(table.last) == table.step(table.last + 1) == table.slope
 
 
 def table_grows_at_most(table: LetterTable, growth: Fraction, *, n: int) -> bool:
-    """One record more, of ``n``, multiplies a letter's weight by at most ``growth``.
+    """One more of ``n`` records multiplies a letter's weight by at most ``growth``.
 
-    From the last entry on the step is the slope and the weight rises, so that entry decides.
+    From the last entry on, the step is the slope and the weight rises, so that entry decides.
     """
     over, under = growth.as_integer_ratio()
     values = (*table.values, table(table.last + 1))[: n + 1]
@@ -51,12 +52,12 @@ def table_grows_at_most(table: LetterTable, growth: Fraction, *, n: int) -> bool
 
 
 def growth_at_least_one(growth: Fraction) -> bool:
-    """No ratio below one is asked for."""
+    """The allowed ratio is not below one."""
     return growth >= 1
 
 
 def search_stop(table: LetterTable, growth: Fraction) -> int:
-    """Return the first count from the table's end on whose step is within ``growth``."""
+    """Return the first count, from the table's end on, whose step is within ``growth``."""
     over, under = (growth - 1).as_integer_ratio()
     if over <= 0 or table.slope <= 0:
         return table.last
@@ -79,29 +80,57 @@ def search_found_nothing(
 ) -> bool:
     """No record that moves to a letter with fewer than ``stop`` raises it by more than ``growth``.
 
-    A range of counts that the losing letter keeps fits, if its largest gap fits with its worst
-    total; otherwise both of its halves must. No gap of a convex table is larger than what the
-    slope leaves and no total smaller than the least: an ``x`` that fits with these needs no
+    A range of counts that the losing letter keeps fits if its largest gap fits with its worst
+    total; otherwise both of its halves must fit. No gap of a convex table exceeds what the
+    slope leaves, and no total is below the least: an ``x`` that fits with these needs no
     ranges.
     """
     limit, smallest = growth.as_integer_ratio(), table.least(n, k)
     for x in range(min(n, stop)):
         if table.gains_at_most(x, limit, total=smallest):
             continue
-        ranges = [_counts_to_search(table, x, n=n, k=k)]
-        while ranges:
-            low, high = ranges.pop()
-            if _range_fits(table, growth, x, low, high, n=n, k=k):
-                continue
-            if low >= high:
-                return False
-            middle = (low + high) // 2
-            ranges += [(low, middle), (middle + 1, high)]
+        low, high = _counts_to_search(table, x, n=n, k=k)
+        fits = partial(_range_fits, table, growth, x, n=n, k=k)
+        if not _halves_fit(fits, low, high):
+            return False
+    return True
+
+
+def bare_search_found_nothing(table: LetterTable, growth: Fraction, *, n: int, k: int) -> bool:
+    """No record that moves raises a letter by more than ``growth`` where nobody else has any.
+
+    The rest weighs least then, whatever the number of records is. From the end of the table on no
+    gap is larger, and a letter that has reached it gains what any other loses.
+    """
+    over, under = growth.as_integer_ratio()
+
+    def fits(x: int, low: int, high: int) -> bool:
+        gap = table.step(high) - table.step(x)
+        total = table(x) + table(low + 1) + (k - 2) * table(0)
+        return gap <= 0 or table(x + 1) * total * under <= over * table(x) * (total - gap)
+
+    return all(
+        _halves_fit(partial(fits, x), 0, min(n - 1 - x, table.last))
+        for x in range(min(n, table.last))
+    )
+
+
+def _halves_fit(fits: Callable[[int, int], bool], low: int, high: int) -> bool:
+    """Whether a range fits, or both of its halves do, and so on."""
+    ranges = [(low, high)]
+    while ranges:
+        low, high = ranges.pop()
+        if fits(low, high):
+            continue
+        if low >= high:
+            return False
+        middle = (low + high) // 2
+        ranges += [(low, middle), (middle + 1, high)]
     return True
 
 
 def _counts_to_search(table: LetterTable, x: int, *, n: int, k: int) -> tuple[int, int]:
-    """Return the first and the final count that a losing letter may keep in a worst move."""
+    """Return the first and last count that a losing letter may keep in a worst move."""
     most = n - 1 - x
     if k <= 2:
         return most, most
@@ -129,12 +158,12 @@ def unit_positive(unit: int) -> bool:
 
 
 def letters_leave_one(letters: int, k: int) -> bool:
-    """A letter is left for the rest of the probability."""
+    """A letter remains for the rest of the probability."""
     return 0 < letters < k
 
 
 def letters_are_several(letters: int, k: int) -> bool:
-    """One of the letters may be emptied and others still have records."""
+    """One of the letters may be emptied while others still have records."""
     return 1 < letters <= k
 
 
@@ -144,7 +173,7 @@ def share_nonnegative(share: Fraction) -> bool:
 
 
 def share_fits(letters: int, share: Fraction) -> bool:
-    """The letters have no more than all of the probability."""
+    """The letters have at most all of the probability."""
     return letters * share <= 1
 
 
@@ -156,6 +185,16 @@ def share_even(letters: int, share: Fraction) -> bool:
 def some_letter(k: int) -> bool:
     """The alphabet is not empty."""
     return k > 0
+
+
+def some_records(records: int) -> bool:
+    """Each of the letters has a record."""
+    return records > 0
+
+
+def records_fit(letters: int, records: int, n: int) -> bool:
+    """The records of all these letters are not more than there are."""
+    return letters * records <= n
 
 
 def base_positive(base: int) -> bool:
@@ -198,7 +237,7 @@ def lightest_covers_all(
 ) -> bool:
     """The lightest letter, with all records and all draws, gains a factor of at most e^epsilon.
 
-    Records and draws may be exchanged, so the fewer of them number the factors.
+    Records and draws are interchangeable, so the fewer of them give the number of factors.
     """
     few, many = sorted((records, draws))
     over = prod(lightest + (many + i) * unit for i in range(few))
@@ -224,9 +263,9 @@ def entries_falling(entries: tuple[int, ...]) -> bool:
 def rarest_may_gain(
     entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int, k: int
 ) -> bool:
-    """A rarest letter that gains a record, the minimum staying, grows by at most ``growth``.
+    """A rarest letter that gains a record while the minimum stays grows by at most ``growth``.
 
-    From the last entry on they are all the same, and the ratio falls with the minimum.
+    From the last entry on, all entries are equal, and the ratio falls with the minimum.
     """
     weight = _data_weight(entries, unit, n=n, k=k)
     return all(
@@ -241,7 +280,7 @@ def minimum_may_fall(
 ) -> bool:
     """A rarest letter that gains a record as the minimum falls grows by at most ``growth``.
 
-    From the last entry on this is what a rarest letter may gain.
+    From the last entry on, this is :func:`rarest_may_gain`.
     """
     weight = _data_weight(entries, unit, n=n, k=k)
     return all(
@@ -254,9 +293,9 @@ def minimum_may_fall(
 def largest_may_rise(
     entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int, k: int
 ) -> bool:
-    """The largest letter there may be grows by at most ``growth`` as the minimum rises.
+    """The largest possible letter grows by at most ``growth`` as the minimum rises.
 
-    From the last entry on it does not grow.
+    From the last entry on, it does not grow.
     """
     weight = _data_weight(entries, unit, n=n, k=k)
     largest = [(m, n - (k - 1) * (m + 1)) for m in range(len(entries)) if k * (m + 1) <= n]
@@ -266,9 +305,9 @@ def largest_may_rise(
 
 
 def pair_rises(entries: tuple[int, ...], unit: int, *, n: int) -> bool:
-    """Of two letters the rarer one is not obscured so much that a record would lower it.
+    """The rarer of two letters is not obscured so much that a record would lower it.
 
-    From the last entry on a record adds the same, and never less than nothing.
+    From the last entry on, every record adds the same amount, never below zero.
     """
     weight = _data_weight(entries, unit, n=n, k=2)
     return all(
@@ -279,9 +318,9 @@ def pair_rises(entries: tuple[int, ...], unit: int, *, n: int) -> bool:
 
 
 def pair_grows_at_most(entries: tuple[int, ...], unit: int, growth: Fraction, *, n: int) -> bool:
-    """Of two letters the rarer one grows by at most ``growth`` if it gains a record.
+    """The rarer of two letters grows by at most ``growth`` if it gains a record.
 
-    From the last entry on a record adds the same, and the ratio falls with the minimum.
+    From the last entry on, every record adds the same amount, and the ratio falls with ``m``.
     """
     over, under = growth.as_integer_ratio()
     weight = _data_weight(entries, unit, n=n, k=2)
@@ -295,10 +334,61 @@ def pair_grows_at_most(entries: tuple[int, ...], unit: int, growth: Fraction, *,
 def _data_weight(
     entries: tuple[int, ...], unit: int, *, n: int, k: int
 ) -> Callable[[int, int], int]:
-    """Return the weight by minimum and count; the last entry serves every larger minimum."""
+    """Return the weight by minimum and count; the last entry applies to larger minima."""
 
     def weight(m: int, count: int) -> int:
         q = entries[min(m, len(entries) - 1)]
         return q * n + (unit - q) * k * count
 
     return weight
+
+
+def nothing_unseen(minimum: int) -> bool:
+    """A value that nobody has is below every threshold."""
+    return minimum > 0
+
+
+def some_weight(weights: tuple[int, ...]) -> bool:
+    """There is a threshold."""
+    return len(weights) > 0
+
+
+def weights_positive(weights: tuple[int, ...]) -> bool:
+    """Every threshold may be drawn."""
+    return min(weights, default=1) > 0
+
+
+def weights_rise_at_most(weights: tuple[int, ...], growth: Fraction) -> bool:
+    """From one threshold to the next, the weight rises by at most ``growth``."""
+    over, under = growth.as_integer_ratio()
+    return all(after * under <= before * over for before, after in pairwise(weights))
+
+
+def weights_fall_at_most(weights: tuple[int, ...], growth: Fraction) -> bool:
+    """From one threshold to the next, the weight falls by at most ``growth``."""
+    return weights_rise_at_most(weights[::-1], growth)
+
+
+def weights_mirrored(weights: tuple[int, ...]) -> bool:
+    """The last weights are the first ones."""
+    return weights == weights[::-1]
+
+
+def weights_rising_for_a_person(weights: tuple[int, ...], records: int) -> bool:
+    """As many weights as a person has records rise."""
+    return all(low <= high for low, high in pairwise(weights[:records]))
+
+
+def person_within_weights(weights: tuple[int, ...], records: int) -> bool:
+    """A person has no more records than there are thresholds."""
+    return records <= len(weights)
+
+
+def steps_sound(ratios: Collection[Fraction]) -> bool:
+    """Every step of a table has noise, or a choice, of a ratio between 0 and 1."""
+    return all(0 < ratio < 1 for ratio in ratios)
+
+
+def paths_within(growths: Collection[Fraction], epsilon: Fraction) -> bool:
+    """What the steps of a path may change multiplies to at most e^epsilon."""
+    return is_at_most_exp(prod(growths, start=Fraction(1)), epsilon)

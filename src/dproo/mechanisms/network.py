@@ -1,8 +1,8 @@
 """Networks of columns: which earlier columns each column of a row depends on.
 
-A network is public. It is declared, or grown privately as a tree, edge by edge. An edge is a
-column that is not yet drawn and a parent among those that are. Its score is how far the two
-columns are from independent, in records,
+A network is public. It is declared, or grown privately as a tree, edge by edge. An edge joins a
+new column to a parent that is already in the tree. Its score is how far the two columns are from
+independent, in records,
 
     score = 1/2 sum_xy |c(x, y) - c(x) c(y) / n|,
 
@@ -29,24 +29,24 @@ from dproo.core.draw import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
-"""What one record changes a score by is below this."""
+"""One record changes a score by less than this."""
 
 SHARE = Fraction(1, 5)
-"""The share of a row's epsilon that the choice of its network costs by default."""
+"""The default share of a row's epsilon spent on the choice of its network."""
 
 PAIR_MAX = 1 << 20
-"""The most cells of two columns together that a network is learned from."""
+"""The most cells that two columns may have together if a network is learned."""
 
 Pair = Callable[[int, int], Counts]
-"""The counts of two columns together, the letters of the second one running fastest."""
+"""The joint counts of two columns, the letters of the second one varying fastest."""
 
 
 def dependence(pair: Counts, width: int) -> Fraction:
     """Return how far two columns are from independent, in records; 0 without records.
 
     Args:
-        pair: the counts of the two columns together.
-        width: how many letters the second column has.
+        pair: the joint counts of the two columns.
+        width: the number of letters of the second column.
 
     >>> dependence(Counts.of([2, 0, 0, 2]), 2), dependence(Counts.of([1, 1, 1, 1]), 2)
     (Fraction(2, 1), Fraction(0, 1))
@@ -65,7 +65,7 @@ def dependence(pair: Counts, width: int) -> Fraction:
 
 
 def chosen(scores: Sequence[Fraction], rate: Fraction, source: RandomSource) -> int:
-    """Return the place of one score by permute-and-flip, at ``rate`` for each unit of score."""
+    """Return the place of one score by permute-and-flip, at ``rate`` per unit of score."""
     best = max(scores)
     waiting = list(range(len(scores)))
     while True:
@@ -84,7 +84,7 @@ def grown_tree(
 ) -> Network:
     """Return a tree over all columns, rooted at the first.
 
-    Guarantee: the choice is epsilon-DP: one edge for each further column, each of them
+    Guarantee: the choice is epsilon-DP: one edge for each further column, each
     ``epsilon / (columns - 1)``-DP.
     """
     columns = range(len(sizes))
@@ -101,13 +101,13 @@ def grown_tree(
 
 
 CELLS_MAX = 1 << 40
-"""A family of more cells than this is refused: no number of records could fill it."""
+"""A family with more cells is refused: no number of records could fill it."""
 
 _PRECISION = 64
 
 
 Wiring = Literal["auto", "declared", "learned", "independent"]
-"""Where a network comes from; ``"auto"`` is declared where parents are, else learned."""
+"""Where a network comes from; ``"auto"`` is declared if there are parents, else learned."""
 
 AUTO: Final = "auto"
 DECLARED: Final = "declared"
@@ -139,7 +139,7 @@ class Network:
 
     Attributes:
         families: one for each column.
-        sizes: how many letters each column has, by its place.
+        sizes: the number of letters of each column, by its place.
 
     >>> tree = Network.of({"sex": (), "age": (), "work": ("sex", "age")}, [2, 4, 3])
     >>> [family.columns for family in tree.families], tree.cells
@@ -162,14 +162,14 @@ class Network:
 
     @classmethod
     def of(cls, parents: Mapping[str, Sequence[str]], sizes: Sequence[int]) -> Network:
-        """Return the network of named columns, put in an order that respects the parents.
+        """Return the network of named columns, ordered so that parents come first.
 
         Args:
             parents: the parents of every column, by name.
-            sizes: how many letters each column has, in the same order.
+            sizes: the number of letters of each column, in the same order.
 
         Raises:
-            ValueError: a parent is not a column or stands twice, parents form a circle, or a
+            ValueError: a parent is not a column or is repeated, parents form a cycle, or a
                 family has more than 2^40 cells.
         """
         names = list(parents)
@@ -201,12 +201,12 @@ class Network:
     def wired(
         cls, wiring: Wiring, parents: Mapping[str, Sequence[str]] | None, sizes: Sequence[int]
     ) -> Network | None:
-        """Return the network that is known without the data, or None if it is learned.
+        """Return the network if it does not depend on data, or None if it is learned.
 
         Args:
             wiring: where the network comes from.
-            parents: the declared parents of every column, if there are any.
-            sizes: how many letters each column has.
+            parents: the declared parents of every column, if any.
+            sizes: the number of letters of each column.
         """
         one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
         if wiring == DECLARED and parents is None:
@@ -222,14 +222,14 @@ class Network:
 
     @classmethod
     def star(cls, sizes: Sequence[int]) -> Network:
-        """Return the tree with the most cells: all columns hang on the one with most letters."""
+        """Return the tree with the most cells: all columns depend on the one with most letters."""
         root = max(range(len(sizes)), key=lambda column: sizes[column])
         others = (Family(column, (root,)) for column in range(len(sizes)) if column != root)
         return cls((Family(root), *others), tuple(sizes))
 
     @classmethod
     def chained(cls, sizes: Sequence[int], *, parents: int) -> Network:
-        """Return the network in which each column hangs on so many columns before it."""
+        """Return the network in which each column depends on the ``parents`` columns before it."""
         places = range(len(sizes))
         return cls(
             tuple(
@@ -247,7 +247,7 @@ class Network:
 
     @cached_property
     def shares(self) -> tuple[int, ...]:
-        """What each step's epsilon is in proportion to: the root of its family's cells.
+        """The proportions of the steps' epsilons: the root of each family's cells.
 
         The worst-case distance of a row is at most a sum of cells over epsilons, which is
         least for epsilons in proportion to the roots of the cells.
@@ -258,7 +258,7 @@ class Network:
     def is_covered(self) -> bool:
         """Whether the parents of every column are part of one earlier family.
 
-        Then the network gives every family the frequencies that it has among the records.
+        Then the network reproduces every family's frequencies among the records.
         """
         return all(
             not family.parents

@@ -5,8 +5,8 @@ r"""Exact noise for tables of counts, and exact private choices.
 by at most ``1/q``, an exact number. ``Z`` is the difference of two geometric variables. The binary
 digits of a geometric variable are independent, and digit ``i`` is 1 with odds ``q^(2^i) : 1``; so
 one variable takes about ``log2(1/loss)`` comparisons of a uniform number with a known one. The
-uniform number is drawn byte by byte, and only as many bytes as the comparison needs: it is exact
-although no long integer is ever made.
+uniform number is drawn byte by byte, only as far as the comparison needs: it is exact without
+long integers.
 
 **Choices.** Scores are integers. Permute-and-flip takes the candidates in a random order and
 accepts one that is ``gap`` below the best with probability ``q^gap``; the exponential mechanism,
@@ -30,10 +30,18 @@ from itertools import count
 
 from dproo.core.checks import refusal
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import ceil_div, exp_lower, log_lower, log_upper, rounded_up
+from dproo.core.numbers import (
+    BITS,
+    ceil_div,
+    exp_lower,
+    log_lower,
+    log_upper,
+    power_upper,
+    rounded_up,
+)
 
 BYTE = 8
-"""How many bits of a uniform number are drawn and compared at a time."""
+"""The number of bits of a uniform number that are drawn and compared at a time."""
 
 _TIE = 2
 _COMPARED = [
@@ -42,7 +50,9 @@ _COMPARED = [
 ]
 
 _FINE = 16
-"""The ratio is within ``2^-16`` of the loss that it may have, relative to it."""
+"""The ratio's loss is within a relative ``2^-16`` of the loss allowed."""
+
+_EXACT_STEPS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ class Ratio:
 
     @classmethod
     def of(cls, loss: Fraction) -> Ratio:
-        """Return a ratio of few bits that is just above ``e^-loss``.
+        """Return a ratio of few bits just above ``e^-loss``.
 
         Raises:
             ValueError: the loss is not positive.
@@ -85,7 +95,12 @@ class Ratio:
         return Fraction(self.over, 1 << self.bits)
 
     def power(self, steps: int) -> Fraction:
-        """Return ``q^-steps``: by how much so many steps can change a probability, exactly."""
+        """Return ``q^-steps``, the largest factor by which so many steps change a probability.
+
+        Of very many steps it is a rational just above, which is no longer to write than few.
+        """
+        if steps > _EXACT_STEPS:
+            return power_upper(1 / self.value, steps, bits=2 * BITS)
         return (1 / self.value) ** steps
 
     @cached_property
@@ -108,11 +123,11 @@ class Ratio:
             upper = ceil_div(upper * upper, 1 << precision)
         return lower, upper
 
-    @lru_cache(maxsize=1 << 14)  # noqa: B019 - a ratio is a small value that lives on in its key
+    @lru_cache(maxsize=1 << 14)  # noqa: B019 - a ratio is small
     def _threshold(self, doublings: int, places: int, *, is_digit: bool) -> int:
-        """Return the chance of a comparison in units of ``2^-places``, rounded down.
+        """Return the probability ``p`` of a comparison in units of ``2^-places``, rounded down.
 
-        It is ``q^(2^doublings)``, or, for a digit, that over one more than that.
+        With ``x = q^(2^doublings)``, ``p`` is ``x``, or for a digit ``x / (1 + x)``.
         """
         precision = places + self.bits + 2 * doublings + 32
         while True:
@@ -125,10 +140,10 @@ class Ratio:
             precision *= 2
 
     def _events(self, doublings: int, size: int, source: RandomSource, *, is_digit: bool) -> bytes:
-        """Return ``size`` independent bytes, 1 with the chance of a comparison and else 0.
+        """Return ``size`` independent bytes, 1 with the probability of a comparison, else 0.
 
-        A uniform number is below the chance if its first byte is, or if the first bytes are
-        equal and its rest is below the rest of the chance.
+        A uniform number is below a probability if its first byte is, or if the first bytes
+        are equal and its rest is below the rest.
         """
         first = self._threshold(doublings, BYTE, is_digit=is_digit)
         events = bytearray(source.bytes(size).translate(_COMPARED[first]))
@@ -139,7 +154,7 @@ class Ratio:
         return bytes(events)
 
     def _is_below(self, doublings: int, source: RandomSource, *, is_digit: bool) -> bool:
-        """Decide a comparison whose first byte was a tie, by further bytes."""
+        """Decide a comparison whose first bytes are equal, by further bytes."""
         for places in count(2 * BYTE, BYTE):
             byte = self._threshold(doublings, places, is_digit=is_digit) % (1 << BYTE)
             (drawn,) = source.bytes(1)
@@ -247,10 +262,10 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> Fraction:
     r"""Return a ``rho`` such that ``rho``-zCDP implies ``(epsilon, delta)``-DP.
 
     For every order ``a > 1``, ``rho``-zCDP implies ``(epsilon, delta)``-DP with
-    ``log delta = (a-1)(a rho - epsilon) - log(a-1) - a log(a/(a-1))``. The order is searched for
+    ``log delta = (a-1)(a rho - epsilon) - log(a-1) - a log(a/(a-1))``. The order is searched
     among rational numbers; every logarithm is rounded to the safe side.
 
-    Reference: Canonne, Kamath and Steinke (2020), Corollary 13.
+    Reference: Canonne, Kamath and Steinke (2020), Section 2.3.
 
     >>> float(concentrated(Fraction(1), Fraction(1, 10**9))) > 0.0119  # float-ok: shown only
     True

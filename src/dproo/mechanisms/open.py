@@ -1,11 +1,11 @@
-r"""Letters that nobody can list: what many have is revealed, what few have is ``other``.
+r"""Letters that nobody can list: common ones are revealed, rare ones are ``other``.
 
-A letter that ``c`` records have weighs ``g(c)``, and ``other`` weighs all the rest:
+A letter with ``c`` records weighs ``g(c)``, and ``other`` weighs all the rest:
 
     ``g(c) = 0`` below a minimum,   ``g(c+1) = min(c + 1, G g(c) + s)`` from there on,
 
-with ``G`` just below ``e^epsilon``: one record changes a weight by the factor ``G`` at most, and by
-``s`` besides, which is what delta pays for.
+with ``G`` just below ``e^epsilon``: one record changes a weight by at most the factor ``G``, and
+by ``s`` in addition, which delta pays for.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from dproo.mechanisms.base import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 OPEN_EPSILON_MIN = Fraction(1, 1000)
 OPEN_DELTA_MIN = Fraction(1, 10**18)
 MINIMUM_MAX = 10**6
-"""The largest minimum: the table of weights goes on from there."""
+"""The largest minimum, because the table of weights starts there."""
 
 _BITS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAlphabet:
-    r"""Draw a letter nearly in proportion to its count if many have it, else ``other``.
+    r"""Draw a letter nearly in proportion to its count if it is common, else ``other``.
 
     With ``n`` records and a public floor ``F >= step/(G-1)``, ``step`` the largest of
     ``g(c+1) - g(c)``, the letter has probability ``g(c)/(n+F)``, and ``other`` the rest, which is
@@ -42,10 +42,10 @@ class OpenAlphabet:
 
     Attributes:
         epsilon: the privacy parameter.
-        delta: the other one.
+        delta: the probability with which epsilon may fail.
         n: the public number of records under ``"replace"``.
         neighbours: ``"replace"`` or ``"add-remove"``.
-        minimum: a letter of fewer records is never shown.
+        minimum: a letter with fewer records is never shown.
 
     >>> law = OpenAlphabet(epsilon=1, delta="1e-9", n=100_000)
     >>> law.first, law.proportional
@@ -90,21 +90,21 @@ class OpenAlphabet:
 
     @cached_property
     def unit(self) -> int:
-        """The weight of one record that is revealed; the first letter's is not rounded away."""
+        """The weight of a revealed record, large enough not to round away the first letter's."""
         allowed = self._slack(0)
         return 1 << (_BITS + (allowed.denominator // allowed.numerator).bit_length())
 
     def _slack(self, count: int) -> Fraction:
         """Return what delta allows a letter to gain beyond its growth, in records.
 
-        Under add-remove that is least where all records are the letter's.
+        Under add-remove it is least if all records have this letter.
         """
         total = self.n if self.neighbours == REPLACE else count + 1
         return self.delta * (total + 1 / (self.growth - 1))
 
     @cached_property
     def table(self) -> tuple[int, ...]:
-        """The weights of letters by their count, until they are in proportion for good."""
+        """The weights by count, up to where they stay in proportion."""
         growth, unit = self.growth, self.unit
         entries = [0] * self.minimum
         while len(entries) <= self.n:
@@ -116,7 +116,7 @@ class OpenAlphabet:
         return tuple(entries)
 
     def weigh(self, count: int) -> int:
-        """Return the weight of a letter that so many records have."""
+        """Return the weight of a letter with this count."""
         return self.table[count] if count < len(self.table) else count * self.unit
 
     @cached_property
@@ -153,14 +153,14 @@ class OpenAlphabet:
         )
 
     def _divergence(self, count: int) -> Fraction:
-        """Return the largest of all datasets in which a letter of this count gains a record."""
+        """Return the largest divergence if a letter of this count gains a record."""
         gained, kept = self.weigh(count + 1), self.growth * self.weigh(count)
         excess = gained - kept
         if excess <= 0:
             return Fraction(0)
         if self.neighbours == REPLACE:
             return excess / (self.n * self.unit + self.floor)
-        # It rises with the number of records up to here, and falls from here on.
+        # It rises with the number of records up to here, then falls.
         rising = (2 * kept * self.unit / excess - self.floor) / self.unit
         records = max(count, rising.numerator // rising.denominator + 1)
         total = records * self.unit + self.floor
@@ -168,12 +168,12 @@ class OpenAlphabet:
 
     @property
     def first(self) -> int:
-        """The fewest records of a letter that can appear."""
+        """The fewest records with which a letter can appear."""
         return next((count for count in range(self.n + 1) if self.weigh(count)), self.n + 1)
 
     @property
     def proportional(self) -> int:
-        """The fewest records of a letter that is revealed in proportion."""
+        """The fewest records with which a letter is revealed in proportion."""
         counts = range(self.minimum, len(self.table))
         found = (count for count in counts if self.table[count] == count * self.unit)
         return next(found, len(self.table))

@@ -2,9 +2,9 @@
 
 ``"auto"`` takes the sampler with the smallest proven worst case at public parameters. The worst
 case is :attr:`~dproo.Mechanism.worst_alpha`, the largest distance between a released record and a
-random one over all data; where several records are released, it is the worst case of each. Where
-the number of records is private, the samplers are compared at a number that epsilon and the
-letters decide. No data is read, so the choice reveals nothing.
+random one over all data; if several records are released, it is the worst case of each. If the
+number of records is private, the samplers are compared at a number that depends only on epsilon
+and the letters. No data is read, so the choice reveals nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ AUTO: Final = "auto"
 """The default: the sampler with the smallest proven worst case at public parameters."""
 
 PLAIN: Final = LetterSpecificRevealOrObscure.name
-"""The sampler of groups and rows, and the yardstick of plans: certified for every relation."""
+"""The sampler for groups and rows, and the yardstick of plans: certified for every relation."""
 
 
 def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: object) -> Mechanism:
@@ -95,7 +95,7 @@ def mechanism(name: str, *, k: int, epsilon: Number | None = None, **options: ob
 
 
 def _chosen(*, k: int, epsilon: Number | None, **options: object) -> str:
-    """Return what ``"auto"`` takes; a plain sampler refuses what is wrong."""
+    """Return the sampler that ``"auto"`` means; invalid arguments are left to a plain one."""
     if set(options) - {"n", "neighbours"}:
         raise TypeError(f"auto has no option {min(set(options) - {'n', 'neighbours'})!r}.")
     plain = mechanism(PLAIN, k=k, epsilon=epsilon, **options)
@@ -104,17 +104,17 @@ def _chosen(*, k: int, epsilon: Number | None, **options: object) -> str:
 
 
 NOTICEABLE = 1 + Fraction(1, 1000)
-"""By how much another sampler must be better than LS-ROO: roundings differ by less."""
+"""How much better than LS-ROO another sampler must be: more than roundings can differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A sampler that was chosen by public parameters.
+    """A sampler chosen by public parameters.
 
     Attributes:
         sampler: its name.
         alpha: its worst case, exact or proven, for each released record.
-        reason: why it was chosen, in one sentence.
+        reason: the reason, in one sentence.
     """
 
     sampler: str
@@ -137,9 +137,9 @@ def choose(
     Args:
         epsilon: for all released records together.
         k: the number of letters.
-        n: the number of records; none where it is private.
+        n: the number of records, or None if it is private.
         neighbours: the relation.
-        draws: how many records are released, jointly or each from a block of its own.
+        draws: the number of released records, joint or each from its own block.
         records_per_person: the most records that one protected person may own.
 
     >>> choose(epsilon=Fraction(1), k=15, n=4000).sampler
@@ -165,7 +165,7 @@ def choose(
     is_plain = epsilon / records_per_person < BalancedRevealOrObscure.plain_below(k)
     is_tried: dict[type[Mechanism], bool] = {
         BalancedRevealOrObscure: alphas[plain.name] < FUTILE and not is_plain,
-        DataSpecificRevealOrObscure: k == 2,  # by up to a tenth; never with more letters
+        DataSpecificRevealOrObscure: k == 2,  # better by up to a tenth; never with more letters
         RevealOrObscure: max(draws, records_per_person) > 1,  # never with one record
     }
     for kind, is_worth_it in is_tried.items():
@@ -187,8 +187,8 @@ def certified(
 ) -> Mechanism:
     """Return the certified sampler that spends epsilon on all records of a person.
 
-    Whoever changes several records changes a distribution once for each, so a sampler without
-    an option for that gets an equal share of epsilon.
+    Several records of a person change the law once each, so a sampler without an option for
+    them gets an equal share of epsilon.
     """
     if takes(kind, "records_per_person"):
         options["records_per_person"] = records_per_person
@@ -201,7 +201,7 @@ def certified(
 def _made(
     kind: type[Mechanism], epsilon: Fraction, options: tuple[tuple[str, Any], ...]
 ) -> Mechanism:
-    """Return the sampler of these public parameters; several releases share its tables."""
+    """Return the sampler of these public parameters, cached so that releases share its tables."""
     return kind(epsilon=epsilon, **dict(options))
 
 

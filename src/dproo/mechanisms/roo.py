@@ -73,7 +73,7 @@ class RevealOrObscure(Mechanism):
     Args:
         q: the obscuring probability, given instead of epsilon, which then follows from
             Theorem 1.
-        draws: how many letters one release has.
+        draws: the number of letters of one release.
         records_per_person: the most records that one protected person may own.
         prior: a public positive weight for each letter, instead of the uniform letter.
 
@@ -122,7 +122,7 @@ class RevealOrObscure(Mechanism):
 
     @property
     def theorem(self) -> str | None:
-        """Several draws and several records of a person only where one letter is the worst."""
+        """The theorem; for several draws of several records, only if one letter is the worst."""
         relation = "replace" if self.neighbours == REPLACE else "add_remove"
         if self.records_per_person == 1:
             return f"roo_{relation}"
@@ -167,7 +167,7 @@ class RevealOrObscure(Mechanism):
         return pseudo.as_integer_ratio()
 
     def _lightest(self, letters: int) -> list[int]:
-        """Return the smallest shares of so many letters, as many as can matter."""
+        """Return the smallest ``letters`` shares, as far as they can matter."""
         shares: list[int] = []
         for share, number in sorted(self._shares.sizes.items()):
             shares += [share] * min(number, letters - len(shares), LETTERS_MAX)
@@ -211,12 +211,12 @@ class RevealOrObscure(Mechanism):
 
     @property
     def largest_ratio(self) -> Fraction:
-        """The largest ratio; a bound on it where draws and records are many."""
+        """The largest ratio; a bound on it if draws and records are many."""
         return self._urn.certified[0]
 
     @property
     def worst(self) -> Transition:
-        """The records of a person take letters that nobody had, and those are drawn."""
+        """A person's records take unseen letters, and those are drawn."""
         return self._urn.certified[1]
 
     @property
@@ -227,7 +227,7 @@ class RevealOrObscure(Mechanism):
 
     @property
     def neighbour_distance(self) -> Fraction:
-        """Of one draw: the share of a person's records in the weight of all letters."""
+        """For one draw: the share of a person's records in the weight of all letters."""
         if self.draws > 1:
             return super().neighbour_distance
         most = self._record * min(self.records_per_person, self.n)
@@ -245,10 +245,10 @@ class RevealOrObscure(Mechanism):
         return min(bound, super().group_loss(epsilon, records))
 
     def ratio(self, transition: Transition) -> Fraction:
-        """Return by what factor the transition changes the probability of its letters.
+        """Return the factor by which the transition changes the probability of its letters.
 
         A letter's factors ``w, w + record, w + 2 record, ...`` before and after a transition
-        by whole records are the same but at the ends, so the product is a short one.
+        by whole records differ only at the ends, so the product is short.
         """
         before, after = self.weights(transition.before), self.weights(transition.after)
         factor = 1 / self._risen(before.total, after.total, len(transition.letters))
@@ -271,7 +271,7 @@ class RevealOrObscure(Mechanism):
         return Fraction(ways, prod(weights.total + j * self._record for j in range(len(letters))))
 
     def _draw(self, counts: Counts, source: RandomSource) -> tuple[int, ...]:
-        """Draw from the urn as the last draw finds it: a ball not yet in it is drawn again."""
+        """Draw from the final urn: a ball that is not yet in it is drawn again."""
         weights = self.weights(counts)
         urn = Runs([*weights.runs, (self._record, self.draws - 1)])
         letters: list[int] = []

@@ -1,14 +1,14 @@
 """The urn that several letters are drawn from jointly, and the certificate of its integers.
 
-What a person's records can change of the draws is found exactly, or bounded. A letter of weight
-``base`` that gains ``g`` records and is drawn ``s`` times becomes likelier by
+How much a person's records can change the draws is computed exactly, or bounded. A letter of
+weight ``base`` that gains ``g`` records and is drawn ``s`` times becomes likelier by
 
     ``risen(g, s) = prod (base + (s + j) record) / (base + j record)`` over ``j < g``,
 
-the same with ``g`` and ``s`` exchanged. A person may spread the records over several letters,
-and the draws may be spread over them, too. Where a record weighs no more than the lightest
-letter, putting everything on that letter is worst; where it weighs more, all allocations are
-searched, or bounded where they are too many. No allocation is assumed to be the worst.
+the same with ``g`` and ``s`` exchanged. Both the records of a person and the draws may be spread
+over several letters. If a record weighs no more than the lightest letter, putting everything on
+that letter is worst; if it weighs more, all allocations are searched, or bounded if they are too
+many. No allocation is assumed to be the worst.
 
 Proof: docs/proofs/reveal_or_obscure.md
 """
@@ -26,16 +26,16 @@ from dproo.core.numbers import BITS, ceil_div, exp_lower, power_upper
 from dproo.mechanisms.base import Transition
 
 FACTORS_MAX = 64
-"""Products of more factors are bounded and not multiplied out."""
+"""Products of more factors are bounded instead of multiplied out."""
 
 CELLS_MAX = 64
-"""Allocations of gains and draws are searched where their product is at most this."""
+"""Allocations are searched if gains times draws is at most this."""
 
 LETTERS_MAX = isqrt(CELLS_MAX) + 1
 """More letters than any searched allocation uses."""
 
 Part = tuple[int, int]
-"""How many records a letter gains, and how often it is drawn."""
+"""The number of records that a letter gains, and of times that it is drawn."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def worst_allocations(
 def _extended(
     best: list[list[Allocation]], one: list[list[tuple[int, int]]], gains: int, draws: int
 ) -> Allocation:
-    """Return the worst allocation with a letter more than in ``best``, whose ratios are ``one``."""
+    """Return the worst allocation with one letter more than ``best``, its ratios in ``one``."""
     worst = best[gains][draws].times(1, 1, (0, 0))
     for g in range(1, gains + 1):
         for s in range(1, draws + 1):
@@ -87,15 +87,15 @@ def _extended(
 def least_pseudo(
     epsilon: Fraction, growth: Fraction, shares: Sequence[int], gains: int, draws: int
 ) -> Fraction:
-    """Return the least pseudo-count of the lightest letter that is proven to be enough.
+    """Return the least pseudo-count of the lightest letter that is proven sufficient.
 
     Args:
         epsilon: the privacy parameter.
         growth: a rational just below ``e^epsilon``.
-        shares: what the letters that can gain weigh relative to each other, lightest first;
-            more than ``LETTERS_MAX`` are never used.
+        shares: the relative weights of the letters that can gain, lightest first; at most
+            ``LETTERS_MAX`` are used.
         gains: the most records of a person.
-        draws: how many letters are drawn.
+        draws: the number of letters drawn.
     """
     few, many = sorted((gains, draws))
     if few == 1:
@@ -156,10 +156,10 @@ def _enough_for_many(epsilon: Fraction, few: int, many: int) -> Fraction:
 
 
 def bound_on_one(pseudo: Fraction, few: int, many: int) -> Fraction:
-    """Return a bound on what one letter rises by, for many factors.
+    """Return a bound on the rise of one letter, for many factors.
 
-    The logarithm of a factor ``(pseudo + many + j) / (pseudo + j)`` is convex in ``j``, so two
-    as far from the ends have at most the product of the first and the last.
+    The logarithm of a factor ``(pseudo + many + j) / (pseudo + j)`` is convex in ``j``, so the
+    product of two factors equally far from the ends is at most that of the first and the last.
     """
     last = few - 1
     ends = 1 + many * (2 * pseudo + many + last) / (pseudo * (pseudo + last))
@@ -174,7 +174,7 @@ def _enough_for_spread(epsilon: Fraction, few: int, many: int) -> Fraction:
 
 
 def bound_on_spread(pseudo: Fraction, few: int, many: int) -> Fraction:
-    """Return a bound on what all letters rise by together, by the mean of the ``few`` factors."""
+    """Return a bound on the joint rise of all letters, by the mean of the ``few`` factors."""
     return power_upper(
         1 + Fraction(many, few) * (1 / pseudo + _harmonic(few - 1)), few, bits=4 * BITS
     )
@@ -193,9 +193,9 @@ class Urn:
 
     Attributes:
         bases: the weight of every letter on an empty dataset.
-        record: what each record, and each letter drawn before, adds to its letter.
-        draws: how many letters are drawn.
-        n: the number of records, or the most there may be.
+        record: what each record, and each earlier draw, adds to its letter.
+        draws: the number of letters drawn.
+        n: the number of records, or the largest allowed.
         gains: the most records of a person, not above ``n``.
         is_n_public: whether records are replaced rather than added or removed.
     """
@@ -209,7 +209,7 @@ class Urn:
 
     @cached_property
     def certified(self) -> tuple[Fraction, Transition]:
-        """The largest ratio, or a bound on it, and the transition that has it, or nearly."""
+        """The largest ratio, or a bound on it, and a transition that attains it, or nearly."""
         few, many = sorted((self.gains, self.draws))
         lightest = self._weight(0)
         pseudo = Fraction(lightest, self.record) if self.record else Fraction(1)
@@ -235,7 +235,7 @@ class Urn:
         return self.bases[self._ranked[rank]]
 
     def _even_parts(self, few: int) -> Iterator[Part]:
-        """Yield gains and draws spread over letters as evenly as can be."""
+        """Yield gains and draws spread over letters as evenly as possible."""
         letters = min(few, len(self._ranked) - 1)
         for i in range(letters):
             yield (
@@ -244,7 +244,7 @@ class Urn:
             )
 
     def _one_letter(self) -> tuple[Fraction, Transition]:
-        """Return the largest ratio where all gains and all draws are best on one letter."""
+        """Return the largest ratio if all gains and all draws are worst on one letter."""
 
         def added(records: int) -> Fraction:
             return self._ratio(records, {0: (records, self.draws)}, self.n - records)
@@ -283,10 +283,10 @@ class Urn:
         return self.n * self.gains**2 * self.draws * (few + 1) <= _DATASETS_MAX
 
     def _additions(self, crowd: int, few: int) -> Iterator[tuple[int, dict[int, Part], int]]:
-        """Yield additions, one of which is worst where all other records have the same letter.
+        """Yield additions, one of which is the worst if all other records have the same letter.
 
-        Each is the number of added records, the part of each rank, and how many others there
-        are: all that there may be, unless their letter gains, too.
+        Each is the number of added records, the part of each rank, and the number of other
+        records: as many as possible, unless their letter gains too.
         """
         ranks = [rank for rank in range(min(few + 1, len(self._ranked))) if rank != crowd][:few]
         bases = [self._weight(rank) for rank in ranks]
@@ -303,7 +303,7 @@ class Urn:
                         yield records, parts, others
 
     def _or_removed(self, ratio: Fraction, transition: Transition) -> tuple[Fraction, Transition]:
-        """Return what is worse: this transition, or that all records of a dataset are removed."""
+        """Return the worse of this transition and the removal of all records of a dataset."""
         if self.is_n_public:
             return ratio, transition
         removed = Fraction(*risen(self.bases.total, self.record, self.gains, self.draws))
@@ -314,7 +314,7 @@ class Urn:
         return removed, self._transition(before, after, (lightest,) * self.draws)
 
     def _ratio(self, records: int, parts: dict[int, Part], others: int, crowd: int = 1) -> Fraction:
-        """Return the ratio of an addition, or where ``n`` is public of the replacement."""
+        """Return the ratio of an addition, or of the replacement if ``n`` is public."""
         over = under = 1
         for rank, part in parts.items():
             base = self._weight(rank) + (others * self.record if rank == crowd else 0)
@@ -354,7 +354,7 @@ class Urn:
 
 
 def _parts(ranks: list[int], parts: tuple[Part, ...], gains: int, draws: int) -> dict[int, Part]:
-    """Return a part for each rank; what brings nothing is left with the first."""
+    """Return a part for each rank; the first gets what makes no difference."""
     found = dict(zip(ranks, parts, strict=False))
     g, s = found[ranks[0]]
     gains -= sum(gained for gained, _ in parts)

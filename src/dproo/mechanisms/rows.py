@@ -1,6 +1,6 @@
 r"""Whole rows: every column is drawn from its counts among the records that match its parents.
 
-One row needs only the conditional draws on its own path, and pays only for them:
+A row needs, and pays for, only the conditional draws on its own path:
 
     x_1 ~ sampler(counts of column 1; epsilon_1),
     x_j ~ sampler(counts of column j among the records whose parents are as drawn; epsilon_j).
@@ -18,6 +18,7 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp, parse_epsilon, rational
+from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Relation
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
 from dproo.mechanisms.network import Family, Network
@@ -65,18 +66,21 @@ class RowSampler:
         object.__setattr__(self, "shares", shares)
         if not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"the row did not certify at epsilon = {self.epsilon}.")
+        for condition, holds in self.conditions.items():
+            if not holds:
+                raise ValueError(f"the row did not certify: {condition} does not hold.")
 
     @cached_property
     def steps(self) -> tuple[LetterSpecificRevealOrObscure, ...]:
         """The sampler of each step.
 
-        Under replace the number of records is public only where a column has no parents. In
-        every other step one record can be replaced, or be one more or one less.
+        Under replace the number of records is public only for columns without parents. In every
+        other step one record can be replaced, added or removed.
         """
         made: dict[tuple[int, bool, Fraction], LetterSpecificRevealOrObscure] = {}
         steps = []
         for family, epsilon in zip(self.network.families, self.shares, strict=True):
-            # Steps of the same size and share have the same sampler, which takes long to certify.
+            # Steps of the same size and share use one sampler, because certifying it takes long.
             key = (self.network.sizes[family.column], not family.parents, epsilon)
             if key not in made:
                 made[key] = self._step(family, epsilon)
@@ -90,6 +94,38 @@ class RowSampler:
         relation: Relation = ADD_REMOVE if self.neighbours == ADD_REMOVE else BOTH
         return self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)
 
+    @property
+    def theorem(self) -> str:
+        """The machine-checked theorem, in ``proofs/``, that the row rests on."""
+        return "rows_add_remove" if self.neighbours == ADD_REMOVE else "rows_replace"
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """The hypotheses of the theorem; that a step is private is what its own theorem says.
+
+        A step that failed one of its own conditions could not have been made.
+        """
+        known = dict(zip(self.network.families, self.steps, strict=True))
+        holds = {
+            "samplers_nonnegative": all(
+                hypotheses.table_positive(step.table) for step in self.steps
+            ),
+            "growths_at_least_one": all(
+                hypotheses.growth_at_least_one(step.growth) for step in self.steps
+            ),
+        }
+        if self.neighbours == ADD_REMOVE:
+            added = {step.theorem for step in self.steps} == {"ls_roo_add_remove"}
+            return holds | {"steps_private_add_remove": added}
+        roots = [step for family, step in known.items() if not family.parents]
+        return holds | {
+            "roots_match_all": all(step.n == self.n for step in self.steps),
+            "roots_private": all(step.theorem == "ls_roo_search" for step in roots),
+            "steps_private_both": all(
+                step.theorem == "ls_roo_both" for family, step in known.items() if family.parents
+            ),
+        }
+
     @cached_property
     def largest_ratio(self) -> Fraction:
         """A bound on the factor by which one record changes the probability of a row.
@@ -102,7 +138,7 @@ class RowSampler:
     def worst_alphas(self) -> tuple[Fraction, ...]:
         """How far each step can move the row from rows drawn without privacy along the network.
 
-        Each value of the parents adds at most what its sampler adds to the counts.
+        Each value of the parents adds at most what its sampler adds to the counts, its lift.
         """
         return tuple(
             min(Fraction(1), step.lift * cells / self.network.sizes[family.column] / self.n)
@@ -113,7 +149,7 @@ class RowSampler:
 
     @property
     def worst_alpha(self) -> Fraction | None:
-        """The same for the whole row; None where the network allows no bound."""
+        """The same for the whole row, or None if the network allows no bound."""
         if not self.network.is_covered or not self.n:
             return None
         return min(Fraction(1), sum(self.worst_alphas, Fraction(0)))

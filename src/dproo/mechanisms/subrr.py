@@ -1,4 +1,4 @@
-"""SubRR: the sampler of Cheu and Nayak, which ROO is compared with."""
+"""SubRR: the sampler of Cheu and Nayak, with which ROO is compared."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SubsampledRandomizedResponse(Mechanism):
         return counts.map(lambda count: base + unit * count)
 
     def _base_and_unit(self, n: int) -> tuple[int, int]:
-        """Return what a letter weighs on ``n`` records that are not its own, and each record."""
+        """Return the weight of an unseen letter among ``n`` records, and of each record."""
         return self.q.numerator * n, (self.q.denominator - self.q.numerator) * self.k
 
     @cached_property
@@ -87,7 +87,7 @@ class SubsampledRandomizedResponse(Mechanism):
 
     @property
     def neighbour_distance(self) -> Fraction:
-        """Of one answer: the probability that it reveals the one record."""
+        """For one answer: the probability that it reveals the one record."""
         return (1 - self.q) / self.n if self.draws == 1 else super().neighbour_distance
 
     def probability(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
@@ -95,14 +95,14 @@ class SubsampledRandomizedResponse(Mechanism):
         return (self.q / self.k) ** len(letters) * self._lift(counts, letters)
 
     def ratio(self, transition: Transition) -> Fraction:
-        """Return by what factor the transition changes the probability of its answers."""
+        """Return the factor by which the transition changes the probability of its answers."""
         letters = transition.letters
         return self._lift(transition.after, letters) / self._lift(transition.before, letters)
 
     def _lift(self, counts: Counts, letters: tuple[int, ...]) -> Fraction:
-        """Return how much likelier these answers are than if all were uniform and obscured.
+        """Return how much likelier these answers are than if all were obscured.
 
-        Summed over how many of the answers to each letter are revealed records: ``t`` given
+        It is a sum over how many answers of each letter are revealed records: ``t`` given
         answers are revealed records of given letters with probability
         ``prod_y perm(c_y, t_y) / perm(n, t)``.
         """

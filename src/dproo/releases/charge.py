@@ -15,10 +15,11 @@ from typing import Any
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, require_public
 from dproo.counting.source import Source
-from dproo.counting.sources import postgresql_url
 from dproo.counting.sources.descriptors import STDIN
+from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path
+from dproo.receipt import Receipt
 from dproo.schema import Alphabet
 
 LONGEST = 200
@@ -35,9 +36,6 @@ class Charge:
         dataset: the name under which the ledger holds the budget.
         purpose: what the release is for; it appears in the receipt, which may be published.
         operator: who makes it; it appears only in the ledger.
-
-    >>> Charge(purpose="monthly bulletin").published
-    {'purpose': 'monthly bulletin'}
     """
 
     ledger: Ledger | str | os.PathLike[str] | None = None
@@ -74,11 +72,6 @@ class Charge:
         )
 
     @property
-    def published(self) -> dict[str, Any]:
-        """What the receipt states."""
-        return {"purpose": self.purpose}
-
-    @property
     def kept(self) -> dict[str, Any]:
         """What the ledger states."""
         return {"purpose": self.purpose, "operator": self.operator}
@@ -100,7 +93,7 @@ def dataset_name(data: str) -> str:
     if data == STDIN:
         raise ValueError(
             "dataset must be given for data from standard input: it names the budget."
-            " Add --dataset NAME, or --no-ledger."
+            " Add dataset=NAME, or ledger=None."
         )
     # Path raises where a name is too long.
     if os.path.exists(data):  # noqa: PTH110
@@ -185,13 +178,12 @@ def remedy(dataset: str, ledger: Address) -> str:
     return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
 
 
-def reprint(receipt: dict[str, Any], ledger: Address) -> str:
+def reprint(receipt: Receipt, ledger: Address) -> str:
     """Return the sentence that says where to find a release that could not be shown."""
-    charged = receipt["ledger"]
-    if charged is None:
+    if receipt.ledger is None:
         return "It was charged to no ledger, so it is lost."
     return (
-        f"The charge stays, and the release is kept: dproo ledger print {charged['entry']}"
+        f"The charge stays, and the release is kept: dproo ledger print {receipt.ledger.entry}"
         f"{_elsewhere(ledger)} prints it again, for free."
     )
 

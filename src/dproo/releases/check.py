@@ -1,12 +1,57 @@
-"""What a release would refuse or doubt, from header and schema alone; no record is read."""
+"""What a release would refuse or doubt, from header and schema alone; no record is read.
+
+A cell that somebody types is tried too: which value it would count as, and how else it is read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 
-from dproo.counting.fit import Column
+from dproo.core.checks import refusal
+from dproo.counting.fit import Column, assumed, is_numeric
 from dproo.counting.source import Source
-from dproo.schema import UNIFORM, Alphabet
+from dproo.mechanisms.network import Network
+from dproo.schema import OTHER, UNIFORM, Alphabet
+from dproo.schema.axis import Axis, Letter, Letters
+from dproo.schema.codebook import CodeBook
+from dproo.schema.reading import ISO, LOWER, TEXT, Reading, ways
+
+_TOLD = 3
+_SOUGHT = 10_000  # letters among which a near one is looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What a typed cell counts as.
+
+    Attributes:
+        column: the column, if it has a name.
+        cell: what was typed.
+        letter: the value that it counts as.
+        is_outside: whether that is because it is none of the listed ones.
+        others: the values that it would count as if it were read otherwise, and how to ask for
+            that.
+        near: a listed value that looks like it.
+    """
+
+    column: str | None
+    cell: str
+    letter: Letter
+    is_outside: bool = False
+    others: tuple[tuple[Letter, str], ...] = ()
+    near: Letter | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.column}: " if self.column else ""
+        told = [f"{where}{self.cell!r} counts as {self.letter}"]
+        told += [f"with {how} as {letter}" for letter, how in self.others]
+        if self.near is not None and not self.others:
+            told.append(f"the nearest value is {self.near!r}")
+        return f"{'; '.join(told)}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,11 +62,17 @@ class Check:
         columns: the columns that would be counted, with their types.
         refusals: why a release would be refused, each in words that name the remedy.
         warnings: what may make cells count as ``other`` that should not.
+        cells: what the typed cells count as.
+        assumed: how the cells of each column are read, where that may surprise.
+        notes: what was taken from the header line and the like.
     """
 
     columns: tuple[Column, ...]
     refusals: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    cells: tuple[Trial, ...] = ()
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -47,7 +98,22 @@ def check(
     except ValueError as error:
         found = _one_by_one(source, letters, person) if letters.columns else ()
         return Check(columns=(), refusals=found or (str(error),))
-    return Check(columns=scan.columns, warnings=scan.warnings)
+    return Check(
+        columns=scan.columns,
+        warnings=scan.warnings,
+        assumed=tuple(map(assumed, scan.columns, letters.axes)),
+        notes=scan.notes,
+    )
+
+
+def check_book(source: Source, book: CodeBook, *, person: str | None = None) -> Check:
+    """Return the same for all columns of a code book, and what is wrong with their parents."""
+    found = check(source.described_by(book.descriptor), book.alphabet, person=person)
+    try:
+        Network.wired("auto", book.parents, book.sizes)
+    except ValueError as error:
+        return replace(found, refusals=(*found.refusals, str(error)))
+    return found
 
 
 def _one_by_one(source: Source, letters: Alphabet, person: str | None) -> tuple[str, ...]:
@@ -60,3 +126,93 @@ def _one_by_one(source: Source, letters: Alphabet, person: str | None) -> tuple[
         except ValueError as error:
             refusals.append(str(error))
     return tuple(dict.fromkeys(refusals))
+
+
+def try_cells(
+    found: Check,
+    letters: Alphabet | CodeBook,
+    cells: str | Mapping[str, str],
+    *,
+    column: str | None = None,
+) -> Check:
+    """Return a check with what typed cells count as; nothing is read.
+
+    Args:
+        found: the check.
+        letters: the possible values.
+        cells: a cell for every column, or one for each of some columns.
+        column: the column of the letters, where they name none.
+    """
+    book = letters if isinstance(letters, CodeBook) else None
+    alphabet = letters if isinstance(letters, Alphabet) else letters.alphabet
+    names: tuple[str | None, ...] = alphabet.columns or (column,)
+    if not isinstance(cells, Mapping):
+        cells = dict.fromkeys(map(str, names), cells)
+    if unknown := set(cells) - set(map(str, names)):
+        raise ValueError(refusal("cell", "be of a column that has values", min(unknown)))
+    kinds = {one.name: one.kind for one in found.columns}
+    tried = []
+    for place, (name, axis) in enumerate(zip(names, alphabet.axes, strict=True)):
+        if str(name) in cells:
+            outside: Letter = OTHER if alphabet.policy == OTHER else "a random value"
+            if book is not None:
+                field = book.fields[place]
+                outside = field.other if field.outside is None else field[field.outside]
+            text = cells[str(name)]
+            typed = _typed(text, kinds.get(str(name)))
+            tried.append(_try(name, text, typed, axis, outside, in_book=book is not None))
+    return replace(found, cells=tuple(tried))
+
+
+def _typed(text: str, kind: str | None) -> object:
+    """Return a typed cell as a column of this kind would hold it."""
+    if is_numeric(kind):
+        with suppress(InvalidOperation):
+            return Decimal(text.strip())
+    return text
+
+
+def _try(
+    name: str | None, text: str, cell: object, axis: Axis, outside: Letter, *, in_book: bool
+) -> Trial:
+    place = axis.place(cell)
+    if place is not None:
+        return Trial(column=name, cell=text, letter=axis.letter(place))
+    others: dict[Letter, str] = {}
+    for read, reading in _read_otherwise(axis, in_book=in_book):
+        place = read.place(cell)
+        if place is not None and len(others) < _TOLD:
+            others.setdefault(axis.letter(place), _keys(reading) if in_book else reading.spelled)
+    near: Letter | None = None
+    if isinstance(axis, Letters) and axis.origin is None and axis.listed <= _SOUGHT:
+        known = {str(letter).lower(): letter for letter in axis.letters}
+        found = difflib.get_close_matches(text.strip().lower(), known, n=1)
+        near = known[found[0]] if found else None
+    return Trial(
+        column=name,
+        cell=text,
+        letter=outside,
+        is_outside=True,
+        others=tuple(others.items()),
+        near=near,
+    )
+
+
+def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Reading]]:
+    """Yield the same letters in all other readings; a code book keeps the type of its field."""
+    for reading in ways():
+        is_kept = reading.kind in {axis.reading.kind, TEXT, LOWER} or not in_book
+        if is_kept and reading != axis.reading:
+            with suppress(ValueError):
+                yield axis.read_as(reading), reading
+
+
+def _keys(reading: Reading) -> str:
+    """Return how a reading is declared in a field of a code book."""
+    keys = {
+        "as": reading.kind if reading.kind in {TEXT, LOWER} else "",
+        "decimalChar": reading.decimal.replace(".", ""),
+        "groupChar": reading.thousands,
+        "format": reading.format.replace(ISO, ""),
+    }
+    return ", ".join(f'"{key}": "{value}"' for key, value in keys.items() if value)

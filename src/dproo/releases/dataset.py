@@ -6,23 +6,27 @@ Every release of the package, by Python, the command line, the page or an agent,
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from dproo.codebooks.draft import resource_of
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
 from dproo.counting.fit import Column
 from dproo.counting.layout import Layout
 from dproo.counting.source import Source
-from dproo.ledger import Budget, Ledger
+from dproo.counting.sql import query as sql
+from dproo.errors import ReleaseError
+from dproo.ledger import Address, Budget, Ledger
 from dproo.mechanisms import AUTO, REPLACE, Relation
 from dproo.mechanisms.network import Wiring
+from dproo.receipt import Receipt
 from dproo.releases.charge import Charge, dataset_name, protected, reprint
-from dproo.releases.check import Check, check
-from dproo.releases.many_values import SynthesisRequest
+from dproo.releases.check import Check, check, check_book, try_cells
+from dproo.releases.discovery import DiscoveryRequest
 from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Groups, Protection
 from dproo.releases.request import Request
@@ -44,6 +48,8 @@ class LayoutOptions(TypedDict, total=False):
     delimiter: str
     encoding: str
     has_header: bool
+    skip_rows: int
+    comment: str
 
 
 def open(  # noqa: A001 - dproo.open, as for any other file
@@ -140,19 +146,29 @@ class Dataset:
             raise ValueError("ledger must be given: it keeps the budget.")
         return ledger.budget(str(self.charge.dataset))
 
-    def check(self, what: Any, letters: Any = None) -> Check:
+    def check(
+        self, what: Any, letters: Any = None, *, cell: str | Mapping[str, str] | None = None
+    ) -> Check:
         """Return what a release would refuse or warn of; it is free, and no record is read.
 
         Args:
             what: a code book, or the name of a column.
             letters: the possible values of the column.
+            cell: a cell that you type, for every column or a dict for some of them: what would it
+                count as?
+
+        >>> prices = open(["13,755.00"]).check(None, "bins:0,10000,20000", cell="13,755.00")
+        >>> print(*prices.cells)
+        '13,755.00' counts as other; with .read_as('number', thousands=',') as [10000, 20000).
         """
+        person = self.protection.person
         if letters is None:
             book = self._book(what)
-            source = self.source.described_by(book.descriptor)
-            return check(source, book.alphabet, person=self.protection.person)
+            found = check_book(self.source, book, person=person)
+            return found if cell is None else try_cells(found, book, cell)
         column, alphabet = self._letters(what, letters)
-        return check(self.source, alphabet, column=column, person=self.protection.person)
+        found = check(self.source, alphabet, column=column, person=person)
+        return found if cell is None else try_cells(found, alphabet, cell, column=column)
 
     def value(
         self,
@@ -215,7 +231,6 @@ class Dataset:
         size: int = 1,
         by: Groups | None = None,
         epsilon: Number,
-        delta: Number = 0,
         sampler: str = AUTO,
         purpose: str | None = None,
     ) -> Release:
@@ -227,28 +242,21 @@ class Dataset:
             size: how many. ``roo`` and ``subrr`` draw them jointly; the others split the data at
                 random into as many disjoint blocks and draw one from each.
             by: release one value for each public group instead.
-            epsilon: for all values together.
-            delta: with one, the values are drawn independently, and epsilon may fail with this
-                probability; for many values that is far more accurate.
+            epsilon: for all values together. For many, a private table of the one column is far
+                more accurate: see :meth:`synthesize`.
             sampler: as for :meth:`value`.
             purpose: as for :meth:`value`.
         """
         column, alphabet = self._letters(column, letters)
-        exact = parse_delta(delta)
-        request: Request
         request = SampleRequest(
             alphabet=alphabet,
             column=column,
             epsilon=parse_epsilon(epsilon),
             sampler=sampler,
-            size=1 if exact else size,
+            size=size,
             groups=by,
             protection=self.protection,
         )
-        if exact:
-            if by is not None:
-                raise ValueError("delta must be left out with groups.")
-            request = SynthesisRequest(request=request, rows=size, delta=exact)
         return self.release(request, purpose=purpose)
 
     def row(
@@ -322,10 +330,47 @@ class Dataset:
         described = replace(self, source=self.source.described_by(book.descriptor))
         return described.release(request, purpose=purpose)
 
+    def codebook(
+        self,
+        *,
+        epsilon: Number,
+        delta: Number,
+        columns: Sequence[str] | None = None,
+        purpose: str | None = None,
+    ) -> CodeBook:
+        """Release a code book: the letters of columns that enough people share.
+
+        Values of text that enough people share become categories, numbers become bins of about
+        equally many records, dates become months or years. Everything else is ``other``; a column
+        of free text is left out. ``receipt.details["discovery"]`` says which, and about
+        which share of each column is ``other``.
+
+        Args:
+            epsilon: for the whole code book; every column has the same share.
+            delta: the probability with which epsilon may fail, far below 1/records.
+            columns: their names; by default all, but that of the person.
+            purpose: what the release is for, as receipt and ledger will say.
+
+        >>> visits = open([{"ward": "A"}] * 500 + [{"ward": "B"}] * 500)
+        >>> book = visits.codebook(epsilon=1, delta="1e-6", columns=["ward"])
+        >>> [field.axis.letters for field in book.fields]
+        [('A', 'B')]
+
+        Raises:
+            ReleaseError: no column has a value that enough people share; the charge stays.
+        """
+        request = discovery_of(self, epsilon=epsilon, delta=delta, columns=columns)
+        receipt = self.release(request, purpose=purpose).receipt
+        found = receipt.details["discovery"]["codebook"]
+        if not found["schema"]["fields"]:
+            raise ReleaseError(nothing_found(receipt, self.charge.address))
+        return replace(CodeBook.of(found), receipt=receipt)
+
     def synthesize(
         self,
-        codebook: Any,
+        codebook: Any = None,
         *,
+        columns: Sequence[str] | None = None,
         epsilon: Number,
         delta: Number = 0,
         network: Wiring = AUTO,
@@ -334,9 +379,12 @@ class Dataset:
         """Release a private table: a model that any number of rows and counts come from.
 
         Args:
-            codebook: as for :meth:`row`.
+            codebook: as for :meth:`row`. Without one, the letters are found privately first, as
+                by :meth:`codebook`, for a quarter of epsilon and half of delta.
+            columns: those to find letters of, without a code book; by default all.
             epsilon: for everything that the model will ever tell.
-            delta: with one, Gaussian noise is used where that is expected to be closer.
+            delta: with one, Gaussian noise is used where that is expected to be closer; without
+                a code book there must be one.
             network: which columns are counted together: ``"declared"`` by the code book,
                 ``"learned"`` privately, or ``"independent"``; by default declared where the code
                 book names parents, and learned where it does not.
@@ -344,12 +392,21 @@ class Dataset:
 
         >>> book = {"schema": {"fields": [{"name": "ill", "type": "boolean", "outside": False}]}}
         >>> model = open([{"ill": True}] * 90 + [{"ill": False}] * 10).synthesize(book, epsilon=1)
-        >>> len(model.rows(5)), model.receipt["certificate"]["holds"]
+        >>> len(model.rows(5)), model.receipt.certificate["holds"]
         (5, True)
         """
-        from dproo.releases.table import ModelRequest  # noqa: PLC0415 - loads NumPy
-        from dproo.synthesis.model import Model  # noqa: PLC0415
+        from dproo.releases.table import (  # noqa: PLC0415 - loads NumPy
+            FoundTableRequest,
+            ModelRequest,
+        )
 
+        if codebook is None:
+            found = FoundTableRequest.of(
+                discovery_of(self, epsilon=epsilon, delta=delta, columns=columns), network
+            )
+            return self._model(self.release(found, purpose=purpose).receipt)
+        if columns is not None:
+            raise ValueError("columns must be left out with a code book: it names them.")
         book = self._book(codebook)
         request = ModelRequest(
             codebook=book,
@@ -359,9 +416,16 @@ class Dataset:
             protection=self.protection,
         )
         described = replace(self, source=self.source.described_by(book.descriptor))
-        receipt = described.release(request, purpose=purpose).receipt
+        return self._model(described.release(request, purpose=purpose).receipt)
+
+    def _model(self, receipt: Receipt) -> Model:
+        """Return the model that a receipt holds."""
+        from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
+
+        if "model" not in receipt.details:
+            raise ReleaseError(nothing_found(receipt, self.charge.address))
         kept = reprint(receipt, self.charge.address)
-        return guarded(lambda: Model.of_receipt(receipt), kept=kept)
+        return guarded(lambda: Model.of_receipt(receipt.as_dict()), kept=kept)
 
     def release(self, request: Request, *, purpose: str | None = None) -> Release:
         """Charge a checked request, read the data and release."""
@@ -382,6 +446,41 @@ class Dataset:
             return CodeBook.of(codebook)
 
 
+def discovery_of(
+    dataset: Dataset, *, epsilon: Number, delta: Number, columns: Sequence[str] | None
+) -> DiscoveryRequest:
+    """Return the checked request of a code book; of the data, only header or schema is read."""
+    if dataset.source.is_read_once:
+        raise ValueError(
+            "data must be readable more than once to find its letters: a file, a table or a"
+            " frame. Save it to a file first."
+        )
+    if isinstance(columns, str):
+        raise TypeError(refusal("columns", "be a list of names", columns))
+    try:
+        described = {column.name: column for column in dataset.source.columns}
+    except (TypeError, ValueError):
+        if columns is None:
+            raise
+        described = {}  # lists and JSON have no schema
+    person = dataset.protection.person
+    named = tuple(described if columns is None else columns)
+    known = tuple(
+        described.get(name) or Column(name=name, kind=sql.ANY, type_name="")
+        for name in named
+        if columns is not None or (name not in {person, ""} and described[name].kind)
+    )
+    if len({*named}) < len(named):
+        raise ValueError(refusal("columns", "be named once", list(named)))
+    return DiscoveryRequest(
+        known=known,
+        epsilon=parse_epsilon(epsilon),
+        delta=parse_delta(delta),
+        protection=dataset.protection,
+        resource=resource_of(dataset.source.data, dataset.source.table, dataset.source.layout),
+    )
+
+
 def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     """Release one representative value of cells in memory, charged to no budget.
 
@@ -394,6 +493,14 @@ def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     True
     """
     return open(cells).value(None, letters, epsilon=epsilon)
+
+
+def nothing_found(receipt: Receipt, ledger: Address) -> str:
+    """Return the sentence that says that a discovery found nothing."""
+    return (
+        "no column has values that enough people share, at this epsilon and delta: "
+        f"{receipt.accuracy}. {reprint(receipt, ledger)}"
+    )
 
 
 def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fraction, ...]:

@@ -14,8 +14,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
 from dproo.mechanisms import Relation
 from dproo.mechanisms.open import OpenAlphabet
-from dproo.releases.assurance import Assurance
-from dproo.releases.request import Drawn, PureRequest
+from dproo.releases.request import Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet
 from dproo.schema.axis import LONGEST_OPEN, OPEN, OpenText
 
@@ -23,7 +22,7 @@ OPEN_SAMPLER = "open-roo"
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenRequest(PureRequest):
+class OpenRequest(Request):
     """All public choices of the release of a letter that nobody has listed.
 
     Attributes:
@@ -55,11 +54,6 @@ class OpenRequest(PureRequest):
         return (self.column,) if self.column else ()
 
     @property
-    def records_needed(self) -> int:
-        """One."""
-        return 1
-
-    @property
     def public_choices(self) -> dict[str, Any]:
         """The choices as they stand in the ledger."""
         return {
@@ -83,11 +77,6 @@ class OpenRequest(PureRequest):
         return _certified(
             self.epsilon / people, delta, known, self.protection.neighbours, self.minimum
         )
-
-    @property
-    def rehearsal(self) -> OpenRequest:
-        """The same release: it is of one record."""
-        return self
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the letter, drawn by a certified sampler."""

@@ -69,6 +69,11 @@ class Protection:
         return self.person is not None and self.records == 1
 
     @property
+    def changes(self) -> int:
+        """By how many steps the counts of a column change with what is protected."""
+        return self.records * (2 if self.neighbours == REPLACE else 1)
+
+    @property
     def sentence(self) -> str:
         """Whom it protects, for the receipt."""
         if self.person is not None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Self
 
 from dproo.analysis.certificate import certify
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import fraction_text
+from dproo.core.numbers import fraction_text, percent
 from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import REPLACE, Mechanism
-from dproo.releases.assurance import Assurance
 from dproo.releases.protection import Groups, Protection
 from dproo.schema import Alphabet, Record
 
@@ -67,56 +67,9 @@ class Drawn:
         )
 
 
-class Request(Protocol):
-    """The public choices of a release, checked; nothing of the data is in it."""
-
-    @property
-    def counted_alphabets(self) -> tuple[Alphabet, ...]:
-        """The alphabets to count by, all of the same records."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that are read, in the order of the data's own; none without names."""
-
-    @property
-    def cost(self) -> Fraction:
-        """The epsilon of the whole release."""
-
-    @property
-    def delta(self) -> Fraction:
-        """The delta of the whole release; 0 is pure."""
-
-    @property
-    def protection(self) -> Protection:
-        """Whom it protects."""
-
-    @property
-    def records_needed(self) -> int:
-        """The fewest records that the data must have, where their number is public."""
-
-    @property
-    def is_n_public(self) -> bool:
-        """Whether the number of records may be known."""
-
-    @property
-    def public_choices(self) -> dict[str, Any]:
-        """The choices as they stand in the ledger."""
-
-    @property
-    def room(self) -> int:
-        """Bytes of the ledger that the receipt may need."""
-
-    @property
-    def rehearsal(self) -> Request:
-        """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
-
-    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
-        """Return the records, drawn by certified samplers."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class PureRequest:
-    """The choices that decide whom a pure release protects.
+class Request(ABC):
+    """The public choices of a release, checked; nothing of the data is in it.
 
     Attributes:
         epsilon: for all released records together, or for each group.
@@ -138,6 +91,35 @@ class PureRequest:
                 "groups cannot be public with person: a person may have records in several groups,"
                 " and which one is kept is not public."
             )
+
+    @property
+    @abstractmethod
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabets to count by, all of the same records."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read, in the order of the data's own; none without names."""
+
+    @property
+    @abstractmethod
+    def public_choices(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+
+    @abstractmethod
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
+        """Return what is released, drawn by certified samplers."""
+
+    @property
+    def records_needed(self) -> int:
+        """The fewest records that the data must have, where their number is public."""
+        return 1
+
+    @property
+    def rehearsal(self) -> Self:
+        """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
+        return self
 
     @property
     def is_n_public(self) -> bool:
@@ -181,3 +163,97 @@ class PureRequest:
             and self.protection.neighbours == REPLACE
             and not self.is_n_public
         )
+
+
+Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]
+"""Reads the data once more, and returns the counts of columns by alphabets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagedRequest(Request):
+    """A release in several stages: what was released decides what is counted next.
+
+    Attributes:
+        count: counts the data, or imagined data; given by whoever makes the release.
+    """
+
+    count: Count | None = field(default=None, repr=False, compare=False)
+
+    def bound(self, count: Count) -> Self:
+        """Return the same release of the data that ``count`` counts."""
+        return replace(self, count=count)
+
+    def counted(
+        self, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
+    ) -> tuple[Counts, ...]:
+        """Count the data by these alphabets."""
+        if self.count is None:
+            raise AssertionError("A staged release must be bound to data.")
+        return self.count(alphabets, columns)
+
+
+POOR = Fraction(1, 10)
+"""From this share of draws on, a release is called poor."""
+
+A_RECORD = "one record"
+EPSILON_HIGH = 10
+"""Above this epsilon, a release is said to protect little."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assurance:
+    """What is proven of the accuracy, for any data.
+
+    Attributes:
+        alpha: the largest share of draws that differ; nothing where no bound is known.
+        records: the number of records that this holds for, where their number is private.
+        scope: what it is said of, such as "in each group", before a comma.
+        differ: what differs from what, by default draws from a record.
+        is_of_people: whether each record is a person's only one.
+        told: the accuracy in words, where no share of draws tells it.
+
+    >>> Assurance(alpha=Fraction("0.0288")).sentence
+    "at most 2.9 % of draws differ from a random record's"
+    >>> Assurance(alpha=Fraction("0.016"), records=310).sentence
+    "at 310 records, at most 1.6 % of draws differ from a random record's; with more, fewer do"
+    """
+
+    alpha: Fraction | None
+    records: int | None = None
+    scope: str = ""
+    differ: str = ""
+    is_of_people: bool = False
+    told: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The accuracy in words."""
+        if self.told:
+            return self.told
+        if self.alpha is None:
+            return "no bound is known: a column's parents are not all in one earlier family"
+        whose, several = ("person", "people") if self.is_of_people else ("record", "records")
+        differ = self.differ or f"draws differ from a random {whose}'s"
+        where = "" if self.records is None else f"at {self.records:,} {several}"
+        before = "".join(f"{part}, " for part in (self.scope, where) if part)
+        after = "" if self.records is None else "; with more, fewer do"
+        return f"{before}at most {percent(self.alpha)} of {differ}{after}"
+
+    def warnings(self, epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
+        """Return what whoever uses the release should know first."""
+        found = []
+        if not self.told and self.records is None and (self.alpha is None or self.alpha > POOR):
+            share = "an unknown share" if self.alpha is None else f"up to {percent(self.alpha)}"
+            found.append(
+                f"The accuracy is poor: {share} of draws may say nothing about the data. It takes"
+                " more records, a larger epsilon or fewer possible values; see dproo plan."
+            )
+        return found + epsilon_warnings(epsilon, whom=whom)
+
+
+def epsilon_warnings(epsilon: Fraction, *, whom: str = A_RECORD) -> list[str]:
+    """Return what to say before an epsilon is charged that protects little, and whom."""
+    if epsilon <= EPSILON_HIGH:
+        return []
+    odds = f"{whom} may change the odds of a conclusion by a factor of more than 22,000."
+    return [f"Epsilon above {EPSILON_HIGH} protects little: {odds}"]

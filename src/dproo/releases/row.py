@@ -29,8 +29,7 @@ from dproo.mechanisms.network import (
 )
 from dproo.mechanisms.registry import enough
 from dproo.mechanisms.rows import Row, RowSampler
-from dproo.releases.assurance import Assurance
-from dproo.releases.request import FEW, Drawn, PureRequest
+from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import Alphabet
 from dproo.schema.codebook import CodeBook, Field
 
@@ -124,7 +123,7 @@ ROWS_MAX = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowRequest(PureRequest):
+class RowRequest(Request):
     """All public choices of the release of whole rows, checked; nothing of the data is in it.
 
     Epsilon is for all rows together, the choice of the network included, or for each group.
@@ -210,11 +209,6 @@ class RowRequest(PureRequest):
         """The columns in the order of the code book, after that of the groups."""
         by = () if self.groups is None else (self.groups.by,)
         return (*by, *self.codebook.columns)
-
-    @property
-    def records_needed(self) -> int:
-        """One: rows are drawn from distributions, not taken from the data."""
-        return 1
 
     @property
     def network_epsilon(self) -> Fraction:

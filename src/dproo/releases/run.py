@@ -12,26 +12,26 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dproo import __version__, counting
+from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.notebook import table as html_table
-from dproo.core.numbers import decimal_text
 from dproo.counting.boundary import apart, interrupt_in
 from dproo.counting.source import Source
 from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
+from dproo.receipt import Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
 from dproo.releases.protection import EACH
-from dproo.releases.request import Drawn, Request, Stopped
-from dproo.schema import Record
+from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
+from dproo.schema import Alphabet, Record
 
-SCHEMA_VERSION = 1
 RELEASE_FAILED = (
     "the release failed after data was read; details are withheld because they could reveal data."
 )
@@ -52,11 +52,11 @@ class Release:
 
     Attributes:
         values: the released records; with groups, one for each group in their order.
-        receipt: how they were drawn, JSON-able; everything in it is public or released.
+        receipt: how they were drawn.
     """
 
     values: tuple[Record, ...]
-    receipt: dict[str, Any]
+    receipt: Receipt
 
     @property
     def value(self) -> Record:
@@ -69,14 +69,14 @@ class Release:
 
     def __repr__(self) -> str:
         return (
-            f"<Release of {self._what}: epsilon {self.receipt['epsilon_decimal']},"
-            f" {self.receipt['sampler']}, {self._charged}>"
+            f"<Release of {self._what}: epsilon {self.receipt.epsilon_decimal},"
+            f" {self.receipt.sampler}, {self._charged}>"
         )
 
     def _repr_html_(self) -> str:
         names = ("purpose", "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
-        told = [(name.partition("_")[0], self.receipt[name]) for name in names]
-        warned = [("warning", warning) for warning in self.receipt["warnings"]]
+        told = [(name.partition("_")[0], getattr(self.receipt, name)) for name in names]
+        warned = [("warning", warning) for warning in self.receipt.warnings]
         rows = [(name, text) for name, text in told if text is not None]
         return html_table(f"Release of {self._what}", [*rows, *warned, ("budget", self._charged)])
 
@@ -86,10 +86,10 @@ class Release:
 
     @property
     def _charged(self) -> str:
-        charged = self.receipt["ledger"]
+        charged = self.receipt.ledger
         if charged is None:
             return "not charged to any budget"
-        return f"entry {charged['entry']} of {charged['dataset']!r}"
+        return f"entry {charged.entry} of {charged.dataset!r}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +100,13 @@ class Prepared:
         request: the public choices.
         scan: the data, opened, with the engine that counts it started.
         charge: what it is charged to, and what is stated with it.
+        source: the data, for what a release in stages counts later.
     """
 
     request: Request
     scan: counting.Scan
     charge: Charge
+    source: Source
 
     def rehearse(self) -> None:
         """Count nothing, draw from records that nobody has, and write the receipt of that.
@@ -115,13 +117,28 @@ class Prepared:
         request = self.request.rehearsal
         n = request.records_needed
         self.scan.rehearse()
+
+        def imagine(alphabets: Sequence[Alphabet], columns: tuple[str, ...]) -> tuple[Counts, ...]:
+            scan = _scan(request, self.source, alphabets, columns)
+            scan.rehearse()
+            return scan.imagined(n)
+
+        if isinstance(request, StagedRequest):
+            request = request.bound(imagine)
         drawn = request.draw(self.scan.imagined(n), RandomSource())
-        receipt = published(_receipt(request, drawn, self.charge, n))
+        receipt = published(_receipt(request, drawn, self.charge, n).as_dict())
         public_text("receipt", receipt, request.protection.neighbours)
+        Receipt.of(receipt)
 
     def run(self) -> Release:
         """Count, draw and write the receipt; what it costs must have been charged before."""
-        return _release(self.request, self.scan, self.charge)
+        request = self.request
+
+        def count(alphabets: Sequence[Alphabet], columns: tuple[str, ...]) -> tuple[Counts, ...]:
+            return _scan(request, self.source, alphabets, columns).count_several()
+
+        bound = request.bound(count) if isinstance(request, StagedRequest) else request
+        return _release(bound, self.scan, self.charge)
 
 
 @dataclass
@@ -155,19 +172,26 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     Raises:
         TypeError, ValueError: the release cannot be made.
     """
-    protection = request.protection
     scan = _refused_unless(
-        lambda: source.scan(
-            request.counted_alphabets,
-            request.columns,
-            person=protection.person,
-            kept=1 if protection.person is None else protection.records,
-            is_each_missing=protection.missing == EACH,
-        )
+        lambda: _scan(request, source, request.counted_alphabets, request.columns)
     )
     for warning in scan.warnings:
         _LOG.warning("Warning: %s", warning)
-    return Prepared(request=request, scan=scan, charge=charge)
+    return Prepared(request=request, scan=scan, charge=charge, source=source)
+
+
+def _scan(
+    request: Request, source: Source, alphabets: Sequence[Alphabet], columns: tuple[str, ...]
+) -> counting.Scan:
+    """Open the data to count columns by alphabets, as the request protects people."""
+    protection = request.protection
+    return source.scan(
+        alphabets,
+        columns,
+        person=protection.person,
+        kept=1 if protection.person is None else protection.records,
+        is_each_missing=protection.missing == EACH,
+    )
 
 
 def _refused_unless(action: Callable[[], Result]) -> Result:
@@ -231,12 +255,12 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
 
     def record() -> dict[str, Any]:
         fate.sentence = f"{stays} {again} if it was recorded."
-        receipt = book.record(entry, drawn.receipt)
+        receipt = book.record(entry, drawn.receipt.as_dict())
         fate.sentence = f"{stays} {again}."
         return receipt
 
     receipt = apart(record, stop=_nothing)
-    return replace(drawn, receipt=published(receipt))
+    return replace(drawn, receipt=Receipt.of(published(receipt)))
 
 
 def _nothing() -> None:
@@ -294,25 +318,21 @@ def _end(error: BaseException, kept: str | None, handled: BaseException | None) 
     return ReleaseError(f"{sentence} {kept or ''}".rstrip())
 
 
-def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> dict[str, Any]:
-    receipt: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "epsilon": str(request.cost),
-        "epsilon_decimal": decimal_text(request.cost),
-        "neighbours": request.protection.neighbours,
-        "unit": request.protection.unit,
-        "protects": request.protection.sentence,
-        **charge.published,
-        "column_names": list(request.columns),
-        **drawn.facts,
-        "accuracy": drawn.assurance.sentence,
-        "warnings": drawn.assurance.warnings(request.cost, whom=request.protection.whom),
-        "certificate": drawn.certificate,
-        "ledger": None,
-        "software": f"dproo {__version__}",
-    }
-    if request.protection.neighbours == REPLACE:
-        receipt["n"] = n
-    if drawn.assurance.records is None and drawn.assurance.alpha is not None:
-        receipt["worst_alpha"] = float(drawn.assurance.alpha)
-    return receipt
+def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
+    protection, assurance = request.protection, drawn.assurance
+    alpha = None if assurance.records is not None else assurance.alpha
+    return Receipt(
+        epsilon=request.cost,
+        neighbours=protection.neighbours,
+        unit=protection.unit,
+        protects=protection.sentence,
+        purpose=charge.purpose,
+        column_names=tuple(request.columns),
+        details=drawn.facts,
+        accuracy=assurance.sentence,
+        warnings=tuple(assurance.warnings(request.cost, whom=protection.whom)),
+        certificate=drawn.certificate,
+        software=f"dproo {__version__}",
+        n=n if protection.neighbours == REPLACE else None,
+        worst_alpha=None if alpha is None else float(alpha),
+    )

@@ -7,30 +7,33 @@ ledger keeps it like any other release, and :meth:`dproo.Model.of_receipt` gives
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import Any
 
-from dproo.core.checks import one_of
+from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import decimal_text, fraction_text
+from dproo.core.numbers import decimal_text, float_upper, fraction_text
+from dproo.counting.fit import Column as DataColumn
+from dproo.counting.sql import query as sql
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
 from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring
-from dproo.releases.assurance import Assurance
-from dproo.releases.request import Drawn, PureRequest
+from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
+from dproo.releases.request import Assurance, Drawn, Request, StagedRequest
 from dproo.releases.row import folded
 from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
 from dproo.schema.codebook import CodeBook, Field
 from dproo.synthesis.families import CLIQUE_MAX, Family, cells
 from dproo.synthesis.model import Column, Model, half_width
-from dproo.synthesis.request import GAUSSIAN, GEOMETRIC, Released, TableRequest
+from dproo.synthesis.request import GAUSSIAN, GEOMETRIC, MEASURE, Released, TableRequest
+from dproo.synthesis.run import run
 
 TABLE = "table"
 """What receipts and ledgers call the mechanism."""
@@ -38,13 +41,16 @@ TABLE = "table"
 CELLS_MAX = 1 << 24
 """The most cells that are counted, in all families together."""
 
+LEAST = Fraction(1, 10**12)
+"""Below it, noise is larger than floats, by which a table is fitted, can hold."""
+
 _POTENTIAL = 16  # characters of a fitted number, with what separates it from the next
 _STEP = 400  # characters of a step
 _REST = 1 << 16  # characters of everything else
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelRequest(PureRequest):
+class ModelRequest(Request):
     """All public choices of the release of a private table; nothing of the data is in it.
 
     Attributes:
@@ -61,6 +67,10 @@ class ModelRequest(PureRequest):
         super().__post_init__()
         if self.groups is not None:
             raise ValueError("groups must be left out: a table has the groups as a column.")
+        if self.epsilon < LEAST:
+            raise ValueError(
+                refusal("epsilon", "be at least 1e-12 for a table", float(self.epsilon))
+            )
         for field in self.codebook.fields:
             if field.size > CLIQUE_MAX:
                 raise ValueError(
@@ -126,11 +136,6 @@ class ModelRequest(PureRequest):
         """The columns in the order of the code book."""
         return self.codebook.columns
 
-    @property
-    def records_needed(self) -> int:
-        """One."""
-        return 1
-
     @cached_property
     def room(self) -> int:
         """Bytes that the receipt may need, from public sizes."""
@@ -155,11 +160,6 @@ class ModelRequest(PureRequest):
             "codebook_sha256": self.codebook.digest,
         }
 
-    @property
-    def rehearsal(self) -> ModelRequest:
-        """The same release: of the one record of a rehearsal, it takes no longer."""
-        return self
-
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the model, which is the record that is released, as an object of JSON."""
         n = tables[0].n
@@ -173,7 +173,7 @@ class ModelRequest(PureRequest):
         def count(families: Sequence[Family]) -> Iterator[Sequence[int]]:
             return (counts[family] for family in families)
 
-        released = self.mechanism(n).run(count, source)
+        released = run(self.mechanism(n), count, source)
         model = Model.of(released, self.model_columns)
         return Drawn(
             values=(),
@@ -185,8 +185,7 @@ class ModelRequest(PureRequest):
     @cached_property
     def model_columns(self) -> tuple[Column, ...]:
         """The public columns of the model."""
-        described = self.codebook.descriptor["schema"]["fields"]
-        return tuple(map(_column, self.codebook.fields, described))
+        return tuple(map(_column, self.codebook.fields))
 
     @property
     def _public_columns(self) -> list[Any]:
@@ -206,7 +205,7 @@ class ModelRequest(PureRequest):
         shares: dict[Family, Fraction] = {}
         chosen = Fraction(0)
         for step in released.steps:
-            if step.is_choice:
+            if step.kind != MEASURE:
                 chosen += step.cost / released.request.budget
             elif step.family:
                 shares[step.family] = (
@@ -225,7 +224,149 @@ class ModelRequest(PureRequest):
                 {"columns": [self.columns[c] for c in family], "share": round(float(share), 6)}
                 for family, share in shares.items()
             ],
+            "other": {
+                field.name: round(float(released.law.joint([column])[-1]), 3)
+                for column, field in enumerate(self.codebook.fields)
+                if field.outside is None
+            },
         }
+
+
+FOUND = Fraction(1, 4)
+"""The share of epsilon for finding the letters of a table without a code book."""
+
+_MOST = (100, 60, 40, 25, 15, 10, 5, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundTableRequest(StagedRequest):
+    """All public choices of a private table whose letters are found privately first.
+
+    Attributes:
+        discovery: how they are found, for :data:`FOUND` of epsilon and half of delta.
+        network: as for :class:`ModelRequest`, but no parents are declared.
+    """
+
+    discovery: DiscoveryRequest
+    network: Wiring = AUTO
+
+    @classmethod
+    def of(cls, discovery: DiscoveryRequest, network: Wiring) -> FoundTableRequest:
+        """Return the request of a table, from that of a code book for all of epsilon and delta.
+
+        Raises:
+            ValueError: there are too many columns for a table.
+        """
+        most = next((most for most in _MOST if _is_small(discovery, network, most)), None)
+        if most is None:
+            _largest(discovery, network, _MOST[-1])  # refuses it
+            raise ValueError("columns must be fewer for a private table: name some of them.")
+        first = replace(
+            discovery, epsilon=discovery.epsilon * FOUND, delta=discovery.delta / 2, most=most
+        )
+        return cls(
+            epsilon=discovery.epsilon,
+            delta=discovery.delta,
+            protection=discovery.protection,
+            discovery=first,
+            network=network,
+        )
+
+    @property
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabets to count by at first."""
+        return self.discovery.counted_alphabets
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are looked at."""
+        return self.discovery.columns
+
+    @property
+    def room(self) -> int:
+        """Bytes of the ledger that the receipt may need."""
+        return _room(self.discovery, _largest(self.discovery, self.network, self.discovery.most))
+
+    @property
+    def public_choices(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return self.discovery.public_choices | {"sampler": TABLE, "network": self.network}
+
+    @property
+    def rehearsal(self) -> FoundTableRequest:
+        """The same release, with every stage."""
+        return replace(self, discovery=self.discovery.rehearsal)
+
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
+        """Return the code book, and the model of the table if the code book has a column."""
+        first = self.discovery.bound(self.counted).draw(tables, source)
+        found = first.facts["discovery"]
+        total = {"delta": str(self.delta), "delta_decimal": decimal_text(self.delta)}
+        fields = found["codebook"]["schema"]["fields"]
+        if self.discovery.is_rehearsed:
+            fields = [_imagined(column) for column in self.discovery.known]
+        if not fields:
+            return replace(first, facts=first.facts | total)
+        table = ModelRequest(
+            codebook=CodeBook.of({"schema": {"fields": fields}}),
+            epsilon=self.epsilon - self.discovery.epsilon,
+            delta=self.delta - self.discovery.delta,
+            network=self.network,
+            protection=self.protection,
+        )
+        second = table.draw(self.counted(table.counted_alphabets, table.columns), source)
+        paid = [Fraction(part.certificate["epsilon"]) for part in (first, second)]
+        return replace(
+            second,
+            facts=second.facts | total | {"discovery": found},
+            certificate={
+                "holds": first.certificate["holds"] and second.certificate["holds"],
+                "epsilon": float_upper(paid[0] + paid[1]),
+                "covers": f"{self.covers(of_a_person=True)}: {float(paid[0]):.6g} for the code"
+                f" book and {float(paid[1]):.6g} for the whole model",
+            },
+        )
+
+
+def _imagined(column: DataColumn) -> dict[str, Any]:
+    """Return a field that a column of this type could have."""
+    own: dict[str, Any] = {"type": "string", "categories": ["a", "b"]}
+    if column.values:
+        own = {"type": "string", "categories": list(column.values)}
+    elif column.kind in {sql.INTEGER, sql.DECIMAL, sql.FLOAT}:
+        own = {"type": "number", "bins": [0, 1, 2]}
+    elif column.kind in {sql.DATE, sql.TIMESTAMP, sql.INSTANT}:
+        own = {"type": "year", "constraints": {"minimum": 2000, "maximum": 2001}}
+    elif column.kind == sql.BOOLEAN:
+        own = {"type": "boolean"}
+    return {"name": column.name, **own}
+
+
+def _largest(discovery: DiscoveryRequest, network: Wiring, most: int) -> ModelRequest:
+    """Return the table of the largest code book that may be found."""
+    fields = [
+        {"name": name, "type": "integer", "categories": list(range(most))}
+        for name in discovery.columns
+    ]
+    return ModelRequest(
+        codebook=CodeBook.of({"schema": {"fields": fields}}),
+        epsilon=discovery.epsilon * (1 - FOUND),
+        delta=discovery.delta / 2,
+        network=network,
+        protection=discovery.protection,
+    )
+
+
+def _room(discovery: DiscoveryRequest, table: ModelRequest) -> int:
+    return discovery.room + table.room + 2 * LETTERS_ROOM
+
+
+def _is_small(discovery: DiscoveryRequest, network: Wiring, most: int) -> bool:
+    """Return whether every table with so many letters in each column can be released."""
+    try:
+        return _room(discovery, _largest(discovery, network, most)) <= TERMS["receipt_max"]
+    except ValueError:
+        return False
 
 
 _KERNEL = {LEARNED: AUTO, INDEPENDENT: INDEPENDENT}
@@ -249,15 +390,10 @@ def _accuracy(released: Released) -> str:
     return f"95 % of the counts of a column are off by at most {most:,}{more}; the rest is fitted"
 
 
-def _column(field: Field, described: Mapping[str, Any]) -> Column:
+def _column(field: Field) -> Column:
     """Return a public column of a model, with the labels that its code book has."""
     letters = tuple(field[place] for place in range(field.size))
-    named: dict[Any, str] = {}
-    listed = described.get("categories")
-    for value in listed if isinstance(listed, Sequence) else ():
-        if isinstance(value, Mapping) and isinstance(value.get("label"), str):
-            named[str(value.get("value"))] = value["label"]
-    labels = tuple(named.get(str(letter)) for letter in letters) if named else ()
+    labels = tuple(field.labels.get(str(letter)) for letter in letters) if field.labels else ()
     bins: tuple[tuple[float, float] | None, ...] = ()
     is_integer = field.kind == "integer"
     if isinstance(field.axis, Bins):

@@ -22,15 +22,14 @@ from dproo.mechanisms import (
     choose,
 )
 from dproo.mechanisms.registry import certified, enough, takes
-from dproo.releases.assurance import Assurance
-from dproo.releases.request import FEW, Drawn, PureRequest
+from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet, Record
 
 _FOR_GROUPS = "One table serves every group."
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleRequest(PureRequest):
+class SampleRequest(Request):
     """All public choices of a release, checked; nothing of the data is in it.
 
     Attributes:

@@ -1,10 +1,11 @@
-"""The alphabet: the public letters a record can have, and what becomes of every other cell."""
+"""The alphabet: a record's possible letters, which are public, and the policy for other cells."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from typing import Any, Final, Literal
 from dproo.core.checks import one_of, refusal
 from dproo.core.paths import Origin, read_public
 from dproo.schema.axis import OPEN, OTHER, Axis, Bins, IntegerRange, Letter, Letters
+from dproo.schema.cell import INTEGER_TEXT
 from dproo.schema.reading import DATE, MONTH, Reading, periods
 
 _LIBRARIES = {"numpy", "pandas", "polars", "pyarrow"}
@@ -25,18 +27,18 @@ _TO_LIST = ("to_pylist", "to_list", "tolist")
 
 
 def listed(letters: Any) -> Any:
-    """Return the plain list that an object of another library holds, anything else as it is.
+    """Return the plain list that an object of another library holds; anything else unchanged.
 
     An ``enum.Enum`` stands for the values of its members, pandas' ``CategoricalDtype`` and
     Polars' ``Enum`` for their categories.
 
     Raises:
-        TypeError: it has more than one column, or none of its categories is stated.
+        TypeError: it has more than one column, or no stated categories.
 
     >>> listed(Enum("Sex", {"F": "f", "M": "m"})), listed(range(3))
     (['f', 'm'], range(0, 3))
     """
-    if isinstance(letters, str):  # also one of NumPy
+    if isinstance(letters, str):  # NumPy's too
         return str(letters)
     if isinstance(letters, type) and issubclass(letters, Enum):
         return [member.value for member in letters]
@@ -72,7 +74,7 @@ _LISTED = (
     "be a file that lists every possible value once, none of them 'other', in at most 5,000,000"
     " lines"
 )
-_WITHHELD = " What is wrong with it is withheld, for it may be data: look into the file."
+_WITHHELD = " What is wrong is withheld, because the file may be data: inspect it yourself."
 _PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
@@ -83,13 +85,13 @@ class Alphabet:
 
     It is never learned from the data, because which letters occur is private. With the policy
     ``"other"``, an extra letter of that name stands for every cell outside; with
-    ``"uniform"``, each such cell becomes a fresh uniform letter before anything is drawn.
+    ``"uniform"``, each such cell becomes a fresh uniform letter before the draw.
 
     Guarantee: every record is exactly one letter, whatever it holds.
 
     Attributes:
         axes: the letters of each column.
-        columns: their names where there are several; a record inside is then a dict.
+        columns: their names if there are several; a record is then a dict.
         policy: ``"other"`` or ``"uniform"``.
 
     >>> colours = Alphabet.of(["red", "green"])
@@ -116,11 +118,11 @@ class Alphabet:
         """Return the alphabet of these letters.
 
         Args:
-            letters: a list of letters, also one of NumPy, pandas, Polars or Arrow; a
-                ``range``; an ``enum.Enum``, a ``CategoricalDtype`` of pandas or an ``Enum`` of
-                Polars; text as on the command line, see :meth:`parse`; bins; a dict of columns
-                and their letters; or an alphabet as it is.
-            policy: what becomes of a cell outside, ``"other"`` or ``"uniform"``.
+            letters: a list of letters, or an array or series of NumPy, pandas, Polars or Arrow;
+                a ``range``; an ``enum.Enum``, pandas' ``CategoricalDtype`` or Polars' ``Enum``;
+                text as on the command line, see :meth:`parse`; bins; a dict of columns and
+                their letters; or an alphabet.
+            policy: for cells outside, ``"other"`` or ``"uniform"``.
 
         Raises:
             TypeError: a letter is not text, an integer, a boolean or a date.
@@ -149,11 +151,11 @@ class Alphabet:
     ) -> Alphabet:
         """Return the alphabet in a text file, one letter per line, or in a column of a CSV file.
 
-        Blank lines are left out. At most 64 MiB and 5,000,000 lines are read.
+        Blank lines are skipped. At most 64 MiB and 5,000,000 lines are read.
 
         Raises:
-            ValueError: it cannot be read, or is no such list. Nothing of the file is quoted or
-                counted: it may be data.
+            ValueError: it cannot be read, or is not such a list. The message quotes and counts
+                nothing in the file, which may be data.
         """
         text = read_public("alphabet", path)
         header: list[str] = []
@@ -165,7 +167,7 @@ class Alphabet:
             lines = [line.removesuffix("\r") for line in text.split("\n")]
         else:
             try:
-                # newline="" keeps every line break inside a letter as it is written.
+                # newline="" preserves line breaks inside a letter.
                 rows = list(csv.reader(StringIO(text, newline=""), strict=True))
             except csv.Error:
                 raise unlisted from None
@@ -194,14 +196,14 @@ class Alphabet:
         It is never written out: its size may be 10^12 and more.
 
         Args:
-            columns: for each column anything that :meth:`of` takes for one column.
-            policy: what becomes of a record with any cell outside.
+            columns: for each column, anything that :meth:`of` accepts for one column.
+            policy: for records with any cell outside.
         """
         if not columns or not all(isinstance(name, str) and name for name in columns):
             raise ValueError("alphabet must have a name for each of its columns.")
         axes: list[Axis] = []
         for letters in columns.values():
-            # Only the policy of the whole decides, so that "other" is a letter like any here.
+            # The policy of the product decides; within a column "other" is an ordinary letter.
             part = cls.of(letters, policy=UNIFORM)
             if part.columns:
                 raise ValueError("alphabet must not nest a product of columns in another.")
@@ -212,9 +214,10 @@ class Alphabet:
     def parse(cls, text: str, *, policy: Policy = OTHER) -> Alphabet:
         """Return the alphabet that a command-line argument stands for.
 
-        ``codes.txt`` is a file, ``codes.csv:code`` a column of one, ``0..120`` a range whose
-        stop is left out, ``2024-01..2025-01`` months or ``2024-01-01..2025-01-01`` days, which
-        cells are read as, and ``bins:0,18,65`` bins.
+        ``A,B,C`` are values unless a file is called so, ``codes.txt`` is a file,
+        ``codes.csv:code`` a column of one, ``0..120`` a range whose stop is left out,
+        ``2024-01..2025-01`` months or ``2024-01-01..2025-01-01`` days, which cells are read as,
+        and ``bins:0,18,65`` bins.
 
         >>> Alphabet.parse("0..120").k, Alphabet.parse("bins:0,18,65")[1]
         (121, '[18, 65)')
@@ -229,6 +232,8 @@ class Alphabet:
                 "alphabet must list its letters here. An open one is for Dataset.value, for one"
                 " record of one column."
             )
+        if values := values_in(text):
+            return cls.of(values, policy=policy)
         path, colon, column = text.rpartition(":")
         if colon and not Path(text).exists() and Path(path).exists():
             return cls.read(path, column=column, policy=policy)
@@ -236,10 +241,10 @@ class Alphabet:
 
     @classmethod
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
-        """Return the alphabet that a text spells out, or nothing if it can only name a file."""
+        """Return the alphabet that a text spells out, or None if it can only name a file."""
         if days := _PERIODS.fullmatch(text):
             kind, reading = ("date", DATE) if days[2] else ("yearmonth", MONTH)
-            # The stop is left out, as it is of integers.
+            # The stop is excluded, as for integers.
             letters = Letters.of(periods(days[1], days[3], kind)[:-1])
             return cls(axes=(letters.read_as(Reading(kind=reading)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
@@ -253,7 +258,7 @@ class Alphabet:
         return None
 
     def read_as(self, kind: str, **options: str) -> Alphabet:
-        """Return the same letters of one column, and how its cells are read.
+        """Return the same alphabet of one column, with its cells read in this way.
 
         Args:
             kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
@@ -290,7 +295,7 @@ class Alphabet:
         return dict(zip(self.columns, letters, strict=True)) if self.columns else letters[0]
 
     def records(self, indices: Sequence[int]) -> list[Record]:
-        """Return the letters at these places, each looked up once.
+        """Return the letters at these places, computing each only once.
 
         >>> Alphabet.of(["red", "green"]).records([1, 1, 2])
         ['green', 'green', 'other']
@@ -299,7 +304,7 @@ class Alphabet:
         return [letters[index] for index in indices]
 
     def index(self, cells: Sequence[object]) -> int | None:
-        """Return the place of the letter that a record is, or nothing if it is outside.
+        """Return the place of a record's letter, or None if it is outside.
 
         Args:
             cells: one cell for each column.
@@ -323,18 +328,32 @@ class Alphabet:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def values_in(text: str) -> list[str] | list[int]:
+    """Return the values that a text lists between commas; none if it names a file.
+
+    >>> values_in("A, B,C"), values_in("1,2"), values_in("codes.txt")
+    (['A', 'B', 'C'], [1, 2], [])
+    """
+    parts = [part for each in text.split(",") if (part := each.strip())]
+    files = (text, text.rpartition(":")[0])
+    if "," not in text or any(map(os.path.exists, files)):  # Path raises where a name is too long
+        return []
+    is_integer = all(re.fullmatch(INTEGER_TEXT, part) for part in parts)
+    return list(map(int, parts)) if is_integer else parts
+
+
 def _refuse_table(text: str, path: str | Path) -> None:
     """Refuse a CSV file whose lines would be letters, because its column was forgotten."""
     sign = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
     if sign and sign in text.partition("\n")[0]:
         raise ValueError(
             refusal("alphabet", "name a column of a CSV file", str(path))
-            + f" Write its name behind a colon: --alphabet {path}:COLUMN."
+            + f" Write its name behind a colon: {path}:COLUMN."
         )
 
 
 def _column(rows: Sequence[Sequence[str]], column: str) -> list[str]:
-    """Return the cells of one column, its header first among the rows."""
+    """Return the cells of one column; the first row is the header."""
     header, *cells = rows or [[]]
     if header.count(column) != 1:
         raise ValueError(

@@ -20,6 +20,7 @@ from dproo.schema.reading import (
     INTEGER,
     NUMBER,
     READINGS,
+    SHAPE,
     TEXT,
     YEAR,
     Periods,
@@ -42,7 +43,7 @@ class Axis(ABC):
     Attributes:
         is_open: whether every cell outside is one more letter, the last one, ``other``.
         reading: how a cell is read before it is compared.
-        origin: the file that the letters were read from, if they were.
+        origin: the file that the letters were read from, if any.
     """
 
     is_open: bool = field(default=False, kw_only=True)
@@ -57,7 +58,7 @@ class Axis(ABC):
     @property
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """What the digest is taken of: the canonical content, JSON-able."""
+        """The canonical content, which JSON can hold; the digest is taken of it."""
 
     @abstractmethod
     def letter(self, place: int) -> Letter:
@@ -65,7 +66,7 @@ class Axis(ABC):
 
     @abstractmethod
     def place(self, cell: object) -> int | None:
-        """Return the place of the letter that a cell is, or nothing if it is outside."""
+        """Return the place of a cell's letter, or None if it is outside."""
 
     @property
     def size(self) -> int:
@@ -79,7 +80,7 @@ class Axis(ABC):
 
     @property
     def longest(self) -> int:
-        """How many characters the longest text of a letter has."""
+        """The length of the longest letter, in characters."""
         return LONGEST
 
     @abstractmethod
@@ -87,7 +88,7 @@ class Axis(ABC):
         """Refuse a reading after which no cell could be a letter."""
 
     def read_as(self, reading: Reading) -> Self:
-        """Return the same letters, and how cells are read.
+        """Return the same letters, with cells read in this way.
 
         Raises:
             ValueError: no cell could be a letter then.
@@ -96,7 +97,7 @@ class Axis(ABC):
         return replace(self, reading=reading)
 
     def text_of(self, cell: object) -> str | None:
-        """Return the text that a cell is compared by, or nothing if it has none."""
+        """Return the text that a cell is compared by, or None if it has none."""
         if self.is_read and isinstance(cell, str) and len(cell) > self.room:
             return None
         text = self.reading.text(cell)
@@ -105,17 +106,17 @@ class Axis(ABC):
 
     @property
     def is_read(self) -> bool:
-        """Whether text is not compared as it stands."""
+        """Whether text is transformed before it is compared."""
         return self.reading.kind != EXACT or self.is_of_integers
 
     @property
     def room(self) -> int:
-        """How many characters a cell may have that is not compared as it stands."""
+        """The most characters that a cell may have if it is transformed before it is compared."""
         return self.reading.room(self.longest)
 
     @property
     def read_content(self) -> dict[str, Any]:
-        """The content, and how cells are read where that is not by default."""
+        """The content, and the reading of cells unless it is the default."""
         if self.reading == Reading():
             return self.content
         return {**self.content, "reading": asdict(self.reading)}
@@ -124,14 +125,14 @@ class Axis(ABC):
         return OTHER if index == self.listed else self.letter(index)
 
     def index(self, cell: object) -> int | None:
-        """Return the place of a cell, which an open axis has for every cell."""
+        """Return the place of a cell; an open axis has one for every cell."""
         place = self.place(cell)
         return self.listed if place is None and self.is_open else place
 
 
 __all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters", "PeriodRange"]
 
-_FIRST_YEAR = 1000  # the first that a number of four digits is
+_FIRST_YEAR = 1000  # the first year of four digits
 _SHOWN = {
     "text": "without blanks around it",
     "lower": "in lower case",
@@ -139,6 +140,7 @@ _SHOWN = {
     "date": "YYYY-MM-DD",
     "month": "YYYY-MM",
     "year": "YYYY",
+    "shape": "shapes",
 }
 
 
@@ -162,7 +164,7 @@ class Letters(Axis):
             ValueError: there are no letters, one is repeated, two are equal across types, or
                 one is empty.
         """
-        # A set has no order of its own, and the order is part of what is public.
+        # A set is unordered, and the order is part of the public alphabet.
         is_unordered = isinstance(letters, str | bytes | set | frozenset)
         if is_unordered or not isinstance(letters, Iterable):
             raise TypeError(refusal("alphabet", "be a list of letters", letters))
@@ -174,7 +176,7 @@ class Letters(Axis):
                 "letters must all differ as text, got two that do not. The number 1 and the"
                 " text '1' are one letter."
             )
-        # 1 and True differ as text, but are one key wherever Python keeps them.
+        # 1 == True, so a dict would merge two letters.
         if len(set(cleaned)) < len(cleaned):
             raise ValueError("letters must all differ, got a boolean and an equal integer.")
         return cls(cleaned)
@@ -210,21 +212,21 @@ class Letters(Axis):
 
     @cached_property
     def longest(self) -> int:
-        """How many characters the longest text of a letter has."""
+        """The length of the longest letter, in characters."""
         return max(map(len, self.places))
 
     def check_reading(self, reading: Reading) -> None:
         """Refuse a reading after which no cell could be one of the letters."""
-        one_of("reading", reading.kind, set(READINGS) - {NUMBER})
+        one_of("reading", reading.kind, {*READINGS, SHAPE} - {NUMBER})
         for text in self.places:
             if reading.text(text) != text:
                 shown = _SHOWN[reading.kind]
-                raise ValueError(f"letters must be {shown} to be read so. Write them so.")
+                raise ValueError(f"letters must be {shown} for this reading. Write them so.")
 
 
 @dataclass(frozen=True)
 class PeriodRange(Letters):
-    """The days or months from a first to a last; written out only where engines list them.
+    """The days or months from a first to a last; listed only for engines that need it.
 
     >>> days = PeriodRange(Periods(738886, 366, "date"))
     >>> days.size, days[59], days.index("2024-12-31"), days.index("2023-01-01")
@@ -245,18 +247,18 @@ class PeriodRange(Letters):
 
     @property
     def is_of_integers(self) -> bool:
-        """Whether all letters are integers, which none is."""
+        """Whether all letters are integers: never."""
         return False
 
     @property
     def longest(self) -> int:
-        """How many characters the text of each letter has."""
+        """The length of every letter, in characters."""
         return len(self.letters[0])
 
     def check_reading(self, reading: Reading) -> None:
         """Refuse a reading after which no cell could be one of the letters.
 
-        A reading decides by the shape of a text, and all letters have the same shape.
+        Only the shape of a letter decides, and all letters have the same shape.
         """
         Letters((self.letters[0], self.letters[-1])).check_reading(reading)
 
@@ -323,7 +325,7 @@ class IntegerRange(Axis):
         return self.start + place
 
     def place(self, cell: object) -> int | None:
-        """Return the place of the integer whose decimal digits the cell's text is."""
+        """Return the place of the integer that the cell's text spells."""
         text = self.text_of(cell)
         if text is None or len(text) > LONGEST:
             return None
@@ -336,7 +338,7 @@ class IntegerRange(Axis):
 
     @property
     def is_of_integers(self) -> bool:
-        """Whether all letters are integers, which they are."""
+        """Whether all letters are integers: always."""
         return True
 
     def check_reading(self, reading: Reading) -> None:
@@ -356,7 +358,7 @@ class Bins(Axis):
 
     Attributes:
         edges: the edges.
-        missing: numbers that stand for a missing cell, and are in no bin.
+        missing: numbers that mean a missing cell, and are in no bin.
     """
 
     edges: tuple[float, ...]
@@ -385,7 +387,7 @@ class Bins(Axis):
 
     @cached_property
     def keys(self) -> tuple[float, ...]:
-        """A number of each bin, by which engines tell it: one that a cell could be read as."""
+        """A number in each bin that a cell could be read as; engines name the bin by it."""
         keys = []
         is_whole = self.reading.kind in {INTEGER, YEAR}
         for low, high in pairwise(self.edges):
@@ -414,10 +416,10 @@ class Bins(Axis):
         one_of("reading", reading.kind, (EXACT, INTEGER, NUMBER, YEAR))
         is_whole = reading.kind in {INTEGER, YEAR}
         if is_whole and (self.edges[1] <= -EXACT_FLOAT or self.edges[-2] > EXACT_FLOAT):
-            # A float there is no integer: engines could not name the bin.
+            # No float there is an exact integer, so engines could not name the bin.
             raise ValueError(refusal("bins", "each begin or end within 2^53", list(self.edges)))
         if reading.kind == YEAR and self.edges[1] <= _FIRST_YEAR:
-            # Its years have fewer digits as numbers than as text: engines could not name it.
+            # Its years have fewer digits as numbers than as text, so engines could not name it.
             raise ValueError(refusal("bins", "not end before the year 1000", self.letter(0)))
 
     def letter(self, place: int) -> Letter:
@@ -441,7 +443,7 @@ OPEN: Final = "open"
 """The word for an alphabet that is not listed."""
 
 LONGEST_OPEN = 200
-"""Characters of a letter; longer text is ``other``."""
+"""The most characters of a letter; longer text is ``other``."""
 
 
 @dataclass(frozen=True)
@@ -449,14 +451,14 @@ class OpenText(Axis):
     """Any text that enough records have.
 
     Attributes:
-        minimum: the fewest records of a letter that is brought back at all.
+        minimum: the fewest records for which an engine returns a letter.
     """
 
     minimum: int = 1
 
     @property
     def listed(self) -> int:
-        """None: nobody has listed them."""
+        """Zero: the letters are not listed."""
         return 0
 
     @property
@@ -466,7 +468,7 @@ class OpenText(Axis):
 
     @property
     def longest(self) -> int:
-        """How many characters a letter may have."""
+        """The most characters that a letter may have."""
         return LONGEST_OPEN
 
     def letter(self, place: int) -> Letter:
@@ -478,17 +480,17 @@ class OpenText(Axis):
         raise IndexError(place)
 
     def check_reading(self, reading: Reading) -> None:
-        """Refuse every reading but the default: the letters are the cells as they stand."""
+        """Refuse every reading but the default: the letters are the unchanged cells."""
         one_of("reading of an open alphabet", reading.kind, (EXACT,))
 
     def place(self, cell: object) -> int | None:
-        """Return nothing: letters have no places."""
+        """Return None: letters have no places."""
         del cell
         return None
 
 
 def is_open_letter(text: str) -> bool:
-    """Tell whether a canonical text is a letter: short, and as it is when it is printed.
+    """Return whether a canonical text is a letter: short and printable.
 
     >>> [is_open_letter(text) for text in ("LAX", "", "other", "a\\tb", "x" * 201)]
     [True, False, False, False, False]

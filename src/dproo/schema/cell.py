@@ -1,4 +1,4 @@
-"""The canonical text of a cell: what a cell is compared by, whichever engine holds it.
+"""The canonical text of a cell, by which every engine compares it.
 
 | cell | canonical text |
 |---|---|
@@ -7,9 +7,9 @@
 | float with an integral value of at most 2^53 | its decimal digits |
 | boolean | ``true`` or ``false`` |
 | date | ``YYYY-MM-DD`` |
-| anything else: null, NaN, empty text, a time, bytes, a list | none, it is no letter |
+| anything else: null, NaN, empty text, a time, bytes, a list | none: it is not a letter |
 
-An engine does the same with its own means; a test holds all of them to these functions.
+Every engine implements the same rules; a test compares all of them with these functions.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 
 EXACT_FLOAT = 2**53
 FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
-_DIGITS = 1000  # a number with more is no letter; writing it out could take for ever
+_DIGITS = 1000  # a number with more is not a letter; printing it could take forever
 
-# Written so that every dialect of regular expressions reads them alike: no \d, no lookahead.
-# A `$` may also match before a last line break, so engines that only search, ask first that
-# no FOREIGN character occurs.
+# Every dialect of regular expressions reads these alike: no \d, no lookahead. As `$` may also
+# match before a final line break, engines that can only search first check that no FOREIGN
+# character occurs.
 INTEGER_TEXT = "^(0|-?[1-9][0-9]{0,17})$"
 INTEGER_FOREIGN = "[^0-9-]"
 NUMBER_TEXT = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$"
@@ -37,35 +37,32 @@ _NUMBER = re.compile(NUMBER_TEXT)
 
 
 def plain(cell: Any) -> Any:
-    """Return the Python value that a scalar of NumPy or a member of an enumeration stands for.
-
-    Anything else is returned as it is.
-    """
+    """Return the value of a NumPy scalar or an enumeration's member; anything else unchanged."""
     if isinstance(cell, Enum):
         cell = cell.value
     if type(cell).__module__ != "numpy" or not hasattr(cell, "item"):
         return cell
     value = cell.item()
-    if isinstance(value, int) and cell.dtype.kind in "mM":  # Python has no type of this unit
+    if isinstance(value, int) and cell.dtype.kind in "mM":  # Python has no type for this unit
         is_fine = cell.dtype.kind == "M" and cell.dtype.name.endswith(FINE)
-        value = cell.astype("M8[us]").item() if is_fine else None  # else it is off the calendar
+        value = cell.astype("M8[us]").item() if is_fine else None  # otherwise outside the calendar
         return value if isinstance(value, datetime) else None
     return value
 
 
 def text_of(cell: object) -> str | None:
-    """Return the canonical text of a cell, or nothing if the cell is no letter of any list.
+    """Return the canonical text of a cell, or None if it cannot be a letter of a list.
 
     >>> [text_of(cell) for cell in ("007", 7, 7.0, True, date(2026, 1, 2), 7.5, None, "")]
     ['007', '7', '7', 'true', '2026-01-02', None, None, None]
     """
-    if type(cell) is str:  # as nearly all are
+    if type(cell) is str:  # the usual case
         return cell or None
     cell = plain(cell)
     text = None
     match cell:
         case str():
-            text = str.__str__(cell)  # not what a subclass shows
+            text = str.__str__(cell)  # ignoring a subclass's own __str__
         case bool():
             text = "true" if cell else "false"
         case int() if abs(cell) < 10**_DIGITS:
@@ -85,7 +82,7 @@ def _is_whole(number: Decimal) -> bool:
 
 
 def number_of(cell: object) -> float | None:
-    """Return the double nearest to a numeric cell, or nothing if the cell is no number.
+    """Return the double nearest to a numeric cell, or None if it is not a number.
 
     Text is a number if it looks like ``-12``, ``0.5`` or ``1e-05``, up to 20 digits before
     and after the point and two in the exponent.

@@ -2,21 +2,24 @@
 
 It is a Data Resource descriptor, version 2. A column's letters are its ``categories``, its
 ``constraints.enum``, the integers from ``constraints.minimum`` to ``maximum``, the two
-booleans, or the ``bins`` between public edges. ``bins`` is an addition to the standard, and so
-are ``parents``, the columns that a column depends on; ``other``, the name of the letter that
-stands for every cell outside; ``outside``, a value of the column that every cell outside
-counts as instead, which spares the extra letter; and ``as``, how text is read (``text`` or
-``lower``). Unknown keys are kept and ignored.
+booleans, or the ``bins`` between public edges. Additions to the standard are ``bins``;
+``parents``, the columns that a column depends on; ``other``, the name of the letter for every
+cell outside; ``outside``, a value of the column that every cell outside counts as instead,
+which saves the extra letter; ``as``, how text is read (``text`` or ``lower``); and ``source``,
+where the letters come from. A misspelt key is refused; all others are
+preserved and ignored.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclasses_field
 from functools import cached_property
 from math import ceil, nextafter
 from pathlib import Path
@@ -27,6 +30,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.paths import read_public
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
+from dproo.schema.lookup import described
 from dproo.schema.reading import DATE, INTEGER, LOWER, MONTH, NUMBER, TEXT, YEAR, Reading, periods
 
 _STEPS = 1 << 53
@@ -38,12 +42,13 @@ class Field:
 
     Attributes:
         name: the column's name in the data.
-        axis: its letters; every cell outside is one more, the last one.
-        parents: the columns it depends on, or None where the code book does not say.
-        other: what the letter for every cell outside is called.
-        kind: its type in the code book, as in ``"integer"``.
-        outside: the place of the letter that every cell outside counts as, or None where such
-            cells are a letter of their own.
+        axis: its letters; one more, the last, is for every cell outside.
+        parents: the columns it depends on, or None if the code book does not state them.
+        other: the name of the letter for every cell outside.
+        kind: its type in the code book, such as ``"integer"``.
+        outside: the place of the letter that every cell outside counts as, or None if such
+            cells have a letter of their own.
+        labels: how letters are called, by their text.
     """
 
     name: str
@@ -52,19 +57,20 @@ class Field:
     other: str = OTHER
     kind: str = "string"
     outside: int | None = None
+    labels: Mapping[str, str] = dataclasses_field(default_factory=dict)
 
     @property
     def size(self) -> int:
-        """How many letters a row's column has."""
+        """The number of letters of the column."""
         return self.axis.size if self.outside is None else self.axis.listed
 
     def __getitem__(self, place: int) -> Letter:
         return self.other if place == self.axis.listed else self.axis.letter(place)
 
     def within(self, place: int, source: RandomSource) -> Letter | float:
-        """Return a uniform number of the bin at this place; any other letter as it is.
+        """Return a uniform number from the bin at this place; any other letter unchanged.
 
-        The edges are public, so the number tells no more than the bin.
+        The edges are public, so the number reveals no more than the bin.
         """
         if not isinstance(self.axis, Bins) or place == self.axis.listed:
             return self[place]
@@ -84,24 +90,54 @@ _WANTED = {
     **dict.fromkeys(("integer", "year"), int),
     "boolean": bool,
 }
-_FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD"}
+_FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%y": "YY", "%b": "MMM", "%B": "MMMM"}
+_ALIKE = 0.8  # of the characters of two keys
+_BOOK_KEYS = (
+    "schema dialect encoding compression draft path name title description sources licenses format"
+    " mediatype bytes hash homepage"
+)
+_SCHEMA_KEYS = "fields missingValues fieldsMatch primaryKey uniqueKeys foreignKeys"
+_FIELD_KEYS = (
+    "name type format categories categoriesOrdered constraints missingValues bins parents other"
+    " outside as source sources decimalChar groupChar bareNumber trueValues falseValues title"
+    " description example rdfType"
+)
+_CONSTRAINT_KEYS = (
+    "required unique enum pattern minLength maxLength minimum maximum exclusiveMinimum"
+    " exclusiveMaximum jsonSchema"
+)
 
 
 def wrong(place: str, condition: str, value: object) -> ValueError:
-    """Return the refusal of a part of a code book, with its place."""
+    """Return the refusal of a part of a code book, naming its place."""
     return ValueError(refusal(place, condition, value))
 
 
+def _check_keys(part: Mapping[str, Any], known: str, place: str) -> None:
+    """Refuse a key that is nearly one of these, and so was meant to be it."""
+    names = {re.sub("[^a-z]", "", name.lower()): name for name in known.split()}
+    for key in set(part) - set(names.values()):
+        plain = re.sub("[^a-z$]", "", str(key).lower())
+        if "$" in plain:
+            continue
+        if near := difflib.get_close_matches(plain, names, n=1, cutoff=_ALIKE):
+            meant = f" Did you mean {names[near[0]]!r}?"
+            raise ValueError(f"{place}{key} is not a key of a code book.{meant}")
+
+
 def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
-    """Return a field by its descriptor.
+    """Return the field that a descriptor describes.
 
     Args:
         field: the descriptor.
-        place: where it stands in the code book, for refusals.
-        missing: the texts that stand for a missing cell, unless the field has its own.
+        place: its place in the code book, for refusals.
+        missing: the texts that mean a missing cell, unless the field has its own.
     """
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
+    _check_keys(field, _FIELD_KEYS, f"{place}.")
+    if not field.get("bareNumber", True):
+        raise ValueError(f"{place}.bareNumber must be true: signs beside a number are not read.")
     name = field.get("name")
     if not isinstance(name, str) or not name:
         raise wrong(f"{place}.name", "be a text", name)
@@ -124,13 +160,29 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
             raise wrong(f"{place}.parents", "be a list of columns", parents)
         parents = tuple(parents)
     outside = _outside(field, axis, place) if "outside" in field else None
-    return Field(name=name, axis=axis, parents=parents, other=other, kind=kind, outside=outside)
+    return Field(
+        name=name,
+        axis=axis,
+        parents=parents,
+        other=other,
+        kind=kind,
+        outside=outside,
+        labels=_labels(field.get("categories", ())),
+    )
+
+
+def _labels(categories: Sequence[Any]) -> dict[str, str]:
+    return {
+        str(value.get("value")): value["label"]
+        for value in categories
+        if isinstance(value, Mapping) and isinstance(value.get("label"), str)
+    }
 
 
 def _read_as(
     axis: Axis, field: Mapping[str, Any], kind: str, place: str, missing: frozenset[str]
 ) -> Axis:
-    """Return the letters, and how cells of the type are read; missing cells are in no bin."""
+    """Return the letters, with cells read by the field's type; missing ones are in no bin."""
     read = _declared(place, lambda: axis.read_as(_reading(field, kind, place, axis)))
     if isinstance(read, Bins):
         numbers = {read.reading.number(text) for text in missing} - {None}
@@ -161,7 +213,7 @@ def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Rea
         shown = "YYYY-MM-DD" if form == "default" else form
         if not isinstance(shown, str):
             raise wrong(f"{place}.format", "be a text", form)
-        shown = re.sub("%[Ymd]", lambda part: _FORMATS[part[0]], shown)
+        shown = re.sub("%[YmdybB]", lambda part: _FORMATS[part[0]], shown)
         return Reading(kind=_PERIODS[kind], format=shown)
     return Reading(kind=LOWER) if kind == "boolean" else Reading()
 
@@ -175,7 +227,7 @@ def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
             + " Every cell outside counts as it."
         )
     if axis.listed < 2:
-        raise wrong(place, "have two letters or more beside 'outside'", axis.listed)
+        raise wrong(place, "have at least two letters besides 'outside'", axis.listed)
     return found
 
 
@@ -184,6 +236,7 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     constraints = field.get("constraints", {})
     if not isinstance(constraints, Mapping):
         raise wrong(f"{place}.constraints", "be an object", constraints)
+    _check_keys(constraints, _CONSTRAINT_KEYS, f"{place}.constraints.")
     bounds = {"minimum", "maximum"} & set(constraints)
     ways = [way for way in ("categories", "bins") if way in field]
     ways += ["enum"] if "enum" in constraints else []
@@ -234,7 +287,7 @@ def _value(value: Any, kind: str, place: str) -> Letter:
 
 
 def _declared(place: str, make: Any) -> Axis:
-    """Return what ``make`` makes; what it refuses is told with its place."""
+    """Return what ``make`` returns; its refusals name the place."""
     try:
         axis: Axis = make()
     except (TypeError, ValueError) as error:
@@ -243,7 +296,7 @@ def _declared(place: str, make: Any) -> Axis:
 
 
 def missing_of(schema: Mapping[str, Any], place: str) -> frozenset[str]:
-    """Return the texts that stand for a missing cell."""
+    """Return the texts that mean a missing cell."""
     values = schema.get("missingValues", [""])
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise wrong(f"{place}.missingValues", "be a list", values)
@@ -257,6 +310,7 @@ def missing_of(schema: Mapping[str, Any], place: str) -> frozenset[str]:
 
 
 _BYTES_MAX = 16 << 20
+_TABLES = {".csv", ".tsv", ".txt"}
 
 
 @dataclass(frozen=True)
@@ -265,7 +319,8 @@ class CodeBook:
 
     Attributes:
         fields: the columns.
-        descriptor: the whole descriptor as it was given.
+        descriptor: the whole descriptor, unchanged; empty for that of an alphabet.
+        receipt: what was paid for it, if it was found privately just now.
 
     >>> book = CodeBook.of({"schema": {"fields": [
     ...     {"name": "sex", "type": "string", "categories": ["F", "M"]},
@@ -277,10 +332,16 @@ class CodeBook:
 
     fields: tuple[Field, ...]
     descriptor: Mapping[str, Any]
+    receipt: Any = dataclasses_field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, book: Any) -> CodeBook:
-        """Return the code book of a descriptor, of the path of its JSON file, or as it is.
+        """Return the code book of a descriptor, of a file, of an alphabet of columns, or as it is.
+
+        A file is JSON, or a CSV table of column, value and label.
+
+        >>> CodeBook.of(Alphabet.of({"sex": ["f", "m"], "age": range(120)})).sizes
+        (3, 121)
 
         Raises:
             TypeError: it is neither.
@@ -289,13 +350,19 @@ class CodeBook:
         """
         if isinstance(book, CodeBook):
             return book
+        if isinstance(book, Alphabet):
+            if not book.columns:
+                raise ValueError("codebook must name its columns: {column: letters}.")
+            return cls(tuple(map(_of_axis, book.columns, book.axes)), {})
         book = read_descriptor(book)
         if book.get("draft"):
             raise ValueError(
                 "codebook must be confirmed: read it, complete it and remove the key 'draft'."
-                " See what is left to do: dproo codebook show FILE."
+                " See what is left to do: dproo codebook preview FILE."
             )
+        _check_keys(book, _BOOK_KEYS, "")
         schema = _part(book, "schema", Mapping, "an object")
+        _check_keys(schema, _SCHEMA_KEYS, "schema.")
         missing = missing_of(schema, "schema")
         listed = _part(schema, "fields", Sequence, "a list", "schema.")
         fields = tuple(
@@ -315,7 +382,7 @@ class CodeBook:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many letters each column has."""
+        """The number of letters of each column."""
         return tuple(field.size for field in self.fields)
 
     @property
@@ -324,28 +391,34 @@ class CodeBook:
         return self.table(range(len(self.fields)))
 
     def table(self, columns: Iterable[int]) -> Alphabet:
-        """Return the combinations of the letters of some columns, by their places."""
+        """Return the combinations of the letters of some columns, given by their places."""
         fields = [self.fields[column] for column in columns]
         return Alphabet(
             axes=tuple(field.axis for field in fields),
             columns=tuple(field.name for field in fields),
-            policy=UNIFORM,  # every axis is open: no cell is outside
+            policy=UNIFORM,  # no cell is outside, because every axis is open
         )
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]] | None:
-        """The parents of every column, or nothing where the code book names none at all."""
+        """The parents of every column, or None if the code book names none at all."""
         if all(field.parents is None for field in self.fields):
             return None
         return {field.name: field.parents or () for field in self.fields}
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the descriptor to a new JSON file."""
+        text = json.dumps(self.descriptor, indent=2, ensure_ascii=False)
+        with Path(path).open("x", encoding="utf-8") as file:
+            file.write(text + "\n")
+
     def row(self, places: Sequence[int]) -> dict[str, Letter]:
-        """Return the row whose letters stand at these places."""
+        """Return the row with the letters at these places."""
         return {field.name: field[at] for field, at in zip(self.fields, places, strict=True)}
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of all that a release depends on."""
+        """A fingerprint of everything a release depends on."""
         content = [
             [field.name, field.axis.read_content, field.parents, field.other, field.outside]
             for field in self.fields
@@ -353,8 +426,16 @@ class CodeBook:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def _of_axis(name: str, axis: Axis) -> Field:
+    """Return the column whose letters an alphabet lists."""
+    if axis.place(OTHER) is not None:
+        raise ValueError(f"letter must not be {OTHER!r}: it stands for every other cell.")
+    kind = {IntegerRange: "integer", Bins: "number"}.get(type(axis), "string")
+    return Field(name=name, axis=replace(axis, is_open=True), kind=kind)
+
+
 def read_descriptor(book: Any) -> Mapping[str, Any]:
-    """Return a descriptor, or that of a JSON file, draft or not.
+    """Return a descriptor, read from its JSON file if it is a path, draft or not.
 
     Raises:
         TypeError: it is neither.
@@ -369,9 +450,20 @@ def read_descriptor(book: Any) -> Mapping[str, Any]:
 
 def _read(path: Path) -> Any:
     text = read_public("codebook", path, at_most=_BYTES_MAX)
+    if path.suffix.lower() in _TABLES:
+        book = described(text)
+        if book is None:
+            raise ValueError(
+                refusal("codebook", "be a table of column, value and label", str(path))
+                + " Its first line names these three."
+            )
+        return book
     try:
         return json.loads(text, object_pairs_hook=_object)
-    except (json.JSONDecodeError, RecursionError):
+    except json.JSONDecodeError as error:
+        at = f" Line {error.lineno}, column {error.colno}: {error.msg}."
+        raise ValueError(refusal("codebook", "be a readable JSON file", str(path)) + at) from None
+    except RecursionError:
         raise wrong("codebook", "be a readable JSON file", str(path)) from None
 
 

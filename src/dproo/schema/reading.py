@@ -1,7 +1,7 @@
 """How the cells of a column are read before they are compared with its letters.
 
-A reading maps one cell to the text it is compared by, and knows nothing of the others: it costs
-no privacy. Blanks around a cell are left out by all of them but ``exact``.
+A reading maps one cell to the text it is compared by, whatever the other cells are, so it costs
+no privacy. All but ``exact`` strip blanks around a cell.
 
 | reading | cells | are read as |
 |---|---|---|
@@ -16,7 +16,8 @@ no privacy. Blanks around a cell are left out by all of them but ``exact``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache, cached_property
@@ -26,14 +27,14 @@ from dproo.core.checks import one_of, refusal
 from dproo.schema.cell import number_of, plain, text_of
 
 PERIODS_MAX = 10**6
-"""Days that one column may have: counting lists them all."""
+"""The most days that one column may have, because counting lists them all."""
 
 _SHAPES = {"date": "[0-9]{4}-[0-9]{2}-[0-9]{2}", "yearmonth": "[0-9]{4}-[0-9]{2}"}
 
 
 @dataclass(frozen=True)
 class Periods(Sequence[str]):
-    """All days or months from a first to a last, in order, each computed when it is needed.
+    """All days or months from a first to a last, in order, each computed when needed.
 
     Attributes:
         first: the number of the first.
@@ -81,7 +82,7 @@ def periods(first: object, last: object, kind: str) -> Periods:
     """Return all days or months from the first to the last, both included.
 
     Args:
-        first: as ``2024-01-31``, or ``2024-01``.
+        first: such as ``2024-01-31`` or ``2024-01``.
         last: in the same form.
         kind: ``"date"`` or ``"yearmonth"``.
 
@@ -91,7 +92,7 @@ def periods(first: object, last: object, kind: str) -> Periods:
     366
 
     Raises:
-        ValueError: an end is not a period, the last comes before the first, or they are too many.
+        ValueError: an end is not a period, the last precedes the first, or there are too many.
     """
     start, stop = _number(first, kind), _number(last, kind)
     if not start <= stop:
@@ -117,8 +118,11 @@ EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR = (
     *("exact", "text", "lower", "integer", "number", "date", "month", "year"),
 )
 READINGS: Final = (EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR)
+SHAPE: Final = "shape"
+"""How a text is written, every number in it as ``9``: what may be asked of a column of text."""
+DIGITS = "[0-9]+"
 DAYS: Final = {DATE: len("YYYY-MM-DD"), MONTH: len("YYYY-MM"), YEAR: len("YYYY")}
-"""The readings of days, and how much of ``YYYY-MM-DD`` each keeps."""
+"""The readings of days, and how many characters of ``YYYY-MM-DD`` each uses."""
 
 DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MONTH_TEXT = "^[0-9]{4}-[0-9]{2}"
@@ -129,9 +133,34 @@ IS_LED_BY_ZEROS = "^0+[1-9]"
 NOT_ZERO = "[^0]"
 ISO = "YYYY-MM-DD"
 
+FORMATS: Final = (
+    *("DD.MM.YYYY", "MM/DD/YYYY", "DD/MM/YYYY", "MM-DD-YYYY", "DD-MM-YYYY", "YYYY/MM/DD"),
+    *("YYYYMMDD", "DD MMM YYYY", "MMM DD, YYYY", "DD-MMM-YYYY", "MM/YYYY", "MMM YYYY"),
+    *("DD.MM.YY@1930", "MM/DD/YY@1930", "DD/MM/YY@1930", "DD-MMM-YY@1930"),
+)
+"""Forms of dates that people use; any other order and any other signs between are read too."""
+
+FORMS: Final = (
+    "DD.MM.YYYY, M/D/YYYY, YYYYMMDD, DD MMM YYYY (names of months in English), MM/YYYY, or"
+    " DD.MM.YY@1930 for the years 1930 to 2029"
+)
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ENDS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
+
 _POINTS = ".,"
 _GROUPS = " .,'_\u00a0\u202f\u2019"
-_FORMAT = re.compile("(YYYY|MM|DD)([-./ ]?)(YYYY|MM|DD)([-./ ]?)(YYYY|MM|DD)")
+_PART = re.compile("YYYY|YY|MMMM|MMM|MM|M|DD|D")
+_FORMAT = re.compile(f"(?:(?:{_PART.pattern})[-./, ]{{0,2}}){{1,3}}(?<=[YMD])(@[0-9]{{4}})?")
+
+
+def _any_case(word: str) -> str:
+    return "".join(f"[{sign.upper()}{sign}]" for sign in word)
+
+
+_NAMES = "|".join(
+    _any_case(month) + (f"(?:{_any_case(end)})?" if end else "")
+    for month, end in zip(MONTHS, _ENDS, strict=True)
+)
 _SPACE = 100  # characters of a cell beyond the longest letter
 
 
@@ -147,12 +176,17 @@ class Reading:
             and ``year``.
         decimal: the decimal sign of numbers in text.
         thousands: the sign between groups of three digits, if there is one.
-        format: how days are written in text; ``YYYY-MM-DD`` is always read too.
+        format: how days are written in text, out of ``YYYY``, ``MM``, ``DD`` and the signs between
+            them; zeros in front may be missing, ``MMM`` is a month's name in English, and ``YY``
+            needs the first of a hundred years, as in ``DD.MM.YY@1930``. ``YYYY-MM-DD`` is always
+            read too.
 
     >>> Reading(kind="integer", thousands=",").text(" 1,234 "), Reading(kind="year").text("2024-03")
     ('1234', '2024')
-    >>> Reading(kind="date", format="DD.MM.YYYY").text("31.12.2024")
-    '2024-12-31'
+    >>> Reading(kind="date", format="DD.MM.YYYY").text("1.12.2024")
+    '2024-12-01'
+    >>> Reading(kind="month", format="MMM DD, YY@1930").text("March 5, 29")
+    '2029-03'
     """
 
     kind: str = EXACT
@@ -161,45 +195,78 @@ class Reading:
     format: str = ISO
 
     def __post_init__(self) -> None:
-        one_of("reading", self.kind, READINGS)
+        one_of("reading", self.kind, (*READINGS, SHAPE))
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
         if self.thousands and self.thousands not in set(_GROUPS) - {self.decimal}:
             raise ValueError(
                 refusal("thousands", "be a blank or one of . , ' _", self.thousands)
-                + " It differs from the decimal sign."
+                + " It must differ from the decimal sign."
             )
         if (self.decimal, self.thousands) != (".", "") and self.kind not in {INTEGER, NUMBER}:
             raise ValueError("decimal and thousands signs must be used with integers or numbers.")
-        if self.format != ISO and (self.kind not in DAYS or self.slices == ()):
+        if self.format != ISO and not self.parts:
             raise ValueError(
-                refusal("format", "be a form of dates such as DD.MM.YYYY", self.format)
-                + " It is for cells that are read as a date, month or year."
+                refusal(
+                    "format",
+                    "be a date format, for cells read as a date, month or year",
+                    self.format,
+                )
+                + f" Such are {FORMS}."
             )
 
     @cached_property
-    def slices(self) -> tuple[slice, ...]:
-        """Where year, month and day stand in text of the format; none if it is no format."""
-        found = _FORMAT.fullmatch(self.format)
-        parts = ("YYYY", "MM", "DD")
-        if not found or {*found.group(1, 3, 5)} != {*parts}:
-            return ()
-        starts = [self.format.index(part) for part in parts]
-        if self.format == "YYYY-DD-MM":  # it could not be told from YYYY-MM-DD
-            return ()
-        return tuple(
-            slice(start, start + len(part)) for start, part in zip(starts, parts, strict=True)
-        )
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the format, as ``DD``, ``MM`` and ``YYYY``; none if it is not a format."""
+        form, _, pivot = self.format.partition("@")
+        parts = tuple(_PART.findall(form)) if _FORMAT.fullmatch(self.format) else ()
+        units = "".join(sorted({part[0] for part in parts}))
+        needed = {DATE: ("DMY",), MONTH: ("DMY", "MY"), YEAR: ("DMY", "MY", "Y")}
+        is_whole = len(units) == len(parts) and units in needed.get(self.kind, ())
+        is_iso = re.fullmatch("YYYY-D+-M+", form)  # it could not be told from YYYY-MM-DD
+        return parts if is_whole and not is_iso and ("YY" in parts) == bool(pivot) else ()
 
     @cached_property
     def shape(self) -> str:
-        """The regular expression of the beginning of text of the format."""
-        signs = ("[0-9]" if sign in "YMD" else f"[{sign}]" for sign in self.format)
-        return "^" + "".join(signs)
+        """The regular expression of the beginning of text of the format.
+
+        Its first group is the whole, the others are the parts. Days and months may have one digit
+        where signs stand around them.
+        """
+        form = self.format.partition("@")[0]
+        is_apart = not re.search("YM|MY|MD|DM|YD|DY", form)
+        digits = "([0-9]{1,2})" if is_apart else "([0-9]{2})"
+
+        def pattern(found: re.Match[str]) -> str:
+            part = found[0]
+            if part[0] == "Y":
+                return f"([0-9]{{{len(part)}}})"
+            return f"({_NAMES})" if part in {"MMM", "MMMM"} else digits
+
+        signs = re.sub("[-./, ]", lambda sign: f"[{sign[0]}]", form)
+        return f"^({_PART.sub(pattern, signs)})"
+
+    @property
+    def pivot(self) -> tuple[str, str, str]:
+        """The least two digits of a year in the first century of the format, and both centuries."""
+        first = int(self.format.partition("@")[2])
+        return f"{first % 100:02}", f"{first // 100:02}", f"{first // 100 + 1:02}"
+
+    @property
+    def spelled(self) -> str:
+        """How the reading is asked for in Python.
+
+        >>> Reading(kind="number", thousands=",").spelled
+        ".read_as('number', thousands=',')"
+        """
+        signs = {"decimal": (self.decimal, "."), "thousands": (self.thousands, "")}
+        signs["format"] = (self.format, ISO)
+        said = [f", {name}={sign!r}" for name, (sign, usual) in signs.items() if sign != usual]
+        return f".read_as({self.kind!r}{''.join(said)})"
 
     @cached_property
     def number_shape(self) -> str:
-        """The regular expression of a number in text, without blanks around it."""
+        """A regular expression for a number in text, without blanks around it."""
         grouped = f"[0-9]{{1,3}}([{self.thousands}][0-9]{{3}}){{1,5}}|" if self.thousands else ""
         end = f"([{self.decimal}][0-9]{{0,20}})?([eE][+-]?[0-9]{{1,2}})?"
         if self.kind == INTEGER:
@@ -208,15 +275,15 @@ class Reading:
 
     @property
     def number_foreign(self) -> str:
-        """The regular expression of a character that no number has."""
+        """A regular expression for a character that no number contains."""
         return f"[^0-9eE{self.decimal}{self.thousands}+-]"
 
     def room(self, longest: int) -> int:
-        """Return how many characters a cell may have, if the longest letter has so many."""
+        """Return how many characters a cell may have, given the length of the longest letter."""
         return longest + _SPACE
 
     def text(self, cell: object) -> str | None:
-        """Return the text that a cell is compared by, or nothing if it has none."""
+        """Return the text that a cell is compared by, or None if it has none."""
         cell = plain(cell)
         if self.kind in DAYS and isinstance(cell, datetime):
             cell = _day(cell)
@@ -230,10 +297,12 @@ class Reading:
             text = self._integer(text)
         elif self.kind in DAYS:
             text = self._period(text)
+        elif self.kind == SHAPE:
+            text = re.sub(DIGITS, "9", text)
         return text or None
 
     def number(self, cell: object) -> float | None:
-        """Return the number that a cell is compared by, or nothing if it is none."""
+        """Return the number that a cell is compared by, or None if it is not a number."""
         if self.kind in {INTEGER, YEAR}:
             return number_of(self.text(cell))
         cell = plain(cell)
@@ -253,9 +322,12 @@ class Reading:
 
     def _period(self, text: str) -> str:
         """Return the day, month or year that a text begins with."""
-        kept, width = DAYS[self.kind], len(self.format)
-        if self.format != ISO and _ends(text, width) and re.match(self.shape, text[:width]):
-            return "-".join(text[part] for part in self.slices)[:kept]
+        kept = DAYS[self.kind]
+        found = re.match(self.shape, text) if self.format != ISO else None
+        if found and _ends(text, len(found[1])):
+            return self._iso(
+                dict(zip((part[0] for part in self.parts), found.groups()[1:], strict=True))
+            )[:kept]
         if _ends(text, DAYS[DATE]) and re.match(DAY_TEXT, text):
             return text[:kept]
         for shape, length in ((MONTH_TEXT, DAYS[MONTH]), (YEAR_TEXT, DAYS[YEAR])):
@@ -263,14 +335,39 @@ class Reading:
                 return text[:kept]
         return ""
 
+    def _iso(self, parts: Mapping[str, str]) -> str:
+        """Return the day, month or year of the parts of a text, which D, M and Y name."""
+        year, month = parts["Y"], parts.get("M", "")
+        if "YY" in self.parts:
+            least, first, second = self.pivot
+            year = (first if year >= least else second) + year
+        if month[:3].lower() in MONTHS:
+            month = f"{MONTHS.index(month[:3].lower()) + 1}"
+        rest = (part.rjust(2, "0") for part in (month, parts.get("D", "")) if part)
+        return "-".join((year, *rest))
+
+
+def ways() -> Iterator[Reading]:
+    """Yield the ways of reading a cell that people need, the plainest first."""
+    for kind in (EXACT, TEXT, LOWER, NUMBER, INTEGER, *DAYS):
+        yield Reading(kind=kind)
+    for kind in (NUMBER, INTEGER):
+        for decimal in _POINTS:
+            for thousands in ("", *_GROUPS.replace(decimal, "")):
+                yield Reading(kind=kind, decimal=decimal, thousands=thousands)
+    for kind in DAYS:
+        for form in FORMATS:
+            with suppress(ValueError):  # a day has no form without one
+                yield Reading(kind=kind, format=form)
+
 
 def _ends(text: str, width: int) -> bool:
-    """Tell whether a day of this width ends where it should, by itself or before a time."""
+    """Return whether the text after a day of this width is empty or a time."""
     return len(text) >= width and text[width : width + 1] in {"", "T", " "}
 
 
 def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
-    """Return all other characters whose lower case occurs in texts, and that lower case.
+    """Return the other characters whose lower case occurs in the texts, and that lower case.
 
     >>> upper_forms(["ab"])
     ('AB', 'ab')
@@ -282,12 +379,12 @@ def upper_forms(texts: Iterable[str]) -> tuple[str, str]:
 
 
 def loose_integer(text: str) -> str:
-    """Return text as it is compared with integers: blanks, leading and decimal zeros left out.
+    """Return text as it is compared with integers: without blanks, leading and decimal zeros.
 
     >>> [loose_integer(text) for text in ("517.0", " 007", "00", "-7", "1.5")]
     ['517', '7', '0', '-7', '1.5']
     """
-    if text.isascii() and text.isdecimal() and text[0] != "0":  # as nearly all are
+    if text.isascii() and text.isdecimal() and text[0] != "0":  # the usual case
         return text
     text = re.sub(POINT_ZERO, "", text.strip(" "))
     if text and not re.search(NOT_ZERO, text):
@@ -296,7 +393,7 @@ def loose_integer(text: str) -> str:
 
 
 def lowered(character: str) -> str:
-    """Return a character in lower case, if that is one character.
+    """Return a character's lower case if that is a single character, else the character.
 
     >>> lowered("Ü"), lowered("\u0130") == "\u0130"
     ('ü', True)
@@ -307,12 +404,12 @@ def lowered(character: str) -> str:
 
 @cache
 def _cased() -> list[int]:
-    """Return the characters with a lower case; none beyond the Adlam letters has one."""
+    """Return the characters that have a lower case; the last ones are the Adlam letters."""
     return [code for code in range(0x1E922) if lowered(chr(code)) != chr(code)]
 
 
 def _day(moment: datetime) -> object:
-    """Return the day of a moment, in UTC where it has a zone; nothing for one that is none."""
+    """Return the day of a moment, in UTC if it has a zone, or None if there is none."""
     try:
         return (moment if moment.tzinfo is None else moment.astimezone(UTC)).date()
     except (OverflowError, ValueError):

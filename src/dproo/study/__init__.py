@@ -1,1 +1,1 @@
-"""What is studied and never drawn from: accuracy, baselines, figures, the bound on average."""
+"""For study, never for release: accuracy, baselines, figures, the bound on average."""

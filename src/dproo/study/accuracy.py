@@ -40,7 +40,7 @@ MONTE_CARLO: Final = "monte carlo"
 TRIALS = 4_000
 CONFIDENCE = 0.99
 ERROR = 1e-9
-"""The error that an accuracy computed in floats may have; see :mod:`dproo.study.expectation`."""
+"""The error allowed for an accuracy in floats; see :mod:`dproo.study.expectation`."""
 
 Method = Literal["auto", "exact", "enumeration", "monte carlo"]
 METHODS = (AUTO, "exact", ENUMERATION, MONTE_CARLO)
@@ -64,7 +64,7 @@ class Accuracy:
         high: an upper bound.
         method: how it was computed.
         output: the law ``Q`` of the release.
-        exact: the distance as a rational, where there is one.
+        exact: the distance as a rational, if available.
     """
 
     alpha: float
@@ -91,14 +91,14 @@ def accuracy(
         mechanism: the sampler.
         p: the probability of every letter.
         n: the number of records, for samplers under add-remove neighbours, which do not fix it.
-        method: ``"auto"``; or ``"exact"``, which raises where only Monte Carlo works;
+        method: ``"auto"``; or ``"exact"``, which raises if only Monte Carlo works;
             ``"enumeration"`` of all datasets; ``"monte carlo"``.
-        trials: how many datasets Monte Carlo draws.
-        confidence: of the Monte Carlo interval.
-        seed: of the Monte Carlo generator. Nothing private is drawn here.
+        trials: the number of datasets that Monte Carlo draws.
+        confidence: the confidence of the Monte Carlo interval.
+        seed: the seed of the Monte Carlo generator. Nothing private is drawn here.
 
-    Guarantee: the distance is between ``low`` and ``high``, for Monte Carlo with the
-    confidence asked for.
+    Guarantee: the distance is between ``low`` and ``high``, for Monte Carlo with the given
+    confidence.
 
     >>> from dproo.mechanisms import mechanism
     >>> round(accuracy(mechanism("roo", epsilon="0.1", n=1000, k=4), [1, 0, 0, 0]).alpha, 6)
@@ -146,14 +146,14 @@ def _records(mechanism: Mechanism | Baseline, n: int | None) -> int:
 
 @singledispatch
 def _exact(mechanism: Any, p: Distribution, n: int) -> Accuracy | None:  # noqa: ARG001
-    """Return the accuracy if this sampler's law has a structure that gives it exactly."""
+    """Return the accuracy if the structure of the sampler's law gives it exactly, else None."""
     return None
 
 
 @_exact.register(RevealOrObscure)
 @_exact.register(SubsampledRandomizedResponse)
 def _smoothed(mechanism: Mechanism, p: Distribution, n: int) -> Accuracy:
-    """Average the law over the datasets of one letter each.
+    """Average the law over the datasets that consist of one letter.
 
     The weights are linear in the counts and their total is constant, so the law on the
     expected counts, a mixture of those datasets, is the expected law.
@@ -186,8 +186,8 @@ def _by_minimum(mechanism: DataSpecificRevealOrObscure, p: Distribution, n: int)
 def _by_lift(mechanism: LetterSpecificRevealOrObscure, p: Distribution, n: int) -> Accuracy | None:
     """Use ``1/Z = integral of e^(-sZ) ds`` for the total ``Z`` of the lifted counts.
 
-    In units of the slope the lifted count is ``c + base + extra(c)``, ``extra`` being zero
-    past the table, so ``Z = n + k base + sum_x extra(c_x)``. The integral over ``s`` is a
+    In units of the slope the lifted count is ``c + base + extra(c)``, with ``extra`` zero past
+    the table, so ``Z = n + k base + sum_x extra(c_x)``. The integral over ``s`` is a
     Gauss-Laguerre sum, and each ``e^(-sZ)`` is a product over the letters.
     """
     import numpy as np
@@ -248,7 +248,7 @@ def _grouped(p: Distribution, n: int) -> Any:
 
 
 def _enumerated(mechanism: Mechanism, p: Distribution, n: int) -> Accuracy:
-    """Add up all datasets, each with its exact multinomial probability."""
+    """Sum over all datasets, each with its exact multinomial probability."""
     output = [Fraction(0)] * p.k
     for counts in every_dataset(n, p.k):
         chance = prod(
@@ -269,7 +269,7 @@ def _exactly(output: list[Fraction], p: Distribution, method: str) -> Accuracy:
 
 
 def _numerically(by_group: Any, p: Distribution, method: str) -> Accuracy:
-    """Return the accuracy of an output law that was computed in floats, one entry per group."""
+    """Return the accuracy of an output law computed in floats, one entry per group."""
     groups = dict(zip(p.groups, map(float, by_group), strict=True))
     if not abs(sum(p.groups[share] * q for share, q in groups.items()) - 1) <= _SUM_ERROR:
         raise ArithmeticError("the output law does not sum to 1: precision was lost.")

@@ -1,11 +1,10 @@
 r"""How far the mean law of a balanced table is from the distribution of the records.
 
-If records are drawn from ``P``, counts scatter, and the law is nearer to ``P`` on average than
-it is to the records of the worst dataset. The distance on a dataset is at most a sum over
-letters of what each adds by its own count; so the distance from ``P`` is at most the sum of
-the means, and no mean is above the largest that a binomial count can have. Their
-probabilities add up to one, so each may pay its share of a *toll* that the most probable one gets
-back.
+If records are drawn from ``P``, counts scatter, and on average the law is nearer to ``P`` than
+to the records of the worst dataset. The distance on a dataset is at most a sum over letters of
+what each adds by its own count; so the distance from ``P`` is at most the sum of the means, and
+no mean exceeds the largest that a binomial count can have. The letters' probabilities sum to one,
+so each may pay its share of a *toll*, which the most probable one receives.
 
 All masses are in records times ``2^64``, rounded to the safe side.
 
@@ -33,13 +32,13 @@ _CLOSE = 500
 
 @dataclass(frozen=True, kw_only=True)
 class BinomialMeans:
-    """The means of ``values[X]``, ``X`` a count of ``n`` records, where its own is not too small.
+    """The means of ``values[X]``, ``X`` a count of ``n`` records whose own mean is not too small.
 
     Attributes:
         n: the number of records.
         means: pairs of a mean count and the mean value there, close to each other.
-        bent: how much, at most, a mean between two of these is above the larger one.
-        beyond: the most that a mean is further out.
+        bent: a bound on how far a mean between two of these exceeds the larger one.
+        beyond: a bound on the means further out.
     """
 
     n: int
@@ -49,11 +48,11 @@ class BinomialMeans:
 
     @classmethod
     def of(cls, values: Sequence[int], *, n: int, start: Fraction = Fraction(0)) -> BinomialMeans:
-        """Return the means for all counts whose own is at least ``start``.
+        """Return the means for all counts whose own mean is at least ``start``.
 
-        No value is negative, and beyond the last they are 0. Between two means the result is
-        above the larger of theirs by at most an eighth of the largest second difference, times
-        the square of their distance.
+        No value is negative, and beyond the last they are 0. Between two mean counts the
+        result exceeds the larger of theirs by at most an eighth of the largest second
+        difference times the square of their distance.
         """
         most, last = max(values), Fraction(2 * len(values))
         padded = [*values, 0, 0]
@@ -65,7 +64,7 @@ class BinomialMeans:
         places = [min(start, last)]
         while places[-1] < last:
             places.append(places[-1] + step)
-        far = min(max(start, last), 2 * last)  # further out a count in the table is rarer still
+        far = min(max(start, last), 2 * last)  # further out, a count in the table is even rarer
         return cls(
             n=n,
             means={records: mean(values, n=n, records=records) for records in places},
@@ -74,7 +73,7 @@ class BinomialMeans:
         )
 
     def largest(self, *, toll: int = 0) -> int:
-        """Return the largest mean; a count pays its share of the toll, ``toll X / n``, as well."""
+        """Return the largest mean, after a count has paid its share of the toll, ``toll X / n``."""
         paid = (
             found + min(toll, ceil_div(toll * records.numerator, self.n * records.denominator))
             for records, found in self.means.items()
@@ -83,7 +82,7 @@ class BinomialMeans:
 
 
 def mean(values: Sequence[int], *, n: int, records: Fraction) -> int:
-    """Return the mean of ``values[X]``, ``X`` binomial of ``n`` with this mean, rounded up."""
+    """Return the mean of ``values[X]``, rounded up, ``X`` binomial of ``n`` with this mean."""
     odds = records / (n - records)
     bits = 2 * (BITS + int(records))
     power = power_lower(1 + odds, n, bits=bits)
@@ -108,8 +107,8 @@ _SLOPE = Fraction(-4)
 def worst_mean_alpha(sampler: Mechanism) -> Fraction:
     """Return the largest distance of the mean law from ``P``, over all ``P``, or a bound on it.
 
-    The law is averaged over all records drawn from ``P``. It is ``worst_alpha`` where nothing
-    better is proven. Where BAL-ROO has levels, finding it takes a second or more.
+    The law is averaged over all records drawn from ``P``. The result is ``worst_alpha`` if
+    nothing better is proven. For BAL-ROO with levels, it takes a second or more.
     """
     if isinstance(sampler, BalancedRevealOrObscure) and not sampler.plain:
         return largest_mean_distance(sampler.bounds)
@@ -119,8 +118,8 @@ def worst_mean_alpha(sampler: Mechanism) -> Fraction:
 def largest_mean_distance(bounds: BalancedBounds) -> Fraction:
     """Return a bound on the distance between the mean law and ``P``, whatever ``P`` is.
 
-    Any price gives a bound. The best is near where a letter that is released too rarely adds
-    the price on average; a search that misses it makes the bound less sharp, never false.
+    Any price gives a bound. The best is near the one that a letter released too rarely adds on
+    average; a search that misses it makes the bound less sharp, never false.
     """
     least = bounds.largest_distance
     price, slope = int(least * bounds.n * _ONE) // bounds.k, _SLOPE
@@ -154,7 +153,7 @@ class _Between(NamedTuple):
         return _Between(self.low // letters, ceil_div(self.high, letters))
 
     def share(self, whole: _Between) -> _Between:
-        """Return the quotient where it is between 0 and 1; otherwise the nearer of the two."""
+        """Return the quotient, clamped to the range from 0 to 1."""
         if self.high <= 0:
             return _Between(0, 0)
         low, high = 0, _ONE
@@ -165,7 +164,7 @@ class _Between(NamedTuple):
         return _Between(low, high)
 
     def times(self, number: int) -> int:
-        """Return the most that a share of the number can be."""
+        """Return an upper bound on this share of the number."""
         return ceil_div((self.high if number > 0 else self.low) * number, _ONE)
 
 
@@ -186,10 +185,10 @@ class _Range(NamedTuple):
     """All levels between two, and the multipliers of their equation.
 
     Attributes:
-        above: the multiplier where the total is at least the number of records, the least one
-            at which an unseen letter adds no more than the price.
+        above: the multiplier if the total is at least the number of records, the least one at
+            which an unseen letter adds no more than the price.
         above_cost: what it costs each letter.
-        below: one less the multiplier where the total is less, likewise.
+        below: one minus the multiplier if the total is less, likewise.
         below_cost: what that costs each letter.
         top: the most that an unseen letter adds.
     """
@@ -239,11 +238,11 @@ class Letters:
     """What letters add to the distance by their counts, if all but the most probable one pay.
 
     Attributes:
-        end: from this count on a letter adds the ``base``, and the most probable one nothing.
-        base: what each of the letters that pay adds at least.
+        end: from this count on, a letter adds the ``base``, and the most probable one nothing.
+        base: the least that each paying letter adds.
         top: the most that an unseen letter adds.
-        rare: what a letter adds that is released too rarely, above the base.
-        often: what a letter adds that is released too often, above the base.
+        rare: what a letter released too rarely adds above the base.
+        often: what a letter released too often adds above the base.
         probable: what the most probable letter adds.
     """
 
@@ -272,21 +271,21 @@ class Letters:
 
     @property
     def largest_rare(self) -> int:
-        """The most that a letter adds on average that is released too rarely."""
+        """The most that a letter released too rarely adds on average."""
         return self.base + self._means[0].largest()
 
     @property
     def total(self) -> int:
-        """What all letters add at most, whatever their probabilities.
+        """A bound on what all letters add, whatever their probabilities.
 
-        The toll is one at which the most probable letter gets back what it adds if it is hardly
-        the most probable one.
+        The toll is chosen so that the most probable letter receives what it adds if it is
+        barely the most probable one.
         """
         toll = ceil_div(self._means[2].largest() * self.bounds.k, self.bounds.k - 1)
         return min(self._with(0), self._with(toll))
 
     def _with(self, toll: int) -> int:
-        """Return the same by one toll."""
+        """Return the same bound with one toll."""
         rare, often, probable = (means.largest(toll=toll) for means in self._means)
         return (self.bounds.k - 1) * max(self.top, self.base + max(rare, often)) + probable - toll
 
@@ -309,7 +308,7 @@ class Letters:
             values[:] = [max(0, value - self.base) for value in values]
 
     def _levels(self, fineness: int) -> Iterator[_Level]:
-        """Yield the ends of ranges that hold all levels, narrow ones where it matters."""
+        """Yield the ends of ranges that cover all levels, narrow where it matters."""
         table = self.bounds.table
         level, first = table.low, self._priced * 3 // 4
         while level < table.high:

@@ -1,9 +1,8 @@
-r"""The baselines: samplers that others proposed, run on OpenDP's noise.
+r"""The baselines: samplers proposed by others, run on OpenDP's noise.
 
-They add noise to the counts and draw from what remains, so there is no rule from counts to
-weights and nothing that :func:`~dproo.certify` could take the ratios of. Their privacy rests
-on the proof of the noise and on OpenDP's implementation of it; they are here to be compared
-with, and no release accepts them.
+They add noise to the counts and draw from the result, so there is no rule from counts to weights
+whose ratios :func:`~dproo.certify` could take. Their privacy rests on the proof of the noise and
+on OpenDP's implementation of it; they are here for comparison, and no release accepts them.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class LaplaceSampler(Baseline):
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
-        """Return ``2 k / (n epsilon)``, or 1 where that is larger."""
+        """Return ``2 k / (n epsilon)``, or 1 if that is larger."""
         return min(2 * k / (n * epsilon), Fraction(1))
 
     @classmethod
@@ -138,7 +137,7 @@ class ExponentialSampler(Baseline):
 
     OpenDP runs the exponential mechanism under pure DP as permute-and-flip, which is never
     less accurate at selecting the most frequent letter. It is a selector, not a sampler: it
-    is very accurate where nearly all records have one letter, and nowhere else.
+    is accurate only if nearly all records have one letter.
 
     Guarantee: epsilon-DP when one record is replaced, by OpenDP's proof.
     Reference: McSherry and Talwar (2007); McKenna and Sheldon (2020).
@@ -168,8 +167,8 @@ BASELINES: dict[str, type[Baseline]] = {
 def _within(epsilon: Fraction, sensitivity: int, make: Any) -> Any:
     """Return ``make(scale)`` with the least scale from ``2/epsilon`` up that costs no more.
 
-    OpenDP takes the scale as a float and states its cost as a float, rounded up; that very
-    statement is compared with epsilon, exactly.
+    OpenDP takes the scale as a float and states its cost as a float, rounded up; that cost is
+    compared with epsilon exactly.
     """
     scale = float(2 / epsilon)  # float-ok: OpenDP's parameter; its stated cost is checked below
     while True:

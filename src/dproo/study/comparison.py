@@ -1,7 +1,7 @@
 """The comparison: every sampler's accuracy on the same public distribution, and a summary.
 
-Nothing here reads data. Our samplers and their peers are measured in the same way, and lost
-cases are listed like all others.
+Nothing here reads data. Our samplers and their peers are measured alike, and lost cases are
+listed like all others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OURS = ("ls-roo", "bal-roo")
 """The samplers of this project; all others are peers."""
 
 FLOOR = 0.002
-"""Accuracies below this count as equal: no user could tell them apart."""
+"""Accuracies below this count as equal: no user could notice the difference."""
 
 _CELLS = 4_000_000
 _FEWEST, _MOST = 2_000, 100_000
@@ -34,13 +34,13 @@ _FEWEST, _MOST = 2_000, 100_000
 
 @dataclass(frozen=True)
 class Summary:
-    """How one sampler does against the best of the others, case by case.
+    """How one sampler compares with the best of the others, case by case.
 
     Attributes:
-        cases: how many cases there are.
-        geometric_mean: of the ratios of its accuracy to the accuracy of the best other sampler.
+        cases: the number of cases.
+        geometric_mean: the mean ratio of its accuracy to the best other sampler's.
         won: how many ratios are below 1.
-        tied: how many are 1, both accuracies being at the floor.
+        tied: how many are 1, with both accuracies at the floor.
         worst: the largest ratio.
     """
 
@@ -78,8 +78,8 @@ def compare(
         k: the number of letters.
         epsilon: the privacy parameter.
         p: the probability of every letter.
-        trials: for the samplers that only Monte Carlo can measure; more where k is small.
-        seed: of the Monte Carlo generator.
+        trials: for the samplers that only Monte Carlo can measure; more if k is small.
+        seed: the seed of the Monte Carlo generator.
 
     >>> found = compare(n=1000, k=3, epsilon="0.1", p=["0.8", "0.1", "0.1"], seed=1)
     >>> found["roo"].alpha > found["ls-roo"].alpha
@@ -94,7 +94,7 @@ def compare(
 
 
 def _trials(name: str, k: int) -> int:
-    """Return more trials where they are cheap, fewer for a selector, whose law varies little."""
+    """Return more trials if they are cheap, fewer for a selector, whose law varies little."""
     trials = min(max(_CELLS // k, _FEWEST), _MOST)
     return trials // 4 if name == "exponential" else trials
 

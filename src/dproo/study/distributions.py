@@ -1,6 +1,6 @@
-"""Public distributions of records: what accuracy is measured against.
+"""Public distributions of records, against which accuracy is measured.
 
-A :class:`Distribution` is a guess or an assumption, never something learned from the data.
+A :class:`Distribution` is an assumption, never learned from the data.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Distribution:
 
     @cached_property
     def groups(self) -> dict[Fraction, int]:
-        """How many letters have each probability."""
+        """The number of letters with each probability."""
         groups: dict[Fraction, int] = {}
         for share in self.shares:
             groups[share] = groups.get(share, 0) + 1
@@ -134,14 +134,14 @@ SHAPES: Mapping[str, tuple[Callable[[int], Distribution], str]] = {
     "uniform": (lambda k: _first_letters(k, k), "all letters are equally likely"),
     "binomial": (_binomial, "binomial(k - 1, 1/2): a central letter is the most likely"),
 }
-"""Named shapes: a distribution for every number of letters, and what it is, in words."""
+"""Named shapes: a distribution for every number of letters, and its description."""
 
 SUITE = tuple(SHAPES)[:9]
 """The nine shapes of the accuracy benchmark."""
 
 
 def shape(name: str, *, k: int) -> Distribution:
-    """Return the distribution of ``k`` letters that ``name`` stands for.
+    """Return the distribution of ``k`` letters with this name.
 
     >>> [float(share) for share in shape("uniform-half", k=4).shares]
     [0.5, 0.5, 0.0, 0.0]

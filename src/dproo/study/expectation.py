@@ -1,21 +1,21 @@
 r"""Expectations over multinomial counts, without enumeration and without simulation.
 
-The counts ``c_x`` of ``n`` records from ``P`` are independent Poisson variables of rates
+The counts ``c_x`` of ``n`` records from ``P`` are independent Poisson variables with rates
 ``n p_x``, given that their sum is ``n``. So for functions ``a(c)`` that are 1 from some count
 on, with ``F_x(z) = sum_c Poisson(c; n p_x) a(c) z^c``,
 
     ``E[prod_x a(c_x)] = [z^n] prod_x F_x(z) / Poisson(n; n)``,
 
 and the coefficient is the mean of ``prod_x F_x(z) z^-n`` over ``N`` roots of unity, apart
-from the coefficients of ``z^{n +- N}, ...``. If one factor is replaced by that of ``b(c)``,
+from the coefficients of ``z^{n +- N}, ...``. With ``b(c)`` in place of one factor's ``a(c)``,
 the same sum gives ``E[b(c_y) prod_{x != y} a(c_x)]``.
 
 Precision: ``|a| <= 1``, so the coefficient of ``z^s`` is at most ``Poisson(s; n)``, and with
 ``N = 10 sqrt(n) + 61`` the neglected ones are below 1e-16 of the result's scale. Each factor
 is at most 1 on the circle and known to a few ``m`` units in the last place (``m`` terms), so
 a product of ``k`` of them is known to ``k m 1e-16``; nothing is ever divided by a factor. At
-``k = 1000``, ``m = 100`` that is 1e-11, and 1e-9 is what we state. It is checked at
-run time too: the output law must sum to 1.
+``k = 1000``, ``m = 100`` that is 1e-11; we state 1e-9. It is also checked at run time: the
+output law must sum to 1.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Records:
     def minimum(self, steps: Sequence[float]) -> tuple[float, Array]:
         """Return ``E[g(M)]`` and, per share, ``E[g(M) c_y]`` for the smallest count ``M``.
 
-        ``g(M) = steps[0] + ... + steps[M]``, steps past the end being zero. It is the sum
-        over ``m`` of ``steps[m]`` times the indicator of ``M >= m``, a product over the
-        letters. Only the ``m`` that ``M`` has a chance to reach are used.
+        ``g(M) = steps[0] + ... + steps[M]``, with zero steps past the end. It is the sum over
+        ``m`` of ``steps[m]`` times the indicator of ``M >= m``, a product over the letters.
+        Only the ``m`` that ``M`` may reach with noticeable probability are used.
         """
         steps = steps[: self._reach(len(steps))]
         total = np.zeros(1 + len(self.shares))
@@ -63,10 +63,10 @@ class Records:
         return float(total[0]), total[1:]
 
     def _reach(self, entries: int) -> int:
-        """Return how many of the first ``entries`` values of ``M`` have a chance to be reached.
+        """Return how many of the first ``entries`` values ``M`` may noticeably reach.
 
-        The counts are negatively associated (Joag-Dev and Proschan 1983), so all of them are
-        ``m`` or more with at most the product of the chances that each of them is.
+        The counts are negatively associated (Joag-Dev and Proschan 1983), so the probability
+        that all are at least ``m`` is at most the product of the probabilities that each is.
         """
         for m in range(1, entries):
             chances = bdtrc(m - 1, self.n, np.array(self.shares))
@@ -161,7 +161,7 @@ def poisson(rates: Array, counts: Array) -> Array:
     rate, count = np.broadcast_arrays(rates[:, None], counts[None, :])
     large = np.maximum(count, 16.0)
     excess = rate / large - 1
-    with np.errstate(divide="ignore"):  # a rate of zero has no chance of a positive count
+    with np.errstate(divide="ignore"):  # at rate zero a positive count is impossible
         deviance = large * (excess - np.log1p(excess))
     inverse = 1 / large**2
     stirling = (1 / 12 - (1 / 360 - (1 / 1260 - inverse / 1680) * inverse) * inverse) / large

@@ -1,8 +1,8 @@
-"""The paper's figures, drawn again from exact numbers, and ours beside them.
+"""The paper's figures, redrawn from exact numbers, and ours beside them.
 
 Every figure is a list of rows, written as CSV, and a drawing of those rows, in one style.
 
-Reference: Tasnim et al. (2025), Figures 1 to 3. The paper does not say which distribution
+Reference: Tasnim et al. (2025), Figures 1 to 3. The paper does not state which distribution
 its Figures 2 and 3 use; binomial(8, 1/2) fits its description, and is our assumption.
 """
 
@@ -36,7 +36,7 @@ _VISIBLE = 0.005
 
 Row = dict[str, Any]
 
-# Okabe and Ito's palette: distinct to colour-blind readers, and so are the markers.
+# Okabe and Ito's palette: colours and markers are distinct to colour-blind readers.
 _BLACK, _ORANGE, _SKY, _GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 _BLUE, _RED, _PINK = "#0072B2", "#D55E00", "#CC79A7"
 STYLE = {
@@ -194,7 +194,7 @@ def _column(rows: Sequence[Row], name: str) -> list[Any]:
 
 TRIALS = 100_000
 SEED = 0
-"""Of what is simulated, so that a figure drawn again is the same figure."""
+"""The seed of simulations, so that a figure can be reproduced."""
 
 
 _UNDATED: dict[str, dict[str, None]] = {

@@ -11,10 +11,15 @@ its largest distance over a set of ``P`` closed under relabelling, so such table
 
 With more ``P`` the optimum can only rise, so on a grid it is a lower bound on the worst case
 of every private sampler, and not an upper bound: the sampler that it finds may be worse
-between the points of the grid. So the worst ``P`` of that sampler is searched for, and may join
-the grid; on one ``P`` it is a lower bound on that ``P``, for every sampler
-that treats all letters alike. The grid is joined by the distributions that prove
-:func:`dproo.limit`, so the optimum is never below that bound.
+between the points of the grid. So the worst ``P`` of that sampler is searched, and may join the
+grid; on one ``P`` it is a lower bound on that ``P``, for every sampler that treats all letters
+alike. The distributions that prove :func:`dproo.limit` are added to the grid, so the optimum is
+never below that bound.
+
+Under add-remove the table has a law for every dataset of up to ``most`` records, of which one more
+or less is private, and accuracy is asked for at ``n`` only. Without further conditions this is a
+lower bound, as it leaves out larger datasets; if ``most`` records must give a uniform letter, every
+larger dataset may, and the sampler is one for all sizes.
 """
 
 from __future__ import annotations
@@ -44,7 +49,7 @@ _Row = dict[int, float]
 _Vector = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 _SOLVERS = (("highs-ipm", True), ("highs-ds", True), ("highs-ds", False))
-"""The first is the fastest; each may give up."""
+"""The solvers, fastest first; each may give up."""
 
 _UNIT = 1 << 60
 _SHARES = 10**4
@@ -55,7 +60,7 @@ _FIRST_BLEND = Fraction(1, 10**13)
 
 @dataclass(frozen=True, kw_only=True)
 class OptimalSampler(Mechanism):
-    """A sampler given by its whole table: what the linear program found, in integers.
+    """A sampler given by its whole table: the solution of the linear program, in integers.
 
     Guarantee: epsilon-DP when one record is replaced; certified by enumeration.
     """
@@ -76,21 +81,21 @@ class OptimalSampler(Mechanism):
 
     @property
     def worst_alpha(self) -> Fraction:
-        """Not known: the program looks at the distributions of its grid only."""
+        """Unknown: the program only covers the distributions of its grid."""
         return Fraction(1)
 
 
 @dataclass(frozen=True)
 class Minimax:
-    """The least worst case of all private samplers, and a sampler that has it.
+    """The least worst case of all private samplers, and a sampler that attains it.
 
     Attributes:
         alpha: the optimum of the linear program.
-        bound: what the optimum is at least, by weak duality from the dual solution, in floats.
+        bound: a lower bound on the optimum, by weak duality from the dual solution, in floats.
         reached: the largest distance of ``sampler`` from any ``P`` that a search found; the
             best worst case of all private samplers is between ``bound`` and the true one.
         distributions: the ``P`` of the program.
-        sampler: a sampler that has ``alpha`` on these but for rounding, certified by enumeration.
+        sampler: a sampler that attains ``alpha`` on these up to rounding, certified by enumeration.
     """
 
     alpha: float
@@ -108,8 +113,9 @@ def minimax(
     p: Iterable[object] | None = None,
     grid: int = 12,
     rounds: int = 0,
+    most: int | None = None,
 ) -> Minimax:
-    """Return the best accuracy of all epsilon-DP samplers, and a sampler that has it.
+    """Return the best accuracy of all epsilon-DP samplers, and a sampler that attains it.
 
     Args:
         n: the number of records.
@@ -118,6 +124,8 @@ def minimax(
         p: one distribution; without it the worst of a grid and of a few more.
         grid: the grid has all ``P`` whose probabilities are multiples of ``1/grid``.
         rounds: how often the worst ``P`` of the sampler joins the others.
+        most: without it a record is replaced; with it, one is added or removed, among up to so
+            many, and the sampler, whose law is that at ``n``, is certified at twice epsilon.
 
     Guarantee: the sampler's certificate holds, and no private sampler's worst distance on
     these distributions is below ``bound``.
@@ -130,15 +138,22 @@ def minimax(
     if p is None:
         parts = falling_datasets(whole("grid", grid, at_least=1), k)
         even = [tuple(Fraction(c, grid) for c in part) for part in parts]
-        chosen = tuple(map(Distribution, dict.fromkeys([*even, *_hard(n, k, epsilon)])))
+        total = epsilon if most is None else 2 * epsilon
+        chosen = tuple(map(Distribution, dict.fromkeys([*even, *_hard(n, k, total)])))
     else:
         chosen = (Distribution.of(p),)
         if chosen[0].k != k:
             raise ValueError(refusal("p", f"have k = {k} entries", chosen[0].k))
+    if most is not None:
+        most = whole("most", most, at_least=n + 1)
     for left in range(rounds, -1, -1):
-        program = _Program(n, k, exp(epsilon), chosen)
-        solution, bound = program.solve()
-        sampler = _rounded(program, solution, epsilon)
+        free = _Program(n, k, exp(epsilon), chosen, most=most)
+        solution, bound = free.solve()
+        program = free
+        if most is not None:
+            program = _Program(n, k, exp(epsilon), chosen, most=most, is_ended=True)
+            solution, _ = program.solve()
+        sampler = _rounded(program, solution, epsilon if most is None else 2 * epsilon)
         worst, reached = worst_distribution(sampler)
         if worst in chosen or reached <= bound * _CLOSE:
             break
@@ -150,7 +165,7 @@ def minimax(
 def worst_distribution(sampler: Mechanism, *, grid: int = 60) -> tuple[Distribution, float]:
     """Return the ``P`` with the largest distance that a search found, and the distance.
 
-    The search starts from the worst points of a grid, and goes on between them. The sampler must
+    The search starts from the worst points of a grid, and continues between them. The sampler must
     treat all letters alike.
     """
     n, k = sampler.n, sampler.k
@@ -174,7 +189,7 @@ def worst_distribution(sampler: Mechanism, *, grid: int = 60) -> tuple[Distribut
 
 
 def _hard(n: int, k: int, epsilon: Fraction) -> Iterator[tuple[Fraction, ...]]:
-    """Yield the distributions that the proof of the closed-form limit rests on."""
+    """Yield the distributions used in the proof of the closed-form limit."""
     yield _falling(k, Fraction(1))
     found = limit(n=n, k=k, epsilon=epsilon)
     if found.levels:
@@ -195,9 +210,20 @@ def _falling(k: int, *shares: Fraction) -> tuple[Fraction, ...]:
 class _Program:
     """The linear program; its variables are the table, the gaps ``|Q - P|``, and ``t``."""
 
-    def __init__(self, n: int, k: int, growth: float, chosen: Sequence[Distribution]) -> None:
+    def __init__(
+        self,
+        n: int,
+        k: int,
+        growth: float,
+        chosen: Sequence[Distribution],
+        *,
+        most: int | None = None,
+        is_ended: bool = False,
+    ) -> None:
         self.n, self.k, self.growth, self.chosen = n, k, growth, chosen
-        self.datasets = list(falling_datasets(n, k))
+        self.most, self.is_ended = most, is_ended
+        sizes = [n] if most is None else range(most + 1)
+        self.datasets = [h for size in sizes for h in falling_datasets(size, k)]
         self.index = {
             key: i
             for i, key in enumerate((h, c) for h in self.datasets for c in sorted(set(h)))
@@ -211,6 +237,11 @@ class _Program:
             {self.index[h, c]: float(letters) for c, letters in Counter(h).items()}
             for h in self.datasets
         ]
+        totals = [1.0] * len(equal)
+        if self.is_ended:
+            ends = [key for key in self.index if sum(key[0]) == self.most]
+            equal += [{self.index[key]: float(self.k)} for key in ends]
+            totals += [1.0] * len(ends)
         variables = len(self.index) + len(self.gaps) + 1
         goal = np.zeros(variables)
         goal[-1] = 1.0
@@ -221,7 +252,7 @@ class _Program:
                 A_ub=above,
                 b_ub=limits,
                 A_eq=exactly,
-                b_eq=np.ones(len(equal)),
+                b_eq=totals,
                 bounds=(0, 1),
                 method=method,
                 options={"presolve": presolve},
@@ -250,9 +281,16 @@ class _Program:
             yield row, 0.0
 
     def _privacy(self) -> set[tuple[_Key, _Key]]:
-        """Return all pairs of table entries that one replaced record connects."""
+        """Return all pairs of table entries that neighbours connect."""
         pairs = set()
         for h in self.datasets:
+            if self.most is not None:
+                for gainer in range(self.k if sum(h) < self.most else 0):
+                    more = [c + (y == gainer) for y, c in enumerate(h)]
+                    after = tuple(sorted(more, reverse=True))
+                    near = {((h, h[y]), (after, more[y])) for y in range(self.k)}
+                    pairs |= near | {(there, here) for here, there in near}
+                continue
             for loser, gainer in product(range(self.k), repeat=2):
                 if loser == gainer or h[loser] == 0:
                     continue
@@ -267,7 +305,7 @@ class _Program:
         """Return ``Q_P(letter)`` as a row: the probability of every dataset and its count."""
         row: _Row = {}
         shares = [float(share) for share in p.shares]
-        for h in self.datasets:
+        for h in falling_datasets(self.n, self.k):
             orders = factorial(self.n) // prod(map(factorial, h))
             for counts in set(permutations(h)):
                 chance = orders * prod(map(pow, shares, counts))
@@ -291,6 +329,7 @@ def _rounded(program: _Program, solution: _Vector, epsilon: Fraction) -> Optimal
         table = {
             key: uniform + program.k * int((1 - blend) * max(0, int(solution[i] * _UNIT)))
             for key, i in program.index.items()
+            if sum(key[0]) == program.n
         }
         try:
             return OptimalSampler(epsilon=epsilon, n=program.n, k=program.k, table=table)

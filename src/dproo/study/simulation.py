@@ -1,13 +1,13 @@
-r"""Accuracy by Monte Carlo, with an interval that knows that a plug-in distance is biased.
+r"""Accuracy by Monte Carlo, with an interval that allows for the bias of a plug-in distance.
 
-A trial draws a dataset (and the sampler's noise, if it adds any) and keeps the whole law of
-the release minus the empirical distribution. Its mean is ``G = Q - P``, since the empirical
-distribution has mean ``P``; what a sampler changes is far smaller than what chance does.
-Letters of equal probability have equal gaps, so they are averaged.
+A trial draws a dataset (and the sampler's noise, if any) and takes the whole law of the release
+minus the empirical distribution. Its mean is ``G = Q - P``, since the empirical distribution has
+mean ``P``; the sampler's effect is far smaller than the scatter of the records. Letters of equal
+probability have equal gaps, so they are averaged.
 
 The distance is ``alpha = max_s <s, G>/2`` over all signs ``s``. For the mean ``H`` of all
 trials, ``max_s <s, H>/2`` is too large on average (a maximum is convex), so it is never used
-as if it had mean ``alpha``. Two bounds that hold on one side each make the interval:
+as if it had mean ``alpha``. Two one-sided bounds make the interval:
 
 * above: with the true signs ``s*``, ``<s*, H>/2`` has mean ``alpha``, is a mean of
   independent trials, and is at most ``max_s <s, H>/2``. So ``alpha`` exceeds
@@ -16,11 +16,11 @@ as if it had mean ``alpha``. Two bounds that hold on one side each make the inte
   of at most ``alpha``. So ``alpha`` is below that minus ``t se`` only if it is ``t``
   standard errors high.
 
-``se`` is the standard error over 40 batches and ``t`` Student's quantile. What is too rare
-to show in a standard error is allowed for by the linear term of Bernstein's inequality,
-``reach log(2 / (1 - confidence)) / (3 trials)``, where ``reach`` bounds what one dataset can
-contribute. The estimate is the middle of the two one-sided means, of which one is too large
-and one too small.
+``se`` is the standard error over 40 batches and ``t`` Student's quantile. Events too rare to show
+in a standard error are covered by the linear term of Bernstein's inequality,
+``reach log(2 / (1 - confidence)) / (3 trials)``, where ``reach`` bounds the contribution of one
+dataset. The estimate is the midpoint of the two one-sided means, one of which is too large and
+the other too small.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def simulate(
 ) -> tuple[float, float, float, tuple[float, ...]]:
     """Return the estimate, its interval and the estimated output law.
 
-    Guarantee: the interval covers the accuracy with the confidence asked for, as far as
-    Student's quantile is right for 40 means of ``trials / 40`` datasets.
+    Guarantee: the interval covers the accuracy with the given confidence, as far as Student's
+    quantile is right for 40 means of ``trials / 40`` datasets.
     """
     whole("trials", trials, at_least=BATCHES)
     if not 0 < confidence < 1:
@@ -113,7 +113,7 @@ def _by_weights(mechanism: Mechanism, counts: Any, generator: Any) -> Array:  # 
     laws = np.empty(counts.shape)
     for law, row in zip(laws, counts.tolist(), strict=True):
         weights = mechanism.weights(Counts.of(row))
-        shift = max(0, weights.total.bit_length() - 512)  # a ratio of floats, not of big integers
+        shift = max(0, weights.total.bit_length() - 512)  # so that both fit into floats
         total = float(weights.total >> shift)
         chances = {weight: float(weight >> shift) / total for weight in weights.sizes}
         law[:] = [chances[weight] for weight in weights]
@@ -124,8 +124,8 @@ def _by_weights(mechanism: Mechanism, counts: Any, generator: Any) -> Array:  # 
 def _by_balance(mechanism: BalancedRevealOrObscure, counts: Any, generator: Any) -> Array:
     """Find the levels of many datasets at once.
 
-    The gifts of a level are straight lines between the levels at which a count changes its
-    part, so that they are known everywhere once they are known there.
+    Gifts are linear between the levels at which a count changes its part, so they need only be
+    computed there.
     """
     if mechanism.plain:
         return _by_weights(mechanism, counts, generator)

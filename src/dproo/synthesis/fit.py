@@ -27,6 +27,9 @@ STEPS = 400
 TOLERANCE = 1e-5
 """The fit ends where a step gains less than this share of the loss."""
 
+LOWEST = 1e5
+"""No potential is as far below the largest of its family: e to that power is zero in floats."""
+
 BATCH = 1 << 20
 """The most cells that are held at once when pairs are taken from a law."""
 
@@ -185,7 +188,7 @@ def fitted(
     for _ in range(STEPS):
         slope = {f: 2 * weight[f] * (laws[f] - shares[f]) for f in theta}
         while True:
-            trial = {f: theta[f] - step * slope[f] for f in theta}
+            trial = {f: _bounded(theta[f] - step * slope[f]) for f in theta}
             tried = marginals(trial)
             then = loss(tried)
             if then <= now or step < 1e-15:
@@ -195,7 +198,12 @@ def fitted(
         theta, laws, now, step = trial, tried, then, step * 1.3
         if is_done:
             break
-    return Law(tuple(sizes), {f: np.round(table - table.max(), 6) for f, table in theta.items()})
+    return Law(tuple(sizes), {f: np.round(_bounded(table), 6) for f, table in theta.items()})
+
+
+def _bounded(table: Array) -> Array:
+    """Return the same potential with 0 as its largest value; what is far below has no chance."""
+    return np.asarray(np.maximum(table - table.max(), -LOWEST))
 
 
 def _first_potential(table: Array, records: float) -> Array:

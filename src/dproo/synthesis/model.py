@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,12 +28,15 @@ from dproo.core.notebook import table as html_table
 from dproo.core.paths import read_public
 from dproo.mechanisms.base import REPLACE
 from dproo.mechanisms.noise import Ratio
+from dproo.receipt import Receipt
 from dproo.synthesis.families import CLIQUE_MAX, Elimination, Family, cells
-from dproo.synthesis.fit import Array, Law
+from dproo.synthesis.fit import LOWEST, Array, Law
 from dproo.synthesis.request import (
+    CHOICE,
     GAUSSIAN,
     GEOMETRIC,
     INDEPENDENT,
+    QUESTION,
     Measurement,
     Released,
     Step,
@@ -277,7 +281,7 @@ class Model:
     measurements: tuple[Measurement, ...]
     law: Law
     records: float
-    receipt: Mapping[str, Any] | None = None
+    receipt: Receipt | None = None
 
     @classmethod
     def of(cls, released: Released, columns: Sequence[Column]) -> Self:
@@ -309,7 +313,8 @@ class Model:
                 "receipt must be that of a private table, and hold its model."
             )
         model = cls._checked({**kept["values"], "sha256": kept.get("sha256")}, "of the receipt")
-        return replace(model, receipt={**receipt, "model": {"sha256": model.sha256}})
+        named = {**receipt, "model": {"sha256": model.sha256}}
+        return replace(model, receipt=Receipt.of(named))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -318,7 +323,17 @@ class Model:
 
     @cached_property
     def certificate(self) -> TableCertificate:
-        """What the steps that made it leak, exactly, from what each of them cost."""
+        """What the steps that made it leak, exactly, from what each of them cost.
+
+        Raises:
+            ValueError: the file was changed together with its hash.
+        """
+        try:
+            return self._certified()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise ValueError("model must hold steps that a table is released by.") from None
+
+    def _certified(self) -> TableCertificate:
         steps = self.released["steps"]
         is_replace = self.released["neighbours"] == REPLACE
         request = TableRequest(
@@ -468,10 +483,14 @@ class Model:
         """The model as a receipt keeps it."""
         return {"sha256": self.sha256, "values": self._content}
 
+    @property
+    def text(self) -> str:
+        """The model as its file holds it, in JSON."""
+        return json.dumps(self._content | {"sha256": self.sha256}, ensure_ascii=False) + "\n"
+
     def save(self, path: str | Path) -> None:
         """Write the model as JSON."""
-        text = json.dumps(self._content | {"sha256": self.sha256}, ensure_ascii=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        Path(path).write_text(self.text, encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -515,7 +534,7 @@ class Model:
         for found in content["potentials"]:
             family = _family(found, sizes)
             values = np.array([float(value) for value in found["values"]])
-            if not (np.abs(values) < _FAR).all():
+            if not (np.abs(values) <= LOWEST).all():
                 raise ValueError
             potentials[family] = values.reshape([sizes[column] for column in family])
         if Elimination(sizes, potentials).largest > 4 * CLIQUE_MAX:
@@ -523,13 +542,14 @@ class Model:
         kept = "epsilon", "delta", "neighbours", "records_per_person", "steps"
         about = {key: content[key] for key in kept}
         records = float(content["records"])
-        if not (0 < records < math.inf and Fraction(about["epsilon"]) > 0):
+        if not (0 < records < math.inf and _fraction(about["epsilon"]) > 0):
             raise ValueError
+        _fraction(about["delta"])
         return cls(columns, about, measured, Law(sizes, potentials), records)
 
 
-_FAR = 1e9
-"""No potential, a logarithm, is as far from zero."""
+_COUNT_MAX = 10**40
+_FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
 
 def half_width(found: Measurement, summed: int) -> int:
@@ -540,10 +560,10 @@ def half_width(found: Measurement, summed: int) -> int:
     """
     if found.ratio is None:
         return math.ceil(1.96 * math.sqrt(found.deviation_squared * summed))
-    loss = -math.log(float(found.ratio.value))
-    if loss < _LEAST:  # the noise only becomes wider, in proportion
-        return math.ceil((_quantile(math.exp(-_LEAST), summed) + 1) * _LEAST / loss)
-    return _quantile(float(found.ratio.value), summed)
+    q, widest = float(found.ratio.value), math.exp(-_LEAST)
+    if q > widest:  # the noise only becomes wider, in proportion
+        return math.ceil((_quantile(widest, summed) + 1) * _LEAST / -math.log(q))
+    return _quantile(q, summed)
 
 
 _LEAST = 0.01
@@ -576,11 +596,23 @@ def _column(found: dict[str, Any]) -> Column:
 
 def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
     """Return a step by what it cost; the ratio follows from that."""
-    family, cost = found["family"], Fraction(found["cost"])
+    family, cost = found["family"], _fraction(found["cost"])
     known = None if family is None else tuple(family)
-    if found["kind"] == "choice":
+    if not 0 < cost <= request.budget:
+        raise ValueError
+    if found["kind"] == QUESTION:
+        answer = whole("answer", found["answer"], at_least=-_COUNT_MAX)
+        return replace(request.asked(cost), answer=answer)
+    if found["kind"] == CHOICE:
         return request.chosen(known, cost)
     return request.measured(known or (), cost)
+
+
+def _fraction(text: str) -> Fraction:
+    """Return a fraction as a model writes it; one with an exponent could take all memory."""
+    if not _FRACTION.fullmatch(text):
+        raise ValueError
+    return Fraction(text)
 
 
 def _family(found: dict[str, Any], sizes: Sequence[int]) -> Family:
@@ -592,11 +624,14 @@ def _family(found: dict[str, Any], sizes: Sequence[int]) -> Family:
 
 def _measurement(found: dict[str, Any], sizes: Sequence[int]) -> Measurement:
     family = _family(found, sizes)
-    values = tuple(whole("counts", value, at_least=-(10**40)) for value in found["counts"])
+    values = tuple(
+        whole("counts", value, at_least=-_COUNT_MAX, at_most=_COUNT_MAX)
+        for value in found["counts"]
+    )
     if len(values) != cells(sizes, family):
         raise ValueError
     ratio = Ratio(*found["ratio"]) if "ratio" in found else None
-    variance = Fraction(found["variance"]) if "variance" in found else None
+    variance = _fraction(found["variance"]) if "variance" in found else None
     return Measurement(family, values, ratio, variance)
 
 

@@ -1,10 +1,10 @@
 r"""The mechanism of a private table, as a value: what is counted, with what noise, at which cost.
 
-A :class:`TableRequest` holds public choices only. :meth:`TableRequest.run` takes a provider of true
-counts, releases noisy ones step by step, and returns them with a transcript of what each step cost.
-A step is a *measure* of a family, whose cells get noise, or a *choice* of a pair. The parameters of
-a step depend on what earlier steps released and on nothing else, and the costs of all steps add up
-to epsilon on every path.
+A :class:`TableRequest` holds public choices only. ``dproo.synthesis.run`` releases noisy
+counts step by step, and returns them with a transcript of what each step cost. A step is a
+*measure* of a family, whose cells get noise, a *choice* of a pair, or a *question*: how dependent
+pairs are in the mean, one noisy number. The parameters of a step depend on what earlier steps
+released and on nothing else, and the costs of all steps add up to epsilon on every path.
 
 Proof: docs/proofs/table.md
 """
@@ -12,14 +12,11 @@ Proof: docs/proofs/table.md
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
 from typing import Any, Final
-
-import numpy as np
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.draw import RandomSource
@@ -33,43 +30,35 @@ from dproo.core.numbers import (
     parse_epsilon,
     rounded_up,
 )
+from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
-from dproo.mechanisms.noise import Ratio, concentrated, exponential, gaussian, permute_and_flip
+from dproo.mechanisms.network import SENSITIVITY
+from dproo.mechanisms.noise import Ratio, concentrated, gaussian
 from dproo.synthesis.families import (
-    CHOICES,
     CLIQUE_MAX,
-    COLUMNS,
-    ROWS,
     Elimination,
     Family,
     Noise,
-    Plan,
-    cells,
     disturbance,
     pairs,
-    planned,
     root_below,
     shares,
 )
-from dproo.synthesis.fit import Array, Law, fitted, projected
+from dproo.synthesis.fit import Law
 
 AUTO: Final = "auto"
 INDEPENDENT: Final = "independent"
 GEOMETRIC: Final = "geometric"
 GAUSSIAN: Final = "gaussian"
-
-Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
-"""Returns the true counts of families, each in row-major order of its columns."""
+MEASURE: Final = "measure"
+CHOICE: Final = "choice"
+QUESTION: Final = "question"
 
 UNIT = 16
 """A score counts sixteenths of a record: ``sum |16 N - C|``, twice as many as its distance."""
 
 RESERVE = 1 - Fraction(1, 1 << 20)
 """A ratio spends this much of its share, so that a rational lies between it and e^epsilon."""
-
-_DEPENDENCE = 0.35
-_WORTH = 0.7 / 8
-_LATER = 1.5
 
 
 @dataclass(frozen=True)
@@ -80,9 +69,11 @@ class Step:
         family: what was measured; of a choice, the pair that was chosen, or None where none was.
         cost: its share of epsilon, or of rho where the noise is Gaussian.
         ratio: of its geometric noise, or of its choice.
-        changes: by how many steps of the ratio what is protected can change it.
+        changes: by how many steps of the ratio what is protected can change it; of Gaussian noise,
+            what the squares of its changes add up to.
         variance: of its Gaussian noise, or None.
-        is_choice: whether it was a choice.
+        kind: ``"measure"``, ``"choice"`` or ``"question"``.
+        answer: of a question, in sixteenths of a record.
     """
 
     family: Family | None
@@ -90,7 +81,24 @@ class Step:
     ratio: Ratio | None
     changes: int
     variance: Fraction | None = None
-    is_choice: bool = False
+    kind: str = MEASURE
+    answer: int | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it was a choice."""
+        return self.kind == CHOICE
+
+    @property
+    def deviation_squared(self) -> float:
+        """The variance of the noise of a number."""
+        return _variance(self.ratio, self.variance)
+
+    def noise(self, size: int, source: RandomSource) -> list[int]:
+        """Draw the noise of so many numbers."""
+        if self.ratio is not None:
+            return self.ratio.noise(size, source)
+        return gaussian(Fraction(self.variance or 0), size, source)
 
     @property
     def largest_ratio(self) -> Fraction:
@@ -98,6 +106,13 @@ class Step:
         if self.ratio is None:
             raise TypeError("Gaussian noise has no largest ratio.")
         return self.ratio.power(self.changes)
+
+
+def _variance(ratio: Ratio | None, variance: Fraction | None) -> float:
+    if ratio is None:
+        return float(variance or 0)
+    q = ratio.value
+    return float(2 * q / (1 - q) ** 2)
 
 
 @dataclass(frozen=True)
@@ -112,10 +127,7 @@ class Measurement:
     @property
     def deviation_squared(self) -> float:
         """The variance of the noise of a cell."""
-        if self.ratio is None:
-            return float(self.variance or 0)
-        q = self.ratio.value
-        return float(2 * q / (1 - q) ** 2)
+        return _variance(self.ratio, self.variance)
 
 
 @dataclass(frozen=True)
@@ -194,6 +206,25 @@ class Released:
         """What it leaks, exactly."""
         return certify(self)
 
+    @property
+    def theorem(self) -> str | None:
+        """The machine-checked theorem that it rests on; none covers Gaussian noise."""
+        if self.request.is_gaussian:
+            return None
+        return "table_replace" if self.request.neighbours == REPLACE else "table_add_remove"
+
+    @property
+    def conditions(self) -> dict[str, bool]:
+        """What the theorem assumes of the steps that were taken."""
+        if self.theorem is None:
+            return {}
+        ratios = [step.ratio.value for step in self.steps if step.ratio]
+        growths = [step.largest_ratio for step in self.steps]
+        return {
+            "steps_sound": hypotheses.steps_sound(ratios),
+            "paths_within": hypotheses.paths_within(growths, self.request.epsilon),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableRequest:
@@ -209,7 +240,7 @@ class TableRequest:
         network: ``"auto"``, ``"independent"``, or the declared parents of each column.
         noise: ``"geometric"`` or ``"gaussian"``; by default what disturbs pairs less.
 
-    Guarantee: what :meth:`run` releases is epsilon-DP, or (epsilon, delta)-DP.
+    Guarantee: what ``dproo.synthesis.run`` releases is epsilon-DP, or (epsilon, delta)-DP.
     Proof: docs/proofs/table.md
 
     >>> request = TableRequest(sizes=(2, 3), epsilon=Fraction(1), network="independent")
@@ -332,17 +363,24 @@ class TableRequest:
 
     def measured(self, family: Family, cost: Fraction) -> Step:
         """Return the step that measures a family for this cost."""
+        return self._noisy(family, cost, self.changed, self.changed_squared)
+
+    def asked(self, cost: Fraction) -> Step:
+        """Return the step that asks for the mean dependence of pairs for this cost."""
+        changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]
+        return replace(self._noisy(None, cost, changes, changes**2), kind=QUESTION)
+
+    def _noisy(self, family: Family | None, cost: Fraction, changes: int, squared: int) -> Step:
         if self.is_gaussian:
-            variance = rounded_up(Fraction(self.changed_squared) / (2 * cost), bits=32)
-            return Step(family, cost, None, self.changed_squared, variance=variance)
-        ratio = Ratio.of(cost * RESERVE / self.changed)
-        return Step(family, cost, ratio, self.changed)
+            variance = rounded_up(Fraction(squared) / (2 * cost), bits=32)
+            return Step(family, cost, None, squared, variance=variance)
+        return Step(family, cost, Ratio.of(cost * RESERVE / changes), changes)
 
     def chosen(self, family: Family | None, cost: Fraction) -> Step:
         """Return the step that chooses a pair for this cost."""
         changes = 2 * UNIT * self.changed
         loss = root_below(8 * cost) if self.is_gaussian else cost
-        return Step(family, cost, Ratio.of(loss * RESERVE / changes), changes, is_choice=True)
+        return Step(family, cost, Ratio.of(loss * RESERVE / changes), changes, kind=CHOICE)
 
     @property
     def schedule(self) -> tuple[Step, ...] | None:
@@ -358,15 +396,6 @@ class TableRequest:
     def certificate(self) -> TableCertificate:
         """What it leaks at most, exactly."""
         return certify(self)
-
-    def run(self, count: Provider, source: RandomSource) -> Released:
-        """Release noisy counts of the data behind a provider.
-
-        Args:
-            count: returns true counts; asked for some of :attr:`families`.
-            source: of randomness.
-        """
-        return _Run(self, count, source).released()
 
 
 def certify(table: TableRequest | Released) -> TableCertificate:
@@ -398,226 +427,17 @@ def _rho(step: Step) -> Fraction:
     return loss * loss / 8
 
 
-@dataclass
-class _Run:
-    """One run of a request: what was released so far, and what is left to spend."""
-
-    request: TableRequest
-    count: Provider
-    source: RandomSource
-    steps: list[Step] = field(default_factory=list)
-    measurements: list[Measurement] = field(default_factory=list)
-    tables: dict[Family, Array] = field(default_factory=dict)
-    weights: dict[Family, float] = field(default_factory=dict)
-    known: dict[Family, Sequence[int]] = field(default_factory=dict)
-
-    @property
-    def left(self) -> Fraction:
-        """What is left to spend."""
-        return self.request.budget - sum((step.cost for step in self.steps), Fraction(0))
-
-    def true(self, families: Sequence[Family]) -> None:
-        """Take the true counts of families that are not known yet from the provider."""
-        wanted = [family for family in families if family not in self.known]
-        for family, counts in zip(wanted, self.count(wanted) if wanted else (), strict=True):
-            found = [int(number) for number in counts]
-            if len(found) != cells(self.request.sizes, family):
-                raise ValueError("counts must have one number for every cell of a family.")
-            self.known[family] = found
-
-    def measure(self, step: Step) -> None:
-        """Release the counts of a family with noise."""
-        family = step.family
-        if family is None or step.cost > self.left:
-            raise AssertionError("A step must measure a family, and not cost more than is left.")
-        self.true([family])
-        counts, size = self.known[family], cells(self.request.sizes, family)
-        if step.ratio is not None:
-            noise = step.ratio.noise(size, self.source)
-        else:
-            noise = gaussian(Fraction(step.variance or 0), size, self.source)
-        values = tuple(n + z for n, z in zip(counts, noise, strict=True))
-        found = Measurement(family, values, step.ratio, step.variance)
-        self.steps.append(step)
-        self.measurements.append(found)
-        shape = [self.request.sizes[column] for column in family]
-        table = np.array([float(value) for value in values]).reshape(shape)
-        weight, old = 1 / found.deviation_squared, self.weights.get(family, 0.0)
-        self.weights[family] = old + weight
-        before = self.tables.get(family, np.zeros(shape))
-        self.tables[family] = (old * before + weight * table) / self.weights[family]
-
-    def measure_all(self, total: Fraction, sizes: Mapping[Family, float]) -> None:
-        """Measure families, each for a share of the total."""
-        power = self.request._noise(is_gaussian=self.request.is_gaussian).power  # noqa: SLF001
-        for family, cost in shares(total, sizes, power=power).items():
-            self.measure(self.request.measured(family, cost))
-
-    def choose(
-        self, candidates: Sequence[Family | None], scores: Sequence[int], cost: Fraction
-    ) -> Family | None:
-        """Release which candidate is probably among the best."""
-        if cost > self.left:
-            raise AssertionError("A step must not cost more than is left.")
-        step = self.request.chosen(None, cost)
-        if step.ratio is None:
-            raise AssertionError
-        pick = exponential if self.request.is_gaussian else permute_and_flip
-        found = candidates[pick(scores, step.ratio, self.source)]
-        self.steps.append(self.request.chosen(found, cost))
-        return found
-
-    def score(self, pair: Family, centre: Array) -> int:
-        """Return how far the counts of a pair are from a public guess, in halves of units.
-
-        One record changes it by ``UNIT`` if added or removed, by ``2 UNIT`` if replaced.
-        """
-        guess = [int(number) for number in np.rint(centre.ravel() * UNIT)]
-        return sum(abs(UNIT * n - c) for n, c in zip(self.known[pair], guess, strict=True))
-
-    def fit(self, records: float, start: Law | None = None) -> Law:
-        """Fit a law to what was released so far."""
-        tables = {family: table for family, table in self.tables.items() if family}
-        return fitted(self.request.sizes, tables, self.weights, records, start=start)
-
-    def total(self) -> float:
-        """Return the number of records: public, or estimated from what was released."""
-        if self.request.records is not None:
-            return float(max(1, self.request.records))
-        weights = [self.weights[f] / table.size for f, table in self.tables.items()]
-        totals = [float(table.sum()) for table in self.tables.values()]
-        return max(1.0, float(np.dot(weights, totals) / sum(weights)))
-
-    def released(self) -> Released:
-        """Run all steps."""
-        schedule = self.request.schedule
-        if schedule is None:
-            law, records = self.auto()
-        else:
-            self.true([step.family for step in schedule if step.family is not None])
-            for step in schedule:
-                self.measure(step)
-            records = self.total()
-            law = self.fit(records)
-        result = Released(self.request, tuple(self.measurements), tuple(self.steps), law, records)
-        if not certify(result).holds or result.cost > self.request.budget:
-            raise AssertionError("The steps of a table must not cost more than epsilon.")
-        return result
-
-    def auto(self) -> tuple[Law, float]:
-        """Measure columns, a forest of pairs, and the pairs that fit worst."""
-        request = self.request
-        columns: list[Family] = [(column,) for column in request.active]
-        self.true(request.families)
-        budget = request.budget
-        if request.records is None:
-            self.measure(request.measured((), budget * ROWS))
-        noise = request._noise(is_gaussian=request.is_gaussian)  # noqa: SLF001
-        sizes = [request.sizes[column] for column in request.active]
-        plan = planned(sizes, noise=noise, cost=float(budget), records=self.total())
-        own: dict[Family, float] = {f: float(cells(request.sizes, f)) for f in columns}
-        self.measure_all(budget * COLUMNS if plan.forest else self.left, own)
-        records = self.total()
-        if not plan.forest:
-            return self.fit(records), records
-        each = budget * CHOICES / (plan.forest + plan.further)
-        pure_left = self.left - budget * CHOICES
-        forest, bare, summed = self.forest(plan, each, float(pure_left), records)
-        two = list(combinations(range(len(sizes)), 2))
-        power = noise.power
-        later_weight = _LATER * plan.further * sum(cells(sizes, f) ** power for f in two) / len(two)
-        ready = self.left - plan.further * each
-        later = ready * Fraction(later_weight) / Fraction(later_weight + summed)
-        measured = {f: disturbance(request.sizes, f) for f in [*forest, *bare]}
-        self.measure_all(ready - later if plan.further else self.left, measured)
-        law = self.fit(records)
-        if plan.further:
-            chosen = self.worst_fitted(law, plan.further, each, records)
-            if chosen:
-                self.measure_all(self.left, {f: float(cells(request.sizes, f)) for f in chosen})
-                law = self.fit(records, law)
-        return law, records
-
-    def forest(
-        self, plan: Plan, each: Fraction, cost: float, records: float
-    ) -> tuple[list[Family], list[Family], float]:
-        """Choose pairs that join parts of the columns, until none is worth its noise.
-
-        A pair is worth what it explains, less a part of the noise that measuring it adds
-        everywhere; nothing is worth 0.
-        """
-        request = self.request
-        noise = request._noise(is_gaussian=request.is_gaussian)  # noqa: SLF001
-        two = pairs(request.sizes)
-        alone = {c: projected(self.tables[c,], records) for c in request.active}
-        off = {
-            c: _DEPENDENCE * request.sizes[c] / math.sqrt(self.weights[c,]) for c in request.active
-        }
-        base: dict[Family, int] = {
-            (a, b): self.score((a, b), np.outer(alone[a], alone[b]) / records)
-            - round(2 * UNIT * math.hypot(off[a], off[b]))
-            for a, b in two
-        }
-        part = {column: column for column in request.active}
-        root = {
-            f: disturbance(request.sizes, f) ** noise.power
-            for f in [*two, *((column,) for column in request.active)]
-        }
-        found: list[Family] = []
-        bare: list[Family] = [(column,) for column in request.active]
-        summed = sum(root[f] for f in bare)
-        while len(found) < plan.forest:
-            joining = [f for f in two if part[f[0]] != part[f[1]]]
-            if not joining:
-                break
-            after = [summed + root[f] - sum(root[c,] for c in f if (c,) in bare) for f in joining]
-            now = noise.total(summed, cost)
-            worth = [
-                base[f] - round(2 * UNIT * _WORTH * (noise.total(then, cost) - now))
-                for f, then in zip(joining, after, strict=True)
-            ]
-            pair = self.choose([*joining, None], [*worth, 0], each)
-            if pair is None:
-                break
-            found.append(pair)
-            summed = after[joining.index(pair)]
-            bare = [f for f in bare if f[0] not in pair]
-            old, new = part[pair[1]], part[pair[0]]
-            part = {column: new if at == old else at for column, at in part.items()}
-        return found, bare, summed
-
-    def worst_fitted(self, law: Law, further: int, each: Fraction, records: float) -> list[Family]:
-        """Choose unmeasured pairs that the fit tells least of and that keep the cliques small."""
-        waiting = [f for f in pairs(self.request.sizes) if f not in self.tables]
-        expected = law.pairs(waiting)
-        scores = {f: self.score(f, records * expected[f]) for f in waiting}
-        found: list[Family] = []
-        families = [f for f in self.tables if f]
-        while len(found) < further:
-            waiting = [
-                f
-                for f in waiting
-                if f not in found
-                and Elimination(self.request.sizes, [*families, *found, f]).largest <= CLIQUE_MAX
-            ]
-            if not waiting:
-                break
-            pair = self.choose(waiting, [scores[f] for f in waiting], each)
-            if pair is not None:
-                found.append(pair)
-        return found
-
-
 def transcript(released: Released) -> list[dict[str, Any]]:
     """Return what each step released and cost, as objects of JSON; all of it is public."""
     return [
         {
-            "kind": "choice" if step.is_choice else "measure",
+            "kind": step.kind,
             "family": None if step.family is None else list(step.family),
             "cost": str(step.cost),
             **({"ratio": fraction_text(step.ratio.value)} if step.ratio else {}),
             **({"variance": str(step.variance)} if step.variance is not None else {}),
             "changes": step.changes,
+            **({"answer": step.answer} if step.answer is not None else {}),
         }
         for step in released.steps
     ]

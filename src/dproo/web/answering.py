@@ -1,4 +1,4 @@
-"""Answers: one sentence where refused, and only while somebody waits."""
+"""Answers: one sentence if refused, and only while a client waits."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from dproo.report import BUG, FAILED, REFUSED, USAGE, verdict, versioned
 
 STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
-"""The status of an answer that nobody receives."""
+"""The status of an answer that no client receives."""
 
 _LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo ledger show."
 _AT_ONCE = 2
-"""How many of one kind are looked up at once; no kind waits for another."""
+"""How many requests of one kind are answered at once; no kind waits for another."""
 
 _asked: set[Task[Response]] = set()
 _changing: set[Request] = set()
 
 
 class Verdict(Exception):  # noqa: N818 - it may be any error
-    """An exit code and its sentence, as another process has found them."""
+    """An exit code and its sentence, from another process."""
 
 
 Fields = Mapping[str, Any]
@@ -46,7 +46,7 @@ Action = Callable[[Fields], dict[str, Any]]
 
 
 def get(path: str, action: Action) -> Route:
-    """Return the route of what the query of an address asks for."""
+    """Return the route of an action on the query of an address."""
     turns = Semaphore(_AT_ONCE)
 
     async def endpoint(request: Request) -> Response:
@@ -57,7 +57,7 @@ def get(path: str, action: Action) -> Route:
 
 
 def post(path: str, action: Action) -> Route:
-    """Return the route of what an object asks for."""
+    """Return the route of an action on a JSON object."""
     turns = Semaphore(_AT_ONCE)
 
     async def endpoint(request: Request) -> Response:
@@ -67,9 +67,9 @@ def post(path: str, action: Action) -> Route:
 
 
 def change(path: str, action: Action) -> Route:
-    """Return the route of a change: once it has begun, it is carried out.
+    """Return the route of a change, which is completed once it has begun.
 
-    The process ends after it, and after its answer unless it is interrupted twice.
+    The process does not end before it, nor before its answer unless it is interrupted twice.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -90,10 +90,10 @@ async def while_wanted(
     answer: Coroutine[Any, Any, Response],
     *others: Future[Response],
 ) -> Response:
-    """Return an answer, or what comes before it, or stop as soon as nobody waits for it.
+    """Return an answer, or what comes before it, or stop as soon as no client waits for it.
 
-    What waits for its turn is then never begun, and nothing waits for what was begun, not even
-    the end of the process.
+    A queued answer is then never begun, and nothing waits for one that was begun, not even the
+    end of the process.
     """
     asked = ensure_future(answer)
     gone = ensure_future(_gone(request))
@@ -109,32 +109,32 @@ async def while_wanted(
 
 
 def forget_questions() -> None:
-    """Stop waiting for any answer; a change that has begun goes on."""
+    """Stop waiting for any answer; a change that has begun continues."""
     for asked in _asked:
         asked.cancel()
 
 
 def is_changing() -> bool:
-    """Return whether a change has begun and is not answered yet."""
+    """Return whether a change has begun but is not yet answered."""
     return bool(_changing)
 
 
 async def _gone(request: Request) -> Response:
-    """Wait until the client is gone."""
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response(status_code=_NOBODY)
 
 
 async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Response:
-    """Return what is answered in a thread of its own, a few at once."""
+    """Return the answer of an action, run in its own thread, a few at once."""
     await turns.acquire()
     loop = get_running_loop()
     found: Future[Response] = loop.create_future()
 
     def end(response: Response) -> None:
         turns.release()
-        if not found.done():  # else nobody waits for it any more
+        if not found.done():  # otherwise no one waits for it any more
             found.set_result(response)
 
     def run() -> None:
@@ -147,10 +147,10 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
 
 
 def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
-    """Return the status and the JSON of what an action makes of a request.
+    """Return the status and the JSON of an action's answer to a request.
 
-    A refusal is the one sentence that the command line would print. The JSON is in ASCII: a
-    file's name need not be Unicode, and is handed back as it is.
+    A refusal is the sentence that the command line would print. The JSON is ASCII, because a
+    file's name need not be Unicode, and is returned unchanged.
     """
     try:
         fields = object_of(sent) if isinstance(sent, bytes) else sent
@@ -180,7 +180,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def object_of(body: bytes) -> Fields:
-    """Return the object that a body is.
+    """Return the JSON object in a body.
 
     Raises:
         TypeError, ValueError: it is not one.

@@ -16,28 +16,27 @@ from dproo.releases.charge import published
 from dproo.report import accounts_object
 from dproo.web import questions
 from dproo.web.answering import change, get, post
-from dproo.web.budgets import Declaration
 from dproo.web.codebook import columns, fits
 from dproo.web.folder import Folder
-from dproo.web.nonces import Nonces
-from dproo.web.orders import Order
+from dproo.web.gate import Nonces
+from dproo.web.orders import Declaration, Order, possible_values
 from dproo.web.pool import Pool
-from dproo.web.releases import Releases
+from dproo.web.releases import Releases, table_model, table_rows
 
 Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Api:
-    """The objects, and what they need to know.
+    """The routes of the objects, and what they need.
 
     Attributes:
         folder: the files that the page can name.
-        ledger: the ledger's file.
+        ledger: the ledger's address.
         pool: answers the public questions.
-        orders: the releases that were shown and wait for their confirmation.
-        declarations: the budgets that were shown and wait for theirs.
-        releases: the releases that are running.
+        orders: the releases that were shown and await confirmation.
+        declarations: the budgets that were shown and await confirmation.
+        releases: the running releases.
     """
 
     folder: Folder
@@ -49,15 +48,18 @@ class Api:
 
     @property
     def routes(self) -> list[Route]:
-        """One route for each object; what changes anything is a change."""
+        """One route for each object."""
         return [
             *(self._question("GET", name) for name in questions.BY_ADDRESS),
             *(self._question("POST", name) for name in questions.BY_OBJECT),
             get("/files", self._files),
             post("/columns", partial(columns, folder=self.folder)),
+            post("/alphabet", partial(possible_values, folder=self.folder)),
             post("/check", partial(fits, folder=self.folder)),
             get("/ledger", self._accounts),
             get("/ledger/{entry:int}", self._receipt),
+            get("/ledger/{entry:int}/rows", self._rows),
+            get("/ledger/{entry:int}/model", lambda fields: table_model(self._receipt(fields))),
             get("/running", self._running),
             post("/budget", self._budget),
             change("/declare", self._declare),
@@ -78,7 +80,7 @@ class Api:
         }
 
     def _accounts(self, fields: Fields) -> dict[str, Any]:
-        """Return every budget; before the first is declared, there is no ledger either."""
+        """Return every budget; before the first is declared, there is no ledger."""
         del fields
         try:
             return accounts_object(Ledger(self.ledger).show())
@@ -87,6 +89,9 @@ class Api:
 
     def _receipt(self, fields: Fields) -> dict[str, Any]:
         return published(Ledger(self.ledger).released(fields["entry"]))
+
+    def _rows(self, fields: Fields) -> dict[str, Any]:
+        return table_rows(self._receipt(fields), fields.get("rows"))
 
     def _running(self, fields: Fields) -> dict[str, Any]:
         del fields

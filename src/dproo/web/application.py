@@ -16,9 +16,9 @@ from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.study.distributions import SHAPES
 from dproo.web.api import Api
-from dproo.web.door import Door, Lock
 from dproo.web.folder import Folder
-from dproo.web.gate import ENTRANCE, Gate
+from dproo.web.forecasts import LEVELS
+from dproo.web.gate import ENTRANCE, Door, Gate, Lock
 from dproo.web.pool import Pool
 from dproo.web.questions import PAINTED_LETTERS_MAX
 from dproo.web.rendering import ROOMS, Refusal, refused, render
@@ -35,10 +35,10 @@ _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 def application(*, folder: Folder, ledger: Address, door: Door, pool: Pool) -> ASGIApp:
     """Return the page for one launch, behind its gate.
 
-    What lies outside ``/api`` is the same for everybody: it is open, and knows neither the
-    folder nor the ledger. All of ``/api`` is behind the lock.
+    Everything outside ``/api`` is the same for everyone: it is open, and contains nothing of the
+    folder or the ledger. All of ``/api`` is behind the lock.
     """
-    # Kept by name: no path of a request ever reaches the file system.
+    # Loaded by name: no path of a request ever reaches the file system.
     static = {path.name: (path.read_bytes(), _KINDS[path.suffix]) for path in _STATIC.iterdir()}
 
     async def entrance(request: Request) -> Response:
@@ -80,6 +80,7 @@ def _room(request: Request) -> Response:
         plain=PLAIN,
         shapes={name: words for name, (_, words) in SHAPES.items()},
         letters_max=PAINTED_LETTERS_MAX,
+        levels=LEVELS,
     )
     return HTMLResponse(text)
 

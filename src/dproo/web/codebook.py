@@ -1,24 +1,18 @@
-"""Code books as the page builds them: the columns of the data, a preview, a plan, a check."""
+"""Code books on the page: the columns of the data, a preview, a check."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dproo.analysis.row_plan import RowPlan, plan_row
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
-from dproo.core.checks import refusal, whole
-from dproo.core.numbers import percent
-from dproo.mechanisms import REPLACE
 from dproo.mechanisms.network import Network
-from dproo.releases.assurance import POOR, epsilon_warnings
 from dproo.releases.dataset import Dataset
-from dproo.report import row_plan_object
+from dproo.report import as_options
 from dproo.schema.axis import PeriodRange
 from dproo.schema.codebook import CodeBook
-from dproo.web.folder import Folder
-from dproo.web.source import FIELDS, Source, texts_of
+from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _MOST_FIELDS = 1000
@@ -28,11 +22,11 @@ Fields = Mapping[str, Any]
 
 
 def columns(form: Fields, folder: Folder) -> dict[str, Any]:
-    """Return the columns of the data by header and schema: names, types, enumerations.
+    """Return the columns of the data by header or schema: names, types, enumerations.
 
-    No record is read, and no cell of one is in the answer.
+    No record is read.
     """
-    source = Source.of(texts_of(form, FIELDS), folder)
+    source = NamedData.of(texts_of(form, FIELDS), folder)
     draft = draft_codebook(
         source.data,
         table=source.table,
@@ -60,9 +54,9 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
 def preview(form: Fields) -> dict[str, Any]:
     """Return how many values each column of a code book has, the first of them, or what is wrong.
 
-    A code book that is being written is mostly wrong: what is wrong is an answer, not a refusal.
+    An unfinished code book is usually wrong, so an error is an answer, not a refusal.
     """
-    descriptor = _confirmed(form)
+    descriptor = confirmed(form)
     lines = [_line(descriptor, field) for field in descriptor["schema"]["fields"]]
     is_clean = not any(line["error"] for line in lines)
     wrong = ""
@@ -81,7 +75,7 @@ def preview(form: Fields) -> dict[str, Any]:
 
 
 def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
-    """Return how many values one column has, the first of them, and what any other cell is."""
+    """Return how many values one column has, the first of them, and what other cells count as."""
     schema = {**descriptor["schema"], "fields": [{**field, "parents": []}]}
     try:
         (found,) = CodeBook.of({**descriptor, "schema": schema}).fields
@@ -96,10 +90,10 @@ def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
 
 
 def book_of(descriptor: dict[str, Any]) -> CodeBook:
-    """Return a code book whose days can be listed in a moment, as a release does.
+    """Return a code book whose days can be listed quickly, as for a release.
 
     Raises:
-        ValueError: it is none, or its columns have too many days.
+        ValueError: it is not a code book, or its columns have too many days.
     """
     book = CodeBook.of(descriptor)
     days = sum(field.axis.listed for field in book.fields if isinstance(field.axis, PeriodRange))
@@ -111,69 +105,23 @@ def book_of(descriptor: dict[str, Any]) -> CodeBook:
     return book
 
 
-def row_plan(form: Fields) -> dict[str, Any]:
-    """Return what a row costs, column by column, and how far it can be from the data."""
-    if set(form) - {"codebook", "n", "epsilon", "network", "neighbours"}:
-        raise ValueError("request must be an object of codebook, n, epsilon, network, neighbours.")
-    n = form.get("n")
-    if not (isinstance(n, str) and n.isascii() and n.isdigit() and len(n) <= 15):
-        raise ValueError(refusal("n", "be an integer", n))
-    answer = plan_row(
-        book_of(_confirmed(form)),
-        n=whole("n", int(n), at_least=1),
-        epsilon=form.get("epsilon", ""),
-        network=form.get("network") or "auto",
-        neighbours=form.get("neighbours") or REPLACE,
-        is_searched=False,
-    )
-    warnings = epsilon_warnings(answer.epsilon)
-    if answer.alpha is None or answer.alpha > POOR:
-        warnings.append("The row may be poor: use more records, a larger ε, or fewer values.")
-    told = {"sentence": _sentence(answer, form), "limits": _limits(answer), "warnings": warnings}
-    shown = row_plan_object(answer) | told
-    del shown["parents"]  # not searched for
-    return shown
-
-
-def _sentence(answer: RowPlan, form: Fields) -> str:
-    """Return how far a row can be from one that is drawn without privacy, by the same network."""
-    given = f"With {answer.n:,} records at ε = {form['epsilon']},"
-    if answer.alpha is None:
-        return (
-            f"{given} no bound is known: a column depends on several columns that do not depend"
-            " on each other."
-        )
-    exact = "rows drawn without privacy, with the same dependencies"
-    if len(answer.columns) == 1:
-        exact = "a random record's"
-    return f"{given} at most {percent(answer.alpha)} of rows differ from {exact}."
-
-
-def _limits(answer: RowPlan) -> str:
-    """Return what the bound leaves out: how far the network itself is from the data."""
-    if len(answer.columns) == 1:
-        return ""
-    said = "learned" if answer.network_epsilon else "declared"
-    return f"Dependencies that are not {said} are lost; that is not counted here."
-
-
 def fits(form: Fields, folder: Folder) -> dict[str, Any]:
-    """Return what a release would refuse or doubt, by header and schema; no record is read."""
+    """Return what a release would refuse or warn of, by header or schema; no record is read."""
     texts = texts_of(form, FIELDS, besides=("codebook",))
-    source = Source.of(texts, folder)
-    found = Dataset(source=source.records).check(book_of(_confirmed(form)))
+    source = NamedData.of(texts, folder)
+    found = Dataset(source=source.records).check(book_of(confirmed(form)))
     return {
         "holds": found.holds,
-        "refusals": list(found.refusals),
-        "warnings": list(found.warnings),
+        "refusals": list(map(as_options, found.refusals)),
+        "warnings": list(map(as_options, found.warnings)),
     }
 
 
 def descriptor_of(form: Fields) -> dict[str, Any]:
-    """Return the descriptor of a code book, as far as it has the form of one.
+    """Return the descriptor of a code book, if it has the form of one.
 
     Raises:
-        ValueError: it has not, or it would take long to read.
+        ValueError: it has not, or it would take too long to read.
     """
     book = form.get("codebook")
     schema = book.get("schema") if isinstance(book, dict) else None
@@ -186,6 +134,6 @@ def descriptor_of(form: Fields) -> dict[str, Any]:
     return book
 
 
-def _confirmed(form: Fields) -> dict[str, Any]:
-    """Return a descriptor without its mark as a draft: who sends it has it before their eyes."""
+def confirmed(form: Fields) -> dict[str, Any]:
+    """Return a descriptor without its mark as a draft, since the page shows it to its sender."""
     return {key: value for key, value in descriptor_of(form).items() if key != "draft"}

@@ -1,13 +1,19 @@
-"""The allowed folder: the only files that the page can name."""
+"""The data that the page can name: files in the allowed folder, or tables of a database."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
-from dproo.core.checks import refusal
+from dproo.core.checks import one_of, refusal
+from dproo.counting.layout import Layout
+from dproo.counting.source import Source
+from dproo.counting.sources.postgresql import url as postgresql_url
+from dproo.counting.sql.query import table_parts
+from dproo.releases.charge import dataset_name
 
 _DEEPEST = 4
 _MOST_FILES = 500
@@ -15,10 +21,10 @@ _MOST_FILES = 500
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that cannot be left, neither by a path nor by a link.
+    """A folder that neither a path nor a link can leave.
 
     Guarantee: every file that :meth:`find` returns is in the folder once all links are
-    followed. A file that is not there and one that is outside are refused alike.
+    followed. A missing file and one outside are refused alike.
     """
 
     root: Path
@@ -33,7 +39,7 @@ class Folder:
         """Return the file that ``text`` names; ``name`` is what a refusal calls it.
 
         Raises:
-            ValueError: it is no file in the folder.
+            ValueError: it is not a file in the folder.
         """
         path = self._file(text) if isinstance(text, str) else None
         if path is None:
@@ -48,7 +54,7 @@ class Folder:
             return None
 
     def list(self, *suffixes: str, most: int | None = _MOST_FILES) -> list[str]:
-        """Return the names of the files that end so, hidden ones left out."""
+        """Return the names of the files with these endings, except hidden ones."""
         return sorted(self._files(tuple(suffixes)))[:most]
 
     def _files(self, suffixes: tuple[str, ...]) -> Iterator[str]:
@@ -62,3 +68,112 @@ class Folder:
                 is_wanted = name.lower().endswith(suffixes) and not name.startswith(".")
                 if is_wanted and self._file(text) is not None:
                     yield text
+
+
+FILE, DATABASE = "file", "database"
+FIELDS = ("source", "data", "password", "table", "dataset", "delimiter", "encoding")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedData:
+    """Data that is named but not yet opened.
+
+    Attributes:
+        data: a file, or the URL of a database.
+        name: the file's name as given, or "the database".
+        dataset: the name of its budget.
+        table: the table of a database or DuckDB file.
+        layout: how a text file is laid out, as far as it is given.
+    """
+
+    data: Path | str = field(repr=False)
+    name: str
+    dataset: str
+    table: str | None
+    layout: Layout
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str], folder: Folder) -> NamedData:
+        """Return the data that the fields of a form name.
+
+        Raises:
+            ValueError: it is neither a file in the folder nor the URL of a database.
+        """
+        is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
+        data: Path | str
+        if is_file:
+            data = folder.find("data", texts["data"])
+        else:
+            data = _with_password(_url(texts["data"]), texts["password"])
+        if texts["table"]:
+            table_parts(texts["table"])
+        return cls(
+            data=data,
+            name=texts["data"] if is_file else "the database",
+            dataset=texts["dataset"] or dataset_name(str(data)),
+            table=texts["table"] or None,
+            layout=Layout(delimiter=texts["delimiter"] or None, encoding=texts["encoding"] or None),
+        )
+
+    @property
+    def records(self) -> Source:
+        """The data, for a release or a check."""
+        return Source(data=self.data, table=self.table, layout=self.layout)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of the folder."""
+        return isinstance(self.data, Path)
+
+    @property
+    def where(self) -> str:
+        """Its name for people."""
+        return self.name if self.table is None else f"table “{self.table}” of {self.name}"
+
+    def require_unchanged(self, folder: Folder) -> None:
+        """Raise if the name no longer means the same file."""
+        if self.is_file and folder.find("data", str(self.data)) != self.data:
+            raise ValueError(refusal("data", "be the file that was shown", str(self.data)))
+
+
+def texts_of(
+    form: object, names: tuple[str, ...], *, besides: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return the texts of a form, empty if missing.
+
+    Args:
+        form: the form that was sent.
+        names: the fields that are texts.
+        besides: further fields that it may have.
+
+    Raises:
+        TypeError, ValueError: it has other fields, or one is not a text.
+    """
+    known = (*names, *besides)
+    if not isinstance(form, Mapping) or set(form) - set(known):
+        raise ValueError(f"request must be an object of {', '.join(known)} only.")
+    texts = {name: form.get(name) or "" for name in names}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(refusal(name, "be text", text))
+    return texts
+
+
+def _url(text: str) -> str:
+    if not postgresql_url.is_url(text):
+        raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
+    postgresql_url.parsed(text)
+    return text
+
+
+def _with_password(url: str, password: str) -> str:
+    """Return a URL with a password that was typed separately."""
+    if not password:
+        return url
+    settings = postgresql_url.parsed(url)
+    if "password" in settings or "user" not in settings:
+        raise ValueError("password must be given once, with a URL that names a user.")
+    user, at, rest = url.partition("://")[2].partition("@")
+    if not at:
+        raise ValueError("password must be given with a URL such as postgresql://user@host/name.")
+    return f"postgresql://{user}:{quote(password, safe='')}@{rest}"

@@ -1,14 +1,19 @@
-"""The gate: what a request must be before anything of the page sees it.
+"""The gate: the checks that a request must pass before any part of the page sees it.
 
-The page listens on this machine only, but every site in the same browser can reach it there,
-and so can every other user of the machine. A request passes if its Host is ours (no name that
-was rebound to this address) and if it comes from a page of ours; only the entrance may be
-opened from elsewhere, in a tab of its own. What may be read behind it needs a key
-(:class:`dproo.web.door.Lock`). Every answer forbids caching, framing and everything that is not
-our own.
+The page listens only on this machine, but every site in the same browser can reach it, and so
+can every other user of the machine. A request passes if its Host is ours (not a rebound name) and
+if it comes from one of our pages; only the entrance may be opened from elsewhere, in its own
+tab. Everything behind it needs a key (:class:`dproo.web.gate.Lock`). Every answer forbids
+caching, framing and anything from elsewhere.
 """
 
 from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,7 +44,7 @@ _HEADERS = {
 
 
 class Gate:
-    """Let only requests of our own pages, and visitors at the entrance, through.
+    """Let through only requests from our own pages, and visitors at the entrance.
 
     Args:
         app: the page.
@@ -80,7 +85,7 @@ class Gate:
                 await refused(bug, scope)(scope, receive, guarded)
 
     def refusal(self, scope: Scope) -> Refusal | None:
-        """Return why a request may not pass, or nothing."""
+        """Return why a request may not pass, or None."""
         hosts = values(scope, "host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return Refusal(421, "the page answers only at the address that dproo serve printed.")
@@ -96,7 +101,7 @@ class Gate:
 
 
 class _Guarded:
-    """Send one answer, with the headers that every answer has."""
+    """Send one answer, with the headers that all answers have."""
 
     def __init__(self, send: Send, *, is_entrance: bool) -> None:
         self._send = send
@@ -115,10 +120,10 @@ class _Guarded:
 
 
 def _entrance_refusal(scope: Scope, host: str) -> Refusal | None:
-    """Return why somebody may not stand at the entrance, or nothing.
+    """Return why a visitor may not use the entrance, or None.
 
-    A link is opened from anywhere, but as a page of its own. A token arrives in a form: that of
-    the entrance, or that of the file that the launch handed to the browser, whose origin is null.
+    A link may be opened from anywhere, but as a top-level page. A token arrives in a form: the
+    entrance's, or that of the file given to the browser at launch, whose origin is null.
     """
     if not set(values(scope, "sec-fetch-dest")) <= {"document"}:
         return Refusal(403, "the entrance must be opened in a tab of its own.")
@@ -132,7 +137,7 @@ def _entrance_refusal(scope: Scope, host: str) -> Refusal | None:
 
 
 def _unsafe_refusal(scope: Scope, host: str) -> Refusal | None:
-    """Return why a request that could change something may not pass, or nothing."""
+    """Return why a request that could change something may not pass, or None."""
     if values(scope, "origin") != [f"http://{host}"]:
         return Refusal(403, "origin must be this page.")
     if not set(values(scope, "sec-fetch-site")) <= {"same-origin"}:
@@ -153,7 +158,7 @@ def _body_refusal(scope: Scope, kind: str) -> Refusal | None:
 
 
 def _most(scope: Scope) -> int:
-    """Return how long a body may be; a code book is longer than anything else."""
+    """Return the most bytes of a body; a code book may be longer than anything else."""
     return CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX
 
 
@@ -162,7 +167,7 @@ def _too_large(most: int) -> Refusal:
 
 
 async def _body(receive: Receive, most: int) -> bytes | None:
-    """Return the whole body, or nothing if it is too large."""
+    """Return the whole body, or None if it is too large."""
     body = bytearray()
     while len(body) <= most:
         message = await receive()
@@ -170,3 +175,124 @@ async def _body(receive: Receive, most: int) -> bytes | None:
         if not message.get("more_body"):
             return bytes(body) if len(body) <= most else None
     return None
+
+
+LINK_SECONDS = 600
+KEY_HEADER = "dproo-key"
+
+
+def _nothing() -> None:
+    pass
+
+
+class Door:
+    """Hand out links, and open for the first use of one.
+
+    A link carries a token after its ``#``, where no server and no Referer sees it. The token is
+    exchanged for a key, which the browser keeps in one tab and sends in a header of its own:
+    unlike a cookie, it goes to no other port of this machine.
+
+    Guarantee: a token opens at most once, within ten minutes, and not after a newer one was made.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self._guard = threading.Lock()
+        self._token: str | None = None
+        self._until = 0.0
+        self._gone: Callable[[], None] = _nothing
+        self._keys: list[str] = []
+
+    def link(self, *, gone: Callable[[], None] = _nothing) -> str:
+        """Return a new link and void an unused one; ``gone`` is called once it is used or void."""
+        token = secrets.token_urlsafe(32)
+        with self._guard:
+            self._token, self._until = token, time.monotonic() + LINK_SECONDS
+            self._gone, last = gone, self._gone
+        last()
+        return f"{self.origin}/#{token}"
+
+    def open(self, token: str) -> str | None:
+        """Return a new key for the token of the newest link, once."""
+        key = secrets.token_urlsafe(32)
+        with self._guard:
+            if self._token is None or not _is_equal(token, self._token):
+                return None
+            self._token = None
+            if time.monotonic() > self._until:
+                return None
+            self._keys.append(key)
+            self._gone, last = _nothing, self._gone
+        last()
+        return key
+
+    def fits(self, key: str) -> bool:
+        """Return whether this door handed out a key."""
+        with self._guard:
+            return any(_is_equal(key, known) for known in self._keys)
+
+
+class Lock:
+    """Let through to an application only requests with a key of the door.
+
+    Guarantee: the application sees no request without one.
+    """
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self._app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        given = values(scope, KEY_HEADER)
+        if len(given) == 1 and self._door.fits(given[0]):
+            await self._app(scope, receive, send)
+        else:
+            refusal = Refusal(403, "this tab has no key: open the link that dproo serve printed.")
+            await refused(refusal, scope)(scope, receive, send)
+
+
+def _is_equal(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(), secret.encode())
+
+
+PATIENCE = 600
+"""Seconds for which something can be confirmed."""
+
+_MOST = 32
+
+Shown = TypeVar("Shown")
+
+
+class Nonces(Generic[Shown]):
+    """Give each thing that is shown a nonce.
+
+    Guarantee: each thing is returned at most once, for the nonce that it was shown with.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[str, tuple[float, Shown]] = {}
+
+    def add(self, shown: Shown) -> str:
+        """Store what was shown and return its nonce; if there are too many, drop the oldest."""
+        nonce = secrets.token_urlsafe(32)
+        with self._lock:
+            self._waiting[nonce] = time.monotonic() + PATIENCE, shown
+            while len(self._waiting) > _MOST:
+                del self._waiting[next(iter(self._waiting))]
+        return nonce
+
+    def take(self, nonce: object) -> Shown:
+        """Return what was shown with a nonce, once.
+
+        Raises:
+            ValueError: there is none, it was used, or it is too old.
+        """
+        with self._lock:
+            held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
+        if held is None or held[0] < time.monotonic():
+            raise ValueError(
+                "nonce must be of what was shown and not yet confirmed. Review it again."
+            )
+        return held[1]

@@ -1,4 +1,4 @@
-"""Orders: a release as the page asks for it, shown first, and carried out once if confirmed."""
+"""Orders from the page, for a release or a budget: shown first, then done once if confirmed."""
 
 from __future__ import annotations
 
@@ -9,30 +9,45 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from dproo.core.checks import refusal
-from dproo.core.numbers import charge_of, parse_epsilon
+from dproo.core.checks import one_of, refusal
+from dproo.core.numbers import (
+    budget_of,
+    charge_of,
+    delta_budget_of,
+    delta_charge_of,
+    parse_epsilon,
+)
 from dproo.core.paths import guarding
 from dproo.counting.sources.files import SUFFIXES
-from dproo.errors import MissingLedgerError, UnknownDatasetError
-from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_epsilon
+from dproo.errors import (
+    DatasetTakenError,
+    DeltaRefused,
+    MissingLedgerError,
+    ReleaseError,
+    UnknownDatasetError,
+)
+from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger.account import pure
+from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, REPLACE
-from dproo.releases.assurance import epsilon_warnings
 from dproo.releases.charge import Charge, protected, refuse_data_as_letters, remedy
+from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.protection import Protection
+from dproo.releases.request import epsilon_warnings
 from dproo.releases.row import RowRequest
 from dproo.releases.run import Release, execute
+from dproo.releases.table import FoundTableRequest, ModelRequest
 from dproo.releases.value import SampleRequest
 from dproo.schema import Alphabet
 from dproo.web.codebook import book_of, descriptor_of
-from dproo.web.folder import Folder
-from dproo.web.source import FIELDS, Source, texts_of
+from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 
 ALPHABET_MAX = 64 << 20
 SAVED_AS = "codebook.json"
-"""What the page calls a code book that it saves."""
+"""The file name of a code book that the page saves."""
 
 VALUES = "values.txt"
-"""What a command calls the values that were written into the page."""
+"""The file name, in a command, of values typed into the page."""
 
 _SHOWN = 80
 
@@ -43,25 +58,26 @@ RELATIONS = {
 
 _FIELDS = (
     *FIELDS,
-    *("column", "alphabet", "sampler", "network", "person", "epsilon", "purpose"),
+    *("what", "column", "alphabet", "sampler", "network", "person", "epsilon", "delta", "purpose"),
 )
+_ROW, _VALUE, _TABLE = "row", "value", "table"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """A release that was checked; the data was not opened.
+    """A validated release; the data has not been opened.
 
     Attributes:
         request: the public choices.
         source: the data.
-        texts: the fields of the form as they were written.
-        account: the budget to charge, as it stands.
+        texts: the fields of the form as typed.
+        account: the current state of the budget to charge.
         ledger: the ledger that holds it.
-        values: the possible values, where they were written out.
+        values: the possible values, if they were listed.
     """
 
-    request: SampleRequest | RowRequest
-    source: Source
+    request: SampleRequest | RowRequest | ModelRequest | FoundTableRequest
+    source: NamedData
     texts: dict[str, str] = field(repr=False)
     account: Budget
     ledger: Ledger
@@ -69,16 +85,19 @@ class Order:
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
-        """Check what the page asks for; only the public alphabet is read.
+        """Check an order; only the public alphabet is read.
 
         Raises:
             ValueError: a request is wrong.
             LedgerError: there is no budget, or too little of it is left.
         """
-        texts = texts_of(form, _FIELDS, besides=("codebook",))
-        source = Source.of(texts, folder)
+        texts = texts_of(form, _FIELDS, besides=("codebook", "columns"))
+        source = NamedData.of(texts, folder)
         descriptor = None if form.get("codebook") is None else descriptor_of(form)
-        if descriptor is None and not texts["column"]:
+        is_found = descriptor is None and texts["what"] == _TABLE
+        if not is_found and (form.get("columns") is not None or texts["delta"]):
+            raise ValueError("columns and delta must be of a private table without a code book.")
+        if descriptor is None and not is_found and not texts["column"]:
             raise ValueError("column must be given.")
         Charge(purpose=texts["purpose"] or None)
         book, account = account_of(ledger, source.dataset)
@@ -91,11 +110,13 @@ class Order:
             ),
         }
         with guarding(protected(lambda: book)):
-            request = (
-                _row(descriptor, texts, common)
-                if descriptor is not None
-                else _value(texts, common, folder=folder, data=source.data)
-            )
+            request: SampleRequest | RowRequest | ModelRequest | FoundTableRequest
+            if descriptor is not None:
+                request = _described(descriptor, texts, common)
+            elif is_found:
+                request = _found(form.get("columns"), texts, common, source)
+            else:
+                request = _value(texts, common, folder=folder, data=source.data)
         order = cls(
             request=request,
             source=source,
@@ -105,21 +126,26 @@ class Order:
             values=tuple(values_of(texts["alphabet"], folder)),
         )
         refuse_data_as_letters(order.request.counted_alphabets, book)
+        atto = delta_charge_of(request.delta)
+        if atto and not account.delta:
+            raise pure(account.dataset, atto)
+        if atto > account.delta_left:
+            raise DeltaRefused(account.dataset, asked=atto, left=account.delta_left)
         if order.charge > account.left:
             raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
         return order
 
     @property
     def charge(self) -> int:
-        """What it will cost, in nano-epsilon."""
+        """Its cost, in nano-epsilon."""
         return charge_of(self.request.cost)
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What a person should see before confirming."""
+        """What to show before confirmation."""
         account = self.account
         return {
-            "summary": f"{self._what} with ε = {self.texts['epsilon']}, charged to"
+            "summary": f"{self._what} with ε = {self._price}, charged to"
             f" “{account.dataset}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
@@ -131,12 +157,22 @@ class Order:
         }
 
     @property
+    def _price(self) -> str:
+        delta = self.request.delta
+        more = f" and δ = {in_delta(delta_charge_of(delta))}" if delta else ""
+        return f"{self.texts['epsilon']}{more}"
+
+    @property
     def _what(self) -> str:
         match self.request:
-            case RowRequest(codebook=book):
-                names = ", ".join(book.columns)
-                columns = "1 column" if len(book.columns) == 1 else f"{len(book.columns)} columns"
-                return f"One row of {columns} ({names}) of {self.source.where}"
+            case FoundTableRequest(columns=found):
+                return (
+                    f"A private table of {_columns(found)} of {self.source.where}, whose values"
+                    " are found first,"
+                )
+            case RowRequest(codebook=book) | ModelRequest(codebook=book):
+                one = "A private table" if isinstance(self.request, ModelRequest) else "One row"
+                return f"{one} of {_columns(book.columns)} of {self.source.where}"
             case SampleRequest() as request:
                 return (
                     f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
@@ -147,13 +183,15 @@ class Order:
 
     @property
     def _command(self) -> str:
-        """The command that does the same, in the allowed folder.
+        """The equivalent command, in the allowed folder.
 
         The URL of a database is not repeated: it may hold a password.
         """
         account, texts, source = self.account, self.texts, self.source
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
-        if isinstance(self.request, RowRequest):
+        if isinstance(self.request, FoundTableRequest):
+            given |= {"network": texts["network"], "delta": texts["delta"]}
+        elif not isinstance(self.request, SampleRequest):
             given |= {"codebook": SAVED_AS, "network": texts["network"]}
         else:
             given["column"] = texts["column"]
@@ -166,8 +204,14 @@ class Order:
         given["dataset"] = account.dataset if account.dataset != str(source.data) else ""
         given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
+        if isinstance(self.request, FoundTableRequest):
+            options = [f"--column {shlex.quote(name)}" for name in self.request.columns] + options
         named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
-        command = " ".join(["dproo sample", named, *options])
+        verb = "dproo sample"
+        if isinstance(self.request, ModelRequest | FoundTableRequest):
+            verb = "dproo synthesize"
+            options += ["--rows 1000 --out table.csv --model model.json"]
+        command = " ".join([verb, named, *options])
         if not self.values:
             return command
         lines = " ".join(map(shlex.quote, self.values))
@@ -182,30 +226,56 @@ class Order:
         source, request = self.source, self.request
         source.require_unchanged(folder)
         opened = source.records
-        if isinstance(request, RowRequest):
+        if isinstance(request, RowRequest | ModelRequest):
             opened = opened.described_by(request.codebook.descriptor)
         charge = Charge(
             ledger=self.ledger,
             dataset=self.account.dataset,
             purpose=self.texts["purpose"] or None,
         )
-        return execute(request, opened, charge)
+        made = execute(request, opened, charge)
+        if isinstance(request, FoundTableRequest) and "model" not in made.receipt.details:
+            raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
+        return made
 
 
-def _row(descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]) -> RowRequest:
+def _columns(names: tuple[str, ...]) -> str:
+    return f"{len(names)} column{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+
+
+def _described(
+    descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]
+) -> RowRequest | ModelRequest:
     for name in ("column", "alphabet"):
         if texts[name]:
             raise ValueError(f"{name} must be left out with a code book, which names every column.")
-    return RowRequest(
+    what = one_of("what", texts["what"] or _ROW, (_ROW, _TABLE))
+    return (ModelRequest if what == _TABLE else RowRequest)(
         codebook=book_of(descriptor),
         network=texts["network"] or "auto",  # type: ignore[arg-type] # checked by the request
         **common,
     )
 
 
+def _found(
+    columns: Any, texts: dict[str, str], common: dict[str, Any], source: NamedData
+) -> FoundTableRequest:
+    """Return a table of columns by header or schema, whose values are found first."""
+    if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise TypeError(refusal("columns", "be a list of names", columns))
+    names = [name for name in columns if name != texts["person"]]
+    dataset = Dataset(source=source.records, protection=common["protection"])
+    discovery = discovery_of(
+        dataset, epsilon=common["epsilon"], delta=texts["delta"], columns=names
+    )
+    network = texts["network"] or "auto"
+    return FoundTableRequest.of(discovery, network)  # type: ignore[arg-type] # checked there
+
+
 def _value(
     texts: dict[str, str], common: dict[str, Any], *, folder: Folder, data: Path | str
 ) -> SampleRequest:
+    one_of("what", texts["what"] or _VALUE, (_VALUE,))
     if texts["network"]:
         raise ValueError("codebook must be given with network.")
     return SampleRequest(
@@ -217,7 +287,7 @@ def _value(
 
 
 def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
-    """Return the ledger and the budget of a dataset, or say how to declare one."""
+    """Return the ledger and the budget of a dataset, or raise with how to declare one."""
     try:
         ledger = Ledger(path)
     except MissingLedgerError as error:
@@ -231,14 +301,14 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
 
 
 def values_of(text: str, folder: Folder) -> list[str]:
-    """Return the values that a text lists between commas; none if it names a file, or bins."""
+    """Return the values in a text, separated by commas; none if it names a file, or bins."""
     if "," not in text or Alphabet.spelled(text) or _file_of(text, folder):
         return []
     return [value for part in text.split(",") if (value := part.strip())]
 
 
 def _file_of(text: str, folder: Folder) -> tuple[Path, str | None] | None:
-    """Return the file of possible values that a text names, and its column if it names one."""
+    """Return the file of possible values that a text names, and its column, if any."""
     name, _, column = text.rpartition(":")
     for file, part in ((text, None), (name, column)):
         with suppress(ValueError):
@@ -247,7 +317,7 @@ def _file_of(text: str, folder: Folder) -> tuple[Path, str | None] | None:
 
 
 def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
-    """Return the public letters; a file of them must be in the folder and not be the data."""
+    """Return the public letters; a file of them must be in the folder and must not be the data."""
     if not text:
         raise ValueError("alphabet must be given: values, a file of them, a range or bins.")
     spelled = Alphabet.spelled(text)
@@ -272,3 +342,100 @@ def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
     if path.stat().st_size > ALPHABET_MAX:
         raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
     return Alphabet.read(path, column=column)
+
+
+def possible_values(form: Any, *, folder: Folder) -> dict[str, Any]:
+    """Return how many values are possible; the data is not opened."""
+    texts = texts_of(form, (*FIELDS, "alphabet"))
+    source = NamedData.of(texts, folder)
+    return {"k": _alphabet(texts["alphabet"], folder=folder, data=source.data).k}
+
+
+_BUDGET_FIELDS = (*FIELDS, "budget", "delta", "neighbours", "records_per_person", "unit")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """A validated budget that is not yet declared.
+
+    Attributes:
+        dataset: the name of the data.
+        budget: the total epsilon, as typed.
+        delta: the total delta, as typed; 0 where values are never found.
+        relation: for what the epsilons add up, and how many records one person may have.
+        ledger: where it will be declared.
+    """
+
+    dataset: str
+    budget: str
+    delta: str
+    relation: dict[str, Any]
+    ledger: Address
+
+    @classmethod
+    def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Declaration:
+        """Check a budget; the data is not opened.
+
+        Raises:
+            ValueError: the name or the budget is wrong.
+            DatasetTakenError: the data already has a budget.
+        """
+        texts = texts_of(form, _BUDGET_FIELDS)
+        dataset = NamedData.of(texts, folder).dataset
+        require_name(dataset)
+        budget_of(texts["budget"])
+        delta = texts["delta"] or "0"
+        delta_budget_of(delta)
+        records = texts["records_per_person"] or "1"
+        if not (records.isascii() and records.isdigit()):
+            raise ValueError(refusal("records_per_person", "be an integer", records))
+        relation = vars(
+            Basis(
+                neighbours=texts["neighbours"],  # type: ignore[arg-type] # checked there
+                records_per_person=int(records[:_LONGEST]),
+                unit=texts["unit"] or "record",  # type: ignore[arg-type]
+            )
+        )
+        _require_free(ledger, dataset)
+        return cls(
+            dataset=dataset, budget=texts["budget"], delta=delta, relation=relation, ledger=ledger
+        )
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What to show before confirmation."""
+        most = self.relation["records_per_person"]
+        person = "each person has one record" if most == 1 else f"a person has up to {most} records"
+        if self.relation["unit"] == "person":
+            person = "each release protects a person with all of their records"
+        return {
+            "dataset": self.dataset,
+            "budget": in_epsilon(budget_of(self.budget)),
+            "summary": f"All releases that are charged to “{self.dataset}” may together spend ε ="
+            f" {in_epsilon(budget_of(self.budget))}{self._delta}, and no more, ever:"
+            f" {RELATIONS[self.relation['neighbours']]}, {person}.",
+        }
+
+    @property
+    def _delta(self) -> str:
+        atto = delta_budget_of(self.delta)
+        return f" and δ = {in_delta(atto)}" if atto else ""
+
+    def declare(self) -> dict[str, Any]:
+        """Declare it, in a new ledger if there is none."""
+        Ledger.create(self.ledger).declare(
+            self.dataset, budget=self.budget, delta=self.delta, **self.relation
+        )
+        return {"dataset": self.dataset}
+
+
+_LONGEST = 20
+
+
+def _require_free(ledger: Address, dataset: str) -> None:
+    try:
+        taken = Ledger(ledger).datasets()
+    except MissingLedgerError:
+        return
+    if dataset.casefold() in {name.casefold() for name in taken}:
+        raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))

@@ -1,8 +1,8 @@
-"""Public questions: each is answered in a process of its own, and only while somebody waits.
+"""Public questions, each answered in its own process, and only while a client waits.
 
-Questions can take long. None of them holds up the page: they share no process with it, a few run
-at once, a tab has a part of these, and one that is no longer wanted is killed. A question is no
-longer wanted when its client is gone, or when the same place of the same tab asks the next one.
+Questions can take long, but never hold up the page: they share no process with it, a few run at
+once, a tab gets only a part of these, and one that is no longer wanted is killed: when its client
+has disconnected, or when the same place of the same tab asks the next one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dproo.web.answering import STATUS, json_response, object_of, text_response,
 from dproo.web.worker import LENGTH, SECONDS
 
 PLACE_HEADER: Final = "dproo-place"
-"""Names the tab that asks and the place in it that waits for the answer: ``TAB.PLACE``."""
+"""Names the tab that asks, and the place in it that waits: ``TAB.PLACE``."""
 
 AT_ONCE = 4
 AT_ONCE_FOR_A_TAB = 2
@@ -42,7 +42,7 @@ _START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main;
 class Pool:
     """Answer public questions in processes that can be killed.
 
-    Guarantee: at most ``AT_ONCE`` run, for ``SECONDS`` at most, at most half of them for one tab.
+    Guarantee: at most ``AT_ONCE`` run, for at most ``SECONDS``, at most half of them for one tab.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Pool:
         self._known: OrderedDict[tuple[str, str], Response] = OrderedDict()
 
     def start(self) -> socket.socket:
-        """Start the process that forks; loading what it needs takes a moment."""
+        """Start the process that forks; loading its modules takes a moment."""
         self.stop()
         control, theirs = socket.socketpair()
         self._control = control
@@ -74,7 +74,7 @@ class Pool:
         return control
 
     def stop(self) -> None:
-        """End it, and with it whatever is being answered."""
+        """End it, and with it all answers in progress."""
         if self._control is not None and self._process is not None:
             self._control.close()
             self._process.kill()
@@ -82,7 +82,7 @@ class Pool:
         self._control = self._process = None
 
     async def ask(self, name: str, request: Request) -> Response:
-        """Return the answer to a question, which an address or an object poses."""
+        """Return the answer to the question in an address or an object."""
         if request.method == "GET":
             fields: Mapping[str, Any] = dict(request.query_params)
         else:
@@ -90,7 +90,7 @@ class Pool:
                 fields = object_of(await request.body())
             except (TypeError, ValueError) as error:
                 return _refused(str(error))
-        # Draws apart, which are posted, the same question has the same answer.
+        # Except draws, which are posted, the same question has the same answer.
         key = (name, json.dumps(fields, sort_keys=True))
         if request.method == "GET" and key in self._known:
             self._known.move_to_end(key)
@@ -107,7 +107,7 @@ class Pool:
     async def _wanted(
         self, request: Request, place: str, name: str, fields: Mapping[str, Any]
     ) -> Response:
-        """Return the answer, unless its place asks another question first."""
+        """Return the answer, unless the same place asks another question first."""
         tab = place.partition(".")[0]
         if self._waiting[tab] >= WAITING_FOR_A_TAB and place not in self._places:
             return json_response({"error": _TOO_MANY, "exit_code": USAGE}, 429)
@@ -147,7 +147,7 @@ class Pool:
             writer.write(LENGTH.pack(len(sent)) + sent)
             found = await reader.read()
         finally:
-            writer.transport.abort()  # which kills whoever still answers
+            writer.transport.abort()  # which kills a process that still answers
         status, _, text = found.decode().partition(" ")
         return text_response(text, int(status)) if status else _refused(_TOO_LONG)
 

@@ -1,8 +1,8 @@
-"""Releases that the page runs: each in a process of its own, which a person can stop.
+"""The page's releases, each in its own process, and what the page shows of tables.
 
-A signal reaches the main thread of a process, so a release that is stopped ends exactly as on
-the command line by Ctrl-C: at once, and with a sentence on what became of the charge. Whatever
-else may happen to it, the page goes on.
+A signal reaches the main thread of a process, so a stopped release ends exactly as with Ctrl-C
+on the command line: at once, with a sentence on what became of the charge. Whatever else happens
+to it, the page keeps running.
 """
 
 from __future__ import annotations
@@ -15,25 +15,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dproo.core.checks import whole
 from dproo.ledger.events import now
 from dproo.report import FAILED, verdict
+from dproo.synthesis.model import Model
 from dproo.web.answering import Verdict
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
 
+ROWS_MAX = 100_000
+"""Rows that the page makes at once; the command line makes any number."""
+
+_SHOWN_ROWS = 12
+_MOST_COLUMNS = 60
+_MOST_VALUES = 40
+_COUNTED = ("count", "low", "high")
 _ENDED = "the release ended without an answer. See the ledger for what was charged."
 _START = "import sys; sys.path[:] = {path!r}; from dproo.web.releases import main; main()"
 
 
 @dataclass(frozen=True)
 class Releases:
-    """The releases that are running, each by the nonce that confirmed it."""
+    """The running releases, each by the nonce that confirmed it."""
 
     _running: dict[str, _Running] = field(default_factory=dict)
 
     @property
     def datasets(self) -> dict[str, str]:
-        """The datasets that are being released from, and since when."""
+        """The datasets of running releases, and when each began."""
         return {one.dataset: one.since for one in list(self._running.values())}
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
@@ -51,12 +60,12 @@ class Releases:
         )
         self._running[nonce] = _Running(order.account.dataset, now(), process)
         try:
-            told, _ = process.communicate(pickle.dumps((order, folder)))
+            answer, _ = process.communicate(pickle.dumps((order, folder)))
         finally:
             del self._running[nonce]
-        if not told:
+        if not answer:
             raise Verdict(FAILED, _ENDED)
-        code, found = pickle.loads(told)  # noqa: S301 - of our own child
+        code, found = pickle.loads(answer)  # noqa: S301 - of our own child
         if code is not None:
             raise Verdict(code, found)
         receipt: Mapping[str, Any] = found
@@ -70,6 +79,37 @@ class Releases:
         return running is not None
 
 
+def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the receipt of a private table with some rows and counts in place of its model.
+
+    Both come from the model, which is public.
+    """
+    model = Model.of_receipt(receipt)
+    some = [column for column in model.columns if len(column.letters) <= _MOST_VALUES]
+    counts = {
+        column.name: [
+            {"value": str(row[column.name]), **{name: row[name] for name in _COUNTED}}
+            for row in model.counts(column.name, labels=True).rows
+        ]
+        for column in some[:_MOST_COLUMNS]
+    }
+    rows = [list(map(str, row.values())) for row in model.rows(_SHOWN_ROWS, labels=True)]
+    return {**receipt, "model": {"sha256": model.sha256}, "preview": rows, "counts": counts}
+
+
+def table_rows(receipt: Mapping[str, Any], rows: Any) -> dict[str, Any]:
+    """Return rows of a private table as CSV; they cost nothing."""
+    is_number = isinstance(rows, str) and rows.isascii() and rows.isdecimal()
+    size = whole("rows", int(rows[:9]) if is_number else rows, at_least=1, at_most=ROWS_MAX)
+    model = Model.of_receipt(receipt)
+    return {"text": model.rows(size).text()}
+
+
+def table_model(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the file of a private table, as ``dproo rows`` takes it."""
+    return {"text": Model.of_receipt(receipt).text}
+
+
 @dataclass(frozen=True)
 class _Running:
     dataset: str
@@ -78,14 +118,15 @@ class _Running:
 
 
 def main() -> None:
-    """Carry out the order that arrives; hand back the receipt, or the verdict on an error."""
+    """Carry out the order on standard input; return the receipt, or the verdict on an error."""
     out = sys.stdout.buffer
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         order, folder = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
-        told: tuple[int | None, Any] = None, order.release(folder).receipt
+        receipt = order.release(folder).receipt.as_dict()
+        answer: tuple[int | None, Any] = None, shown(receipt) if "model" in receipt else receipt
     except BaseException as error:  # noqa: BLE001 - as on the command line
-        told = verdict(error)
+        answer = verdict(error)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the release is over
-    out.write(pickle.dumps(told))
+    out.write(pickle.dumps(answer))
     out.flush()

@@ -1,4 +1,4 @@
-"""What a browser shows: the templates, and how a refusal is told."""
+"""What a browser shows: the templates, and refusals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {403: "No entry", 404: "Nothing here", 421: "Wrong address"}
 
 
 class Refusal(NamedTuple):
-    """An HTTP status and the sentence that goes with it."""
+    """An HTTP status and its sentence."""
 
     status: int
     sentence: str
@@ -38,17 +38,17 @@ def render(name: str, **known: Any) -> str:
 
 
 def refused(refusal: Refusal, scope: Scope) -> Response:
-    """Return a refusal: a page for a person who came by an address, JSON for a program."""
+    """Return a refusal: a page for a visitor, JSON for a program."""
     status, sentence = refusal
     if not any("text/html" in kinds for kinds in values(scope, "accept")):
         return JSONResponse({"error": sentence}, status_code=status)
     title = _TITLES.get(status, HTTPStatus(status).phrase)
-    told = sentence[0].upper() + sentence[1:]
+    shown = sentence[0].upper() + sentence[1:]
     return HTMLResponse(
-        render("refused", title=title, sentence=told, status=status), status_code=status
+        render("refused", title=title, sentence=shown, status=status), status_code=status
     )
 
 
 def values(scope: Scope, name: str) -> list[str]:
-    """Return what a request says under one header, each time it says it."""
+    """Return all values of one header of a request."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name.encode()]

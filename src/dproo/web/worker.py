@@ -1,9 +1,9 @@
 """The process that answers public questions: it forks a child for each, which can be killed.
 
-Such a question is pure arithmetic on public numbers, and some take long. A child has no data, no
-ledger and no key; it ends when its question is answered, when nobody waits for the answer any
-more, or when it has taken its share of time or memory, whichever comes first. The kernel sees to
-all of that, so no arithmetic can hold it up.
+Such a question is pure arithmetic on public numbers, which may take long. A child has no data, no
+ledger and no key; it ends when its question is answered, when no client waits any more, or when
+it has used its share of time or memory, whichever comes first. The kernel enforces this, so no
+arithmetic can delay it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from contextlib import suppress
 from typing import Any
 
 SECONDS = 10
-"""How long a question may take."""
+"""The most seconds that a question may take."""
 
 MEMORY = 2 << 30
 LENGTH = struct.Struct("!I")
@@ -30,8 +30,8 @@ LENGTH = struct.Struct("!I")
 
 def main(control: int) -> None:
     """Fork a child for every socket that arrives, until the server is gone."""
-    _answered("certify", {})  # every child needs all of that loaded, refusals too
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the children
+    _answered("certify", {})  # loads what every child needs, including for refusals
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the children
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     with suppress(OSError):
         os.nice(5)  # releases come first
@@ -57,7 +57,7 @@ def _received(server: socket.socket) -> socket.socket | None:
 
 
 def _answer(question: socket.socket) -> None:
-    """Answer one question and end; closing the other end of its socket kills this process."""
+    """Answer one question and exit; closing the other end of its socket kills this process."""
     try:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
@@ -76,13 +76,13 @@ def _die_with(question: socket.socket) -> None:
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(question, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(question, fcntl.F_SETFL, fcntl.fcntl(question, fcntl.F_GETFL) | os.O_ASYNC)
-    with suppress(BlockingIOError):  # it is open
+    with suppress(BlockingIOError):  # the socket is open
         question.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         os._exit(0)
 
 
 def _outlive(question: socket.socket) -> None:
-    """Send in peace: that the socket takes more would be a signal too."""
+    """Stop the signals before sending: a writable socket would cause one too."""
     fcntl.fcntl(question, fcntl.F_SETFL, fcntl.fcntl(question, fcntl.F_GETFL) & ~os.O_ASYNC)
 
 

@@ -1,4 +1,4 @@
-"""NumPy arrays: their cells become Python values, a part at a time."""
+"""NumPy arrays: their cells become Python values, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of an array, or nothing if the data are no array.
+    """Return the scan of an array, or None if data is not an array.
 
     Raises:
-        ValueError: its shape is not that of the alphabet's columns, or its cells are no letters.
+        ValueError: its shape does not fit the alphabet's columns, or it holds no letters.
     """
     is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
     if asked.table is not None or not is_array:
@@ -45,7 +45,7 @@ def _columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
     kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
     if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
         kind = sql.DATE
-    name = array.dtype.type.__name__.rstrip("_")  # its own name tells how long the longest cell is
+    name = array.dtype.type.__name__.rstrip("_")  # without the length of the longest cell
     return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
 
 
@@ -56,10 +56,10 @@ def _cells(array: Any) -> Iterator[object]:
 
 
 def _days(moments: Any) -> Any:
-    """Return the days of moments, of which NumPy makes dates and not integers."""
+    """Return the days of moments, which NumPy converts to dates rather than integers."""
     if moments.dtype.name.endswith(FINE):
-        moments = moments.astype("M8[us]")  # of some finer units NumPy makes no days
+        moments = moments.astype("M8[us]")  # NumPy cannot convert some finer units to days
     days = moments.astype("M8[D]")
     if _LONG.search(moments.dtype.name):
-        days[days.astype(moments.dtype) != moments] = "NaT"  # so far off that it came round again
+        days[days.astype(moments.dtype) != moments] = "NaT"  # so far away that it overflowed
     return days

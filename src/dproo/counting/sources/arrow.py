@@ -1,8 +1,8 @@
-"""Arrow, whoever made it: batches of columns that the embedded DuckDB counts as it counts files.
+"""Arrow from any library: batches of columns that the embedded DuckDB counts like files.
 
-Each batch is brought into a form that neither DuckDB nor Python refuses, whatever a cell holds:
-text is valid UTF-8, moments are days of the calendar, dictionaries and runs are written out.
-Which form that is depends on the types alone.
+Each batch is converted to a form that neither DuckDB nor Python refuses, whatever a cell holds:
+text is valid UTF-8, moments are days of the calendar, dictionaries and runs are expanded. The
+form depends on the types alone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.loading import load
-from dproo.counting.sources.cleaning import repaired
 from dproo.counting.sources.file_scan import counted_people, in_order, write_letters
+from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
@@ -29,21 +29,21 @@ from dproo.schema.axis import Axis, Bins
 Batches = Callable[[], Iterator[Sequence[Any]]]
 
 ROWS = 1 << 16
-"""Rows of a part: what is written out of dictionaries is in memory a part at a time."""
+"""Rows of a chunk: expanded dictionaries are in memory one chunk at a time."""
 
 _SOURCE = "stream"
 _CHARACTER = 4  # bytes
-_LONGEST_NAME = 1 << 28  # bytes of a person's name as it is; DuckDB has no room for 2^32
+_LONGEST_NAME = 1 << 28  # bytes of an unshortened identifier; DuckDB cannot hold 2^32
 _DIGITS = 38
 _EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY, LAST_DAY = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
 UNITS = {unit: 24 * 60 * 60 * 1000**i for i, unit in enumerate(("s", "ms", "us", "ns"))}
-"""How many of a unit a day has."""
+"""How many of each unit make a day."""
 
 
 def kind_of(dtype: Any) -> str | None:
-    """Return what a column of a type of Arrow holds, or None if no letters."""
-    from pyarrow import types as t  # noqa: PLC0415 - where there is a type of it
+    """Return what a column of an Arrow type holds, or None if no letters."""
+    from pyarrow import types as t  # noqa: PLC0415 - already loaded
 
     dtype = _value_type(dtype)
     if t.is_timestamp(dtype):
@@ -61,10 +61,10 @@ def kind_of(dtype: Any) -> str | None:
 
 
 def is_by_cell(dtype: Any) -> bool:
-    """Return whether cells of a type have to be read one by one.
+    """Return whether cells of a type must be read one by one.
 
-    DuckDB has no decimals of more digits, and writes those without a digit before the point
-    without one: zero is ``.00`` there.
+    DuckDB has no longer decimals, and prints zero as ``.00`` in a type without digits before
+    the point.
     """
     from pyarrow import types as t  # noqa: PLC0415 - as above
 
@@ -99,7 +99,7 @@ def day(number: int | None, per_day: int) -> date | None:
 
 
 def plain_type(dtype: Any) -> Any:
-    """Return the type that :func:`plain` makes of a type that holds letters."""
+    """Return the type to which :func:`plain` converts a type that holds letters."""
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     dtype = _value_type(dtype)
@@ -115,11 +115,11 @@ def plain_type(dtype: Any) -> Any:
 
 
 def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
-    """Yield an array of Arrow in the form of its type, a part at a time; no cell makes this fail.
+    """Yield an Arrow array in the form of its type, chunk by chunk; no cell makes this fail.
 
     Args:
         cells: the array.
-        longest: bytes of a text that are kept, by default all of them.
+        longest: the most bytes kept of a text; by default all of them.
     """
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
@@ -130,7 +130,7 @@ def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
         yield from (values.take(part) for part in _parts(cells.indices))
     elif pa.types.is_run_end_encoded(dtype):
         values = _whole(cells.values, longest)
-        # Runs of places, not of cells: a cell that its type has no room for is refused in runs.
+        # Runs of indices, not of cells: in runs, a cell that overflows its type is refused.
         runs = pa.RunEndEncodedArray.from_buffers(
             pa.run_end_encoded(dtype.run_end_type, pa.int64()),
             *(len(cells), [None]),
@@ -154,7 +154,7 @@ def _whole(cells: Any, longest: int | None) -> Any:
 
 
 def _flat(cells: Any, longest: int | None) -> Any:
-    """Return an array that is neither a dictionary nor runs."""
+    """Return the form of an array that is neither a dictionary nor runs."""
     import pyarrow as pa  # noqa: PLC0415 - as above
 
     dtype = cells.type
@@ -170,7 +170,7 @@ def _flat(cells: Any, longest: int | None) -> Any:
 
 
 def _text(cells: Any, longest: int | None) -> Any:
-    """Return text as valid UTF-8, each byte that is not as ``?``."""
+    """Return text as valid UTF-8, with ``?`` for each invalid byte."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
 
@@ -189,7 +189,7 @@ def _text(cells: Any, longest: int | None) -> Any:
 
 
 def _shortened(cell: Any) -> bytes | None:
-    """Return a name, of a very long one what tells it from others."""
+    """Return an identifier; the end of a very long one is replaced by a hash."""
     name: bytes | None = cell.as_py()
     if name is None or len(name) <= _LONGEST_NAME:
         return name
@@ -197,7 +197,7 @@ def _shortened(cell: Any) -> bytes | None:
 
 
 def _decimals(cells: Any) -> Any:
-    """Return decimals, null for one with more digits than a type has, which only 128 bits hold."""
+    """Return decimals, null for one with more digits than its type, which 128 bits can hold."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
 
@@ -223,7 +223,7 @@ def _days(cells: Any, per_day: int) -> Any:
 
 
 def values(cells: Any) -> Iterator[Any]:
-    """Yield the cells of an array of Arrow as Python values."""
+    """Yield the cells of an Arrow array as Python values."""
     return (cell for part in plain(cells) for cell in part.to_pylist())
 
 
@@ -236,14 +236,14 @@ def count_batches(
     """Count the records of batches by the letters of each alphabet, within DuckDB.
 
     Args:
-        batches: yields the columns to count, and that of the person last, a batch at a time.
+        batches: yields the columns to count, then the person's, batch by batch.
         kinds: what they hold.
         asked: the alphabets.
-        is_once: whether the batches can be had only once.
-        running: is filled with the engine that counts, for another thread to interrupt.
+        is_once: whether the batches can be read only once.
+        running: receives the engine that counts, for another thread to interrupt.
     """
     duckdb = load("duckdb", room=ROOM)
-    # Equal cells are grouped first, but for numbers that are likely to differ all.
+    # Equal cells are grouped first, except numbers that are likely to be all different.
     is_measured = any(
         isinstance(axis, Bins) and kind == sql.FLOAT
         for axis, kind in zip(asked.axes, kinds, strict=False)
@@ -321,5 +321,5 @@ def _counted(
 
 
 def _longest(axis: Axis) -> int:
-    """Return how many bytes of a text are kept: more than a text that is a letter can have."""
+    """Return how many bytes of a text are kept: more than any letter has."""
     return _CHARACTER * (axis.room + 1)

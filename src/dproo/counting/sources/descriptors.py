@@ -1,6 +1,6 @@
-"""Files by descriptor: what was checked is what is read, and what it is read through.
+"""Files by descriptor, so that what was checked is what is read.
 
-A name can come to mean another file between two looks at it; a descriptor cannot.
+A name can come to mean another file between check and use; a descriptor cannot.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from pathlib import Path
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
+from dproo.errors import POSIX_ONLY, UnpreparedError
 from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
 STDIN = "-"
+
+_DESCRIPTORS = "/dev/fd"
 
 
 class Opened:
@@ -28,10 +31,10 @@ class Opened:
     Attributes:
         path: the name it was opened by, for messages.
         name: a name that means this file, whatever becomes of its path.
-        identity: its device and its number there, whatever it is called.
+        identity: its device and inode.
 
     Raises:
-        ValueError: it cannot be opened, or is a pipe, a device or a folder. Nothing waits.
+        ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
     """
 
     def __init__(self, path: str) -> None:
@@ -55,18 +58,18 @@ class Opened:
 
     @property
     def is_moved(self) -> bool:
-        """Whether the file has another path now, or none."""
+        """Whether the file was moved or deleted."""
         return os.path.realpath(self.name) != self._place
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the content from its beginning, a part at a time."""
+        """Yield the content from its beginning, chunk by chunk."""
         place = 0
         while block := os.pread(self._descriptor, BLOCK, place):
             yield block
             place += len(block)
 
     def start(self) -> bytes:
-        """Return the first bytes, by which formats are told."""
+        """Return the first bytes, which may identify the format."""
         return os.pread(self._descriptor, 16, 0)
 
 
@@ -74,9 +77,9 @@ class Incoming:
     """Standard input, which can be read only once.
 
     Attributes:
-        path: how it is called, for messages.
+        path: what messages call it.
         name: a name that means it.
-        is_moved: whether it has become another file, which it cannot.
+        is_moved: whether it was moved or deleted: never.
 
     Raises:
         ValueError: it is a terminal, or closed.
@@ -98,13 +101,13 @@ class Incoming:
         self._held: list[bytes] = []
 
     def start(self) -> bytes:
-        """Return the first bytes, by which formats are told."""
+        """Return the first bytes, which may identify the format."""
         while sum(map(len, self._held)) < 16 and (block := os.read(self._descriptor, BLOCK)):
             self._held.append(block)
         return b"".join(self._held)[:16]
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the content; what was looked at before the first record is kept for it."""
+        """Yield the content, including what was read before the first record."""
         place = 0
         while True:
             if place == len(self._held):
@@ -121,22 +124,29 @@ class Incoming:
     _is_kept = True
 
     def let_go(self) -> None:
-        """Keep nothing of what follows: it is read for the last time."""
+        """Stop buffering: the rest is read for the last time."""
         self._is_kept = False
 
 
 def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
-    """Open a file, or all files that a pattern matches; ``-`` is standard input.
+    """Open a file, all files that a pattern matches, or all Parquet files of a folder.
+
+    ``-`` is standard input.
 
     Raises:
-        ValueError: there are none, or one is no local file that can be read.
+        ValueError: there are none, or one is not a readable local file.
     """
     path = os.fspath(data)
     if path == STDIN:
         return [Incoming()]
-    if os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
+    pattern = path
+    if os.path.isdir(path):  # noqa: PTH112 - a folder of Parquet files, as Spark writes it
+        pattern = os.path.join(glob.escape(path), "**", "*.parquet")  # noqa: PTH118
+    elif os.path.exists(path):  # noqa: PTH110 - Path raises where a name is too long
         return [Opened(str(Path(path).absolute()))]
-    matches = sorted(p for p in glob.glob(path, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
+    matches = sorted(p for p in glob.glob(pattern, recursive=True) if not os.path.isdir(p))  # noqa: PTH112, PTH207
+    if not matches and pattern != path:
+        return [Opened(path)]  # refused: it is not a file
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", path))
     return [Opened(str(Path(match).absolute())) for match in matches]
@@ -145,7 +155,7 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 def refuse_own_letters(
     opened: Sequence[Opened | Incoming], header: Sequence[str], axes: Sequence[Axis]
 ) -> None:
-    """Refuse letters that were read from the data itself, or from what looks like its copy.
+    """Refuse letters read from the data itself, or from what looks like a copy of it.
 
     Args:
         opened: the files of the data.
@@ -164,12 +174,14 @@ def refuse_own_letters(
 
 
 def named(descriptor: int) -> str:
-    """Return a name of what an open descriptor means."""
-    return f"/dev/fd/{descriptor}"
+    """Return a file name for an open descriptor."""
+    if not os.path.isdir(_DESCRIPTORS):  # noqa: PTH112 - a Path takes as long as opening the file
+        raise UnpreparedError(POSIX_ONLY)
+    return f"{_DESCRIPTORS}/{descriptor}"
 
 
 class Pipe:
-    """The end of a pipe to read from; it keeps its name when it is filled again."""
+    """The reading end of a pipe, whose name stays the same when it is filled again."""
 
     def __init__(self) -> None:
         self._descriptor, writing = os.pipe()
@@ -179,10 +191,10 @@ class Pipe:
 
     @contextmanager
     def filled(self, blocks: Iterator[bytes]) -> Iterator[None]:
-        """Have a thread write blocks into the pipe while they are read.
+        """Let a thread write blocks into the pipe while they are read.
 
         Raises:
-            OSError: not all of them could be written: what was read is not the whole.
+            OSError: not all of them could be written, so what was read is incomplete.
         """
         reading, writing = os.pipe()
         os.dup2(reading, self._descriptor, inheritable=False)
@@ -204,7 +216,7 @@ class Pipe:
         try:
             yield
         finally:
-            # A reader that gave up leaves the writer waiting for room: make some.
+            # If the reader gave up, the writer may block on a full pipe: drain it.
             is_over.set()
             while os.read(self._descriptor, BLOCK):
                 pass

@@ -1,4 +1,4 @@
-"""A table of an open connection of DuckDB, which is a relation of it, and so a frame."""
+"""A table of an open DuckDB connection, counted as a relation, which is a frame."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dproo.counting.sql.query import table_name
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or nothing if there is no table or no such connection.
+    """Return the scan of a table, or None without a table or a DuckDB connection.
 
     Raises:
-        ValueError: the table or a column is not there, or its type holds no letters.
+        ValueError: the table or a column is missing, or its type holds no letters.
     """
     is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
     if asked.table is None or not is_duckdb:
@@ -26,10 +26,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
-    """Return a table of a connection as a relation of it.
+    """Return a table of a connection as a relation.
 
     Raises:
-        ValueError: the table is not there.
+        ValueError: there is no such table.
     """
     name = table_name(table)
     relation = attempt(lambda: connection.sql(f"FROM {name}"))

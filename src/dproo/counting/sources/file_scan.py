@@ -1,7 +1,7 @@
 """The scan of files by the embedded DuckDB.
 
-It first groups equal cells, which is as fast as counting them; should there be too many
-different ones to keep in memory, it maps every record to its letter one by one.
+It first groups equal cells, which is as fast as counting them; if there are too many distinct
+ones for memory, it maps every record to its letter one by one.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import apart
 from dproo.counting.fit import check_fit
-from dproo.counting.layout import ARRAY, CSV, DUCKDB, JSON
+from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UTF_8
 from dproo.counting.loading import load
 from dproo.counting.scan import Scan
-from dproo.counting.sources.cleaning import (
+from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
+from dproo.counting.sources.files import LONGEST_LINE, Files, open_files
+from dproo.counting.sources.schemas import FILES, MILLISECONDS
+from dproo.counting.sources.text.cleaning import (
     array_lines,
     own_breaks,
     short_lines,
     short_runs,
     valid_text,
 )
-from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
-from dproo.counting.sources.files import LONGEST_LINE, Files, open_files
-from dproo.counting.sources.schemas import FILES, MILLISECONDS
-from dproo.counting.sources.text_files import TextFile, unmarked
+from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sql import open_letters, people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
 from dproo.counting.tally import Tally
 from dproo.schema.axis import Bins, Letters
-from dproo.schema.reading import DATE, DAYS, EXACT, MONTH
+from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,22 +46,23 @@ if TYPE_CHECKING:
     Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
 
 Feed = tuple[Pipe, Sequence[Iterator[bytes]]]
-"""A pipe, and the texts that go through it one after the other."""
+"""A pipe, and the texts sent through it one after another."""
 
-# Bytes of a record; a longer one is outside. The reader of JSON has room for 32 MiB, whatever
-# it is told, so that shorter lines may pass or not; when one does not, 32 MiB are made sure of.
+# Bytes of a record; a longer one is outside. The JSON reader's buffer is 32 MiB, whatever its
+# limit, so a line above the limit may or may not be read; if one is not, 32 MiB are guaranteed.
 _LONGEST_CSV = 16 << 20
 _LONGEST_JSON = 32 << 20
 _COLUMNS_AT_ONCE = 16  # their 120 pairs are one batch
 _DAY = re.compile("[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
+_DIGITS = re.compile("-?[0-9]+")
 _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of files, or nothing if the data is no path, or Arrow reads it.
+    """Return the scan of files, or None if data is not a path, or Arrow reads it.
 
     Raises:
-        ValueError: they cannot be read, or a column is not there or holds no letters.
+        ValueError: they cannot be read, or a column is missing or holds no letters.
     """
     if not isinstance(data, str | os.PathLike):
         return None
@@ -89,14 +90,28 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         engine="files",
         columns=found.columns[: len(asked.axes)],
         warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
+        notes=tuple(_notes(found, asked)),
         _asked=asked,
         _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
         _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
     )
 
 
+def _notes(files: Files, asked: Asked) -> Iterator[str]:
+    """Yield what was taken from the header line, or from the lack of one."""
+    said = asked.layout.delimiter
+    delimiters = {file.header.delimiter for file in files.texts if file.header is not None}
+    if said is None and delimiters and not delimiters & {*DELIMITERS.values()}:
+        yield f"Cells are separated by {delimiters.pop()!r}, as the names in the header line are."
+    if files.format == CSV and not asked.layout.has_header and asked.layout.names:
+        yield (
+            "The file has no header: its columns are those of the code book, in this order, which"
+            f" must name them all: {', '.join(asked.layout.names)}."
+        )
+
+
 def _doubts(files: Files, asked: Asked) -> Iterator[str]:
-    """Yield what a header cannot tell, and what may make cells that are letters be outside."""
+    """Yield warnings: what a header cannot show, and why letters may count as outside."""
     if files.format in {JSON, ARRAY}:
         yield (
             "JSON has no header: a column that no record has counts as 'other'."
@@ -109,14 +124,47 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
             )
     if files.format == CSV:
         yield from _doubts_about_text(files, asked)
+    if files.format in TEXT and not asked.layout.is_utf_8:
+        yield from _unwritable(files, asked)
     is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
     is_said = asked.layout.encoding is not None or is_marked
     letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
     if files.format == CSV and not is_said and not "".join(letters).isascii():
         yield (
             "letters beyond ASCII are found only if the file is UTF-8."
-            " Confirm it: --encoding utf-8; or name another: --encoding latin-1."
+            " Confirm it: encoding='utf-8'; or name another: encoding='latin-1'."
         )
+
+
+def _unwritable(files: Files, asked: Asked) -> Iterator[str]:
+    """Yield a warning for each column with letters that the named encoding cannot write.
+
+    Raises:
+        ValueError: it can write none of a column's.
+    """
+    encoding = asked.layout.encoding or UTF_8
+    for column, axis in zip(files.columns, asked.axes, strict=False):
+        letters = axis.places if isinstance(axis, Letters) else {}
+        unwritten = [text for text in letters if not _is_written(text, encoding)]
+        name = reprlib.repr(column.name)
+        if unwritten and len(unwritten) == len(letters):
+            raise ValueError(
+                f"encoding must be able to write the letters of column {name}, got {encoding!r}."
+                " Name the one that the file has."
+            )
+        if unwritten:
+            yield (
+                f"some letters of column {name} can never occur: {encoding} cannot write them."
+                " Name the encoding that the file has."
+            )
+
+
+def _is_written(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeError:
+        return False
+    return True
 
 
 def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
@@ -124,16 +172,27 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
         if axis.reading.kind != EXACT:
             continue
         name = reprlib.repr(column.name)
+        texts = axis.letters if isinstance(axis, Letters) else ()
+        if texts and all(isinstance(text, str) and _DIGITS.fullmatch(text) for text in texts):
+            kind = YEAR if all(len(str(text)) == DAYS[YEAR] for text in texts) else INTEGER
+            shown = "2024-03-01" if kind == YEAR else "007, 7.0 and 1,234"
+            yield (
+                f"values of column {name} are found only if they are written as the letters are:"
+                f" {shown} would be 'other'. Add .read_as({kind!r}) for such cells, or"
+                " .read_as('text') if there are none."
+            )
         if isinstance(axis, Letters) and all(_DAY.fullmatch(text) for text in axis.places):
             kind = DATE if all(len(text) == DAYS[DATE] for text in axis.places) else MONTH
             yield (
                 f"dates in column {name} are found only if they are written as the letters are."
-                f" Add --as {kind}, or --as {kind}:DD.MM.YYYY for dates in another form."
+                f" Add .read_as({kind!r}), or .read_as({kind!r}, format='DD.MM.YYYY') for dates in"
+                " another form."
             )
         if isinstance(axis, Bins) and b";" in files.marks:
             yield (
                 f"numbers with a decimal comma in column {name} are in no bin."
-                " Add --decimal ',' for them, or --as number if there are none."
+                " Add .read_as('number', decimal=',') for them, or .read_as('number') if there are"
+                " none."
             )
 
 
@@ -142,13 +201,13 @@ def count_files(
 ) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
-    People are kept once and then counted by one batch of alphabets after the other. Without
-    them the files are read for each batch.
+    With people, records are selected once and then counted batch by batch; without them, the
+    files are read for each batch.
 
     Args:
         files: the files.
         asked: the letters.
-        running: is filled with the engines that count, for another thread to interrupt.
+        running: receives the engines that count, for another thread to interrupt.
     """
     if asked.person is not None or len(asked.batches) == 1:
         return _count(files, asked, running)
@@ -162,7 +221,7 @@ def count_files(
 
 
 def _state(files: Files) -> list[tuple[int, int, int]]:
-    """Return what changes when a file is written to."""
+    """Return size and times of the files, which change when they are written to."""
     found = [os.stat(file.name) for file in files.opened]  # noqa: PTH116 - a descriptor's name
     return [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in found]
 
@@ -182,9 +241,9 @@ def _count(
                 raise
             is_grouped = False
         except duckdb.InvalidInputException:
-            # A line that does not fit into the reader's buffer. Lines that do are read alike
-            # both ways, so that this line decides nothing about them.
-            if is_piped or files.format != JSON:  # which only a file as it is can be
+            # A line does not fit into the reader's buffer. Lines that fit are read alike both
+            # ways, so this line does not affect them.
+            if is_piped or files.format != JSON:  # possible only for an unconverted file
                 raise
             is_piped = True
 
@@ -192,8 +251,8 @@ def _count(
 def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
     """Start the engine, write the letters and run the queries, all on no record.
 
-    The engine is kept for the count, or for its first batch. Text is read through the pipe,
-    which is empty.
+    The engine is reused for the count, or for its first batch. Text is read through an empty
+    pipe.
     """
     is_grouped = not files.is_once
     if asked.person is None and len(asked.batches) > 1:
@@ -214,7 +273,7 @@ def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
 
 
 def _is_read_as_it_is(file: TextFile) -> bool:
-    """Tell whether DuckDB can read a file by itself; one of a single byte has no line for it."""
+    """Return whether DuckDB can read a file directly; it sees no line in a single byte."""
     return file.is_plain and len(file.opened.start()) != 1
 
 
@@ -227,7 +286,7 @@ def _scan(
             stack.push(held)
             _follow(running, engine)
         else:
-            # People need the memory that they need; of groups there is another way to count.
+            # Counting people cannot be done in bounded memory; groups can be counted otherwise.
             is_bounded = is_grouped and asked.person is None
             engine = _engine(files, stack, is_bounded=is_bounded)
             _follow(running, engine)
@@ -236,12 +295,12 @@ def _scan(
 
 
 def _engine(files: Files, stack: ExitStack, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
-    """Return the engine that looked up the columns, if it will do, else a new one."""
+    """Return the engine that read the schema if it is suitable, else a new one."""
     for kept in (files.rehearsed, files.started):
         while kept:
             held, engine = kept.pop()
             stack.push(held)
-            # An engine that is locked in knows a file by where its name led at that time.
+            # A sandboxed engine allows the path that a file had when the sandbox was closed.
             if kept is files.started and is_bounded and not any(f.is_moved for f in files.opened):
                 return engine
     return stack.enter_context(
@@ -258,7 +317,7 @@ def _counted(
     is_piped: bool,
     is_real: bool = True,
 ) -> tuple[Tally | Counts, ...]:
-    """Count the records, or none where they are not read for real."""
+    """Count the records, or no record in a rehearsal."""
     pipe = files.pipe if is_piped else None
     names = [pipe.name] if pipe else [file.name for file in files.opened]
     relation = _relation(files, names, asked, is_piped=is_piped)
@@ -268,7 +327,7 @@ def _counted(
     feed = None if pipe is None else (pipe, texts)
     if asked.person is not None:
         return _count_people(engine, relation, files, asked, feed)
-    # In one file of several a letter may be rarer than in all.
+    # A letter may be rarer in one of several files than in all.
     is_part = pipe is not None and len(files.opened) > 1
     query = sql.counting_query(
         relation,
@@ -288,7 +347,7 @@ def _counted(
 
 
 def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
-    """Return how many records of the same scan were too long for the reader of CSV."""
+    """Return how many records of the same scan were too long for the CSV reader."""
     unread = "SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors"
     ((records,),) = engine.execute(f"SELECT count(*) FROM ({unread})").fetchall()  # noqa: S608
     return int(records)
@@ -297,7 +356,7 @@ def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
 def _read(
     engine: duckdb.DuckDBPyConnection, query: str, feed: Feed | None
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a query of all files, or through a pipe of one text after the other."""
+    """Return the rows of a query on all files, or on each text sent through a pipe in turn."""
     if feed is None:
         return engine.execute(query).fetchall()
     rows: list[tuple[Any, ...]] = []
@@ -315,11 +374,11 @@ def _count_people(
     asked: Asked,
     feed: Feed | None,
 ) -> tuple[Tally | Counts, ...]:
-    """Count the records that are kept of each person."""
+    """Count the selected records of each person."""
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
     ranked = people.ranked(named, asked)
     if feed is not None:
-        # A person may have records in several files: what is kept of each is remembered.
+        # A person may have records in several files: what is kept of each file is stored.
         kept = people.kept_by_group(ranked, asked)
         engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
         _read(engine, f"INSERT INTO people FROM {kept}", feed)
@@ -333,7 +392,7 @@ def _count_people(
 def counted_people(
     engine: duckdb.DuckDBPyConnection, ranked: str, asked: Asked
 ) -> tuple[Tally | Counts, ...]:
-    """Count the records that are kept of a relation of :func:`dproo.counting.sql.people.ranked`."""
+    """Count the selected records of a relation of :func:`dproo.counting.sql.people.ranked`."""
     kept = people.kept_by_group(ranked, asked)
     if len(asked.batches) > 1:
         engine.execute(f"CREATE OR REPLACE TEMP TABLE kept AS FROM {kept}")
@@ -351,7 +410,7 @@ def counted_people(
 def in_order(query: str) -> str:
     """Return the query with its rows in the order of their keys.
 
-    What is looked up together in Python then stands together in memory.
+    What Python looks up together is then together in memory.
     """
     return f"{query} ORDER BY 1"
 
@@ -359,7 +418,7 @@ def in_order(query: str) -> str:
 def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
     read = list(files.cells)
     if asked.person is not None and files.format in {JSON, ARRAY}:
-        # An identifier that is not in a record is not one of a line that cannot be read.
+        # A missing identifier differs from that of an unreadable line.
         nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
         read[-1] = f"coalesce({read[-1]}, {nothing})"
     cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
@@ -374,7 +433,7 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
 
 
 def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
-    """Write the lists of letters into tables that the query looks them up in."""
+    """Write the lists of letters into the tables that the query uses."""
     for i, axis in enumerate(asked.axes):
         if isinstance(axis, Letters):
             letters = (
@@ -388,7 +447,7 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
         blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
-        # A last line break, for the reader takes a single byte for no line.
+        # With a final line break, because the reader sees no line in a single byte.
         return chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])
     letters = [
         letter.encode()
@@ -399,13 +458,13 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
     kept = max(map(len, letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
     text = valid_text(own_breaks(file.blocks(), is_old=is_old))
-    # First as text: what a long run is shortened to depends on the text alone.
+    # Decoded first: what a long run is shortened to depends on the text alone.
     records = short_runs(_parts(text), marks=files.marks, kept=kept)
     return chain([files.first_line], records)
 
 
 def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same bytes in blocks that are not longer than one of a file."""
+    """Yield the same bytes in blocks no longer than a file's."""
     for block in blocks:
         for start in range(0, len(block), BLOCK):
             yield block[start : start + BLOCK]

@@ -1,6 +1,6 @@
 """Files for the embedded DuckDB: CSV, TSV, Parquet, JSON, and DuckDB's own.
 
-They are opened once, and looked at by their headers and schemas alone.
+They are opened once; only their headers and schemas are read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dproo.core.checks import one_of, refusal
-from dproo.counting.fit import Column, MissingColumnError
+from dproo.counting.fit import Column, MissingColumnError, one_of_them
 from dproo.counting.layout import (
     ARRAY,
     CSV,
@@ -27,10 +27,10 @@ from dproo.counting.layout import (
     Layout,
 )
 from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
-from dproo.counting.sources.excel import OTHERS
-from dproo.counting.sources.header import UTF_16
-from dproo.counting.sources.schemas import FILES, schemas_of
-from dproo.counting.sources.text_files import TextFile, refuse_column
+from dproo.counting.sources.rows.excel import OTHERS
+from dproo.counting.sources.schemas import FILES, schemas_of, tables_of
+from dproo.counting.sources.text.files import TextFile, refuse_column
+from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, enumerated, in_range, literal
 
@@ -38,36 +38,36 @@ if TYPE_CHECKING:
     from dproo.counting.sources.schemas import Started
 
 SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
-"""How the names of files end that are offered as data; an SQLite file is likely to be a ledger."""
+"""The endings of files offered as data; an SQLite file is likely to be a ledger."""
 
 LONGEST_LINE = "<longest line>"
 COLUMNS_MAX = 10_000
-"""The last column of a file without a header that can be named, by its number."""
+"""Columns of a file without a header have numbers below this."""
 
 _LINE_BREAK = b"\r\n"
-"""Behind it, the reader takes LF and CR LF alike for the end of a record."""
+"""The break of a first line after which the reader accepts both LF and CR LF."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """Files of one format, their columns looked up; no record was read.
+    """Files of one format with their columns; no record has been read.
 
     Attributes:
         format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
         opened: the files.
-        relation: the table expression that reads them, ``<files>`` in place of their names
-            and ``<longest line>`` in place of the longest line that surely is read.
+        relation: the table expression that reads them, with ``<files>`` for their names and
+            ``<longest line>`` for the longest line that is certain to be read.
         cells: the expression of each column to count.
-        columns: those columns, as the header or the schema tells of them.
-        header: all columns, where header or schema name them.
-        texts: the files, where they are text.
+        columns: those columns, as the header or schema describes them.
+        header: all columns that the header or schema names.
+        texts: the files, if they are text.
         marks: the bytes that separate records and cells of a CSV file.
-        first_line: a line that is put before the records of a CSV file, for the reader to skip:
-            what it does with the first line of a file, it never does with a record.
-        started: the engine that looked the columns up, for the first scan to use and close:
-            to start another takes as long as to count some 10^7 records.
+        first_line: a line put before the records of a CSV file for the reader to skip, so that
+            it never treats a record as a first line.
+        started: the engine that read the schema, for the first scan to use and close: starting
+            another takes as long as counting some 10^7 records.
         rehearsed: the engine that has run the queries on no record, with the letters written.
-        pipe: what text goes through that is changed on its way.
+        pipe: the pipe for text that is converted.
     """
 
     format: str
@@ -98,7 +98,7 @@ class Files:
 
     @property
     def names(self) -> list[str]:
-        """The names that the engine may read by: those of the files, and that of the pipe."""
+        """The names that the engine may read: the files' and the pipe's."""
         names = [file.name for file in self.opened]
         return names if self.pipe is None else [*names, self.pipe.name]
 
@@ -115,17 +115,17 @@ def open_files(
     table: str | tuple[str, ...] | None,
     layout: Layout = PLAIN,
 ) -> Files:
-    """Look up the columns of files by their headers or schemas alone.
+    """Read the columns of files from their headers or schemas alone.
 
     Args:
         opened: the files.
-        columns: the columns to count, or nothing for all of them.
+        columns: the columns to count, or None for all of them.
         table: the table of a DuckDB file.
         layout: how text files are laid out.
 
     Raises:
-        ValueError: a format is not known, a file is not readable, files differ in their
-            columns, or a column is not there.
+        ValueError: a format is unknown, a file is unreadable, files differ in their columns, or
+            a column is missing.
     """
     suffixes = {_ending(file, layout) for file in opened}
     formats = {_format(suffix, layout) for suffix in suffixes}
@@ -133,28 +133,29 @@ def open_files(
         raise ValueError(refusal("data", "be files of one format", sorted(suffixes)))
     if columns is not None and not columns:
         raise ValueError(
-            "column must be given for a file. List the columns: dproo codebook draft DATA."
+            "column must be given for a file. List the columns: dproo.open(DATA).columns."
         )
     for column in columns or ():
         if not isinstance(column, str):
             raise MissingColumnError(column)
     (file_format,) = formats
-    if (table is None) == (file_format == DUCKDB):
+    if table is None and file_format == DUCKDB:
+        names = tables_of(opened[0])
+        raise ValueError(f"table must be given for a DuckDB file. {one_of_them('table', names)}")
+    if table is not None and file_format != DUCKDB:
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
     if any(isinstance(file, Incoming) for file in opened) and file_format not in TEXT:
         raise ValueError(refusal("data", "be text if it is standard input", suffixes.pop()))
     if file_format == CSV:
-        delimiter = layout.delimiter or DELIMITERS.get(suffixes.pop(), ",")
-        return _open_csv(opened, columns, delimiter, layout)
-    if layout.delimiter is not None:
-        raise ValueError(refusal("delimiter", "be given for a CSV file only", layout.delimiter))
+        return _open_csv(opened, columns, DELIMITERS.get(suffixes.pop(), ","), layout)
+    layout.refuse_lines()
     if file_format in {JSON, ARRAY}:
         return _open_json(opened, columns, file_format, layout)
     return _open_typed(opened, columns, table)
 
 
 def _ending(file: Opened | Incoming, layout: Layout) -> str:
-    """Return how a file's name ends, or would; standard input is CSV if nothing else is said."""
+    """Return the ending that a file's name has or should have; standard input defaults to CSV."""
     suffix, compression = layout.ending_of(file.path)
     if isinstance(file, Incoming) and layout.format is None:
         return ".csv"
@@ -164,7 +165,7 @@ def _ending(file: Opened | Incoming, layout: Layout) -> str:
 
 
 def _format(suffix: str, layout: Layout) -> str:
-    """Return the format of files whose names end so; of any other text by its delimiter."""
+    """Return the format of files with this ending; of any other text, by its delimiter."""
     if suffix in OTHERS:
         raise ValueError(
             refusal("data", "be a sheet that is read row by row, as of .xlsx", suffix)
@@ -176,7 +177,7 @@ def _format(suffix: str, layout: Layout) -> str:
         one_of("the end of the file's name", suffix, FORMATS)
     except ValueError as error:
         raise ValueError(
-            f"{error} For other text files add --delimiter, for others --format."
+            f"{error} For other text files add delimiter=, for others format=."
         ) from None
     if FORMATS[suffix] in ROWS:
         raise ValueError(refusal("data", "be named by their ending, as in '*.xlsx'", suffix))
@@ -186,19 +187,19 @@ def _format(suffix: str, layout: Layout) -> str:
 def _open_csv(
     opened: Sequence[Opened | Incoming],
     columns: Sequence[str] | None,
-    delimiter: str,
+    default: str,
     layout: Layout,
 ) -> Files:
-    is_named = layout.has_header
-    texts = tuple(
-        TextFile.of(file, layout, delimiter=delimiter if is_named else None) for file in opened
-    )
-    headers = [file.header.names for file in texts if file.header is not None]
-    if any(other != headers[0] for other in headers):
+    separator = default if layout.has_header else None
+    texts = tuple(TextFile.of(file, layout, separator=separator) for file in opened)
+    found = [(file.header.names, file.header.delimiter) for file in texts if file.header]
+    if any(other != found[0] for other in found):
         raise ValueError("data must be files with the same header, got different ones.")
+    headers = [names for names, _ in found]
+    delimiter = found[0][1] if found else layout.delimiter or default
     header = list(headers[0]) if headers else list(layout.names) or _numbers(columns)
     for column in columns or ():
-        refuse_column(column, header, delimiter=delimiter)
+        refuse_column(column, header)
     columns = header if columns is None else columns
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(header)))
     relation = (
@@ -223,14 +224,14 @@ def _open_csv(
 
 
 def _numbers(columns: Sequence[str] | None) -> list[str]:
-    """Return the numbers of columns, as far as the last one that is asked for.
+    """Return the numbers of columns, up to the last one requested.
 
-    How many there are, only a record could tell.
+    Only a record could show how many there are.
     """
     if columns is None:
         raise ValueError(
             "data must have a header to take names from, got a file without one. Its columns are"
-            " called by their numbers: --column 3."
+            " called by their numbers: column='3'."
         )
     for column in columns:
         is_number = column.isascii() and column.isdecimal() and len(column) < len(str(COLUMNS_MAX))
@@ -287,7 +288,7 @@ def _open_typed(
     columns: Sequence[str] | None,
     table: str | tuple[str, ...] | None,
 ) -> Files:
-    """Look up the types of columns in Parquet files, or in a table of a DuckDB file."""
+    """Read the types of columns in Parquet files, or in a table of a DuckDB file."""
     if table is not None and len(opened) > 1:
         raise ValueError("data must be one DuckDB file, got several.")
     relation = f"read_parquet([{FILES}], utf8_validation='replace')"
@@ -303,7 +304,7 @@ def _open_typed(
     header = [name for name, _, _ in schemas[0] or ()]
     columns = header if columns is None else columns
     for column in columns:
-        refuse_column(column, header, delimiter="")
+        refuse_column(column, header)
     schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
     found = [(name, *schema[name]) for name in columns]
     is_listed = table is not None
@@ -322,13 +323,13 @@ def _open_typed(
 
 
 def _column(name: str, type_name: str, *, is_listed: bool) -> Column:
-    """Return a column by its type; an enumeration of a database lists its values."""
+    """Return a column of this type; an enumeration of a database lists its values."""
     values = enumerated(type_name) if is_listed else ()
     return Column(name=name, kind=duckdb_kind(type_name), type_name=type_name, values=values)
 
 
 def _check_log(path: str) -> None:
-    """Refuse a database with records that are not in its file, which is all that is read."""
+    """Refuse a database with records outside its file, which is all that is read."""
     if os.path.lexists(f"{path}.wal"):
         raise ValueError(
             refusal("data", "be a DuckDB file without a log of changes beside it", path)

@@ -1,8 +1,8 @@
-"""Frames of every make, each as a stream of Arrow: pandas, Polars, Arrow, DuckDB, and others.
+"""Frames of any library, each as a stream of Arrow: pandas, Polars, Arrow, DuckDB, and others.
 
-A library tells the names and types of its columns before the charge, and gives those that are
-named, a batch at a time, after it. Cells that are Python objects are read one by one, as those
-of a list are; which columns have such cells is told by their types, never by what is in them.
+A library provides the names and types of its columns before the charge, and the requested
+columns, batch by batch, after it. Cells that are Python objects are read one by one, like those
+of a list; a column's type decides this, never its cells.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 _CELL = "cell"
 _PART = 1 << 16  # rows
 _DOUBLE = 8  # bytes
-_DIGITS = 38  # Polars tells of decimals with more, and cannot read them
+_DIGITS = 38  # Polars declares longer decimals, but cannot read them
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -57,24 +57,24 @@ _SLOW = (
 )
 _ASKED_FOR = "pyarrow must be installed for this: pip install 'dproo[frames]'."
 _FOREIGN = (
-    "the library that holds the data turns cells into Arrow: should one of them make it fail,"
+    "the library that holds the data turns cells into Arrow: if one of them makes it fail,"
     " the release fails. Let it return nulls for cells that it cannot read."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """A frame whose schema was looked up; no record was read.
+    """A frame with its schema; no record has been read.
 
     Attributes:
         columns: the columns.
-        batches: yields the columns at these places as arrays of Arrow, a batch at a time.
-        rows: yields the cells at these places as Python values, a row at a time; by default
-            those of the batches.
+        batches: yields the columns at these places as Arrow arrays, batch by batch.
+        rows: yields the cells at these places as Python values, row by row; by default those
+            of the batches.
         by_cell: the places of columns whose cells are read one by one, and then all others.
         is_once: whether it can be read only once.
-        is_foreign: whether it is of a library that we know only by the protocol.
-        warnings: what may make a release of it slow, or fail.
+        is_foreign: whether its library is supported only through the protocol.
+        warnings: why a release of it may be slow, or fail.
     """
 
     columns: tuple[Column, ...]
@@ -90,7 +90,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """Return the scan of a frame or series, or None if data is neither.
 
     Raises:
-        ValueError: a column is not there, or its type holds no letters.
+        ValueError: a column is missing, or its type holds no letters.
     """
     frame = None if asked.table is not None else frame_of(data)
     if frame is None:
@@ -100,7 +100,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         raise ValueError("column must be given for a table.")
     for name in asked.read:
         if name not in names:
-            raise MissingColumnError(name)
+            raise MissingColumnError(name, among=names)
     places = [names.index(name) for name in asked.read] or [0]
     found = [frame.columns[place] for place in places]
     warnings = check_fit(found, asked.axes)
@@ -116,7 +116,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
             engine.interrupt()
 
     def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
-        # A library that we do not know may read its data only in the thread that opened it.
+        # An unknown library may read its data only in the thread that opened it.
         return count() if frame.is_foreign else apart(count, stop=stop)
 
     return Scan(
@@ -151,7 +151,7 @@ def frame_of(data: Any) -> Frame | None:
 
 
 def _opening(data: Any) -> Callable[[], Frame] | None:
-    """Return what looks up the schema of data, by the library that it is of."""
+    """Return the function that reads the schema of data, by its library."""
     pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
         return lambda: _of_pandas(data)
@@ -194,13 +194,13 @@ def _count(
             lambda batch: counted([places[at] for at in batch.columns], batch.asked)
         )
     rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
-    # Without names an alphabet has one column, whose cells are counted as they are.
+    # Without names an alphabet has one column, whose bare cells are counted.
     is_bare = not asked.alphabets[0].columns and asked.person is None
     return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
 
 
 def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:
-    """Load what counts, and run the queries on no record."""
+    """Load the libraries, and run the queries on no record."""
     if frame.by_cell.isdisjoint(places):
         arrow.rehearse(kinds=_kinds(frame, places), asked=asked, running=running)
 
@@ -217,8 +217,8 @@ def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 
 def _of_arrow(data: Any) -> Callable[[], Frame] | None:
-    """Return what opens an array, a table, a batch, a dataset or a reader of pyarrow."""
-    import pyarrow as pa  # noqa: PLC0415 - where there is data of it
+    """Return the function that opens an array, table, batch, dataset or reader of pyarrow."""
+    import pyarrow as pa  # noqa: PLC0415 - already loaded
 
     if isinstance(data, pa.Array | pa.ChunkedArray):
         chunks = [data] if isinstance(data, pa.Array) else data.chunks
@@ -234,7 +234,7 @@ def _of_arrow(data: Any) -> Callable[[], Frame] | None:
 
 
 def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
-    """Return what looks up the schema of Parquet files that are not for DuckDB to read."""
+    """Return the function that opens Parquet files that DuckDB cannot read exactly."""
     dataset, files = load("pyarrow.dataset", extra="frames"), find_files(data)
 
     def opened() -> Frame:
@@ -242,7 +242,7 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
         return _of_schema(found.schema, batches)
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        # Their names mean these files as long as they are open.
+        # Their names mean these files while they are open.
         return _scanned(dataset.dataset([file.name for file in files], format="parquet"), places)
 
     return opened
@@ -251,7 +251,7 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
 def _of_schema(
     schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
 ) -> Frame:
-    """Return the frame of a schema of Arrow."""
+    """Return the frame of an Arrow schema."""
     return Frame(
         columns=tuple(
             Column(name=name, kind=arrow.kind_of(dtype), type_name=str(dtype))
@@ -269,16 +269,16 @@ def _batches(table: Any) -> Iterator[Sequence[Any]]:
 
 
 def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    from pyarrow import compute as pc  # noqa: PLC0415 - where there is data of it
+    from pyarrow import compute as pc  # noqa: PLC0415 - already loaded
 
     columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
     return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
 
 
 def _of_stream(data: Any) -> Frame:
-    """Return what speaks the Arrow stream protocol and tells its schema.
+    """Return the frame of an object that supports the Arrow stream protocol.
 
-    A table can be read again, what yields batch after batch cannot.
+    A table can be read again, a stream of batches cannot.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -286,22 +286,22 @@ def _of_stream(data: Any) -> Frame:
         reader = pa.RecordBatchReader.from_stream(data)
         return ([batch.column(place) for place in places] for batch in reader)
 
-    told = data.schema() if callable(data.schema) else data.schema
+    schema = data.schema() if callable(data.schema) else data.schema
     is_once = hasattr(data, "read_next_batch") or hasattr(data, "__next__")
     return _of_schema(
-        pa.schema(told), batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,)
+        pa.schema(schema), batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,)
     )
 
 
 def _of_duckdb(relation: Any) -> Frame:
-    """Return a relation of DuckDB, which only selects columns; the rest is done in our own."""
+    """Return the frame of a DuckDB relation, which only selects columns; our engine counts."""
     names, types = relation.columns, list(map(str, relation.types))
-    if len({name.lower() for name in names}) < len(names):  # it would take the first of them
+    if len({name.lower() for name in names}) < len(names):  # it would read the first of them twice
         raise ValueError
 
     def cell(place: int) -> str:
         name = sql.quoted(names[place])
-        # Arrow has no integers of so many digits.
+        # Arrow has no integers this long.
         is_long = re.fullmatch("U?HUGEINT|BIGNUM", types[place])
         return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
 
@@ -322,8 +322,8 @@ def _of_duckdb(relation: Any) -> Frame:
 
 
 def _of_polars(data: Any) -> Frame:
-    """Return a frame, lazy frame or series of Polars."""
-    import polars as pl  # noqa: PLC0415 - where there is data of it
+    """Return the frame of a frame, lazy frame or series of Polars."""
+    import polars as pl  # noqa: PLC0415 - already loaded
 
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
@@ -331,10 +331,10 @@ def _of_polars(data: Any) -> Frame:
     has_arrow = _has_arrow()
 
     def parts(places: Sequence[int]) -> Iterator[Any]:
-        # By their places: names may be patterns to it.
+        # By place, because Polars may read a name as a pattern.
         cells = [pl.nth(place).alias(f"c{i}") for i, place in enumerate(places)]
         selected: Any = frame.select(cells)
-        # By batches it would end early, and in silence, where a thread of it panics.
+        # Collected batch by batch, it would end early and silently if one of its threads panics.
         selected = selected.collect() if isinstance(selected, pl.LazyFrame) else selected
         return iter(selected.iter_slices(_PART))
 
@@ -352,7 +352,7 @@ def _of_polars(data: Any) -> Frame:
                 name=name,
                 kind=_polars_kind(dtype),
                 type_name=str(dtype),
-                # What a Categorical lists occurs in the data.
+                # A Categorical lists what occurs in the data.
                 values=tuple(dtype.categories) if dtype.base_type() == pl.Enum else (),
             )
             for name, dtype in zip(names, types, strict=True)
@@ -378,11 +378,11 @@ def _polars_kind(dtype: Any) -> str | None:
 
 
 def _polars_array(series: Any) -> Any:
-    """Return a series as Arrow, which has no wide integers."""
-    import polars as pl  # noqa: PLC0415 - where there is data of it
+    """Return a series as an Arrow array; Arrow has no wide integers."""
+    import polars as pl  # noqa: PLC0415 - already loaded
 
     name = series.dtype.base_type().__name__
-    # Every part of a Categorical would have all categories.
+    # Every chunk of a Categorical would have all categories.
     if name in {"Int128", "UInt128", "Categorical", "Enum"}:
         series = series.cast(pl.String)
     return (series.cast(pl.Float32) if name == "Float16" else series).to_arrow()
@@ -397,7 +397,7 @@ def _polars_cells(series: Any) -> Iterator[Any]:
 
 
 def _of_pandas(data: Any) -> Frame:
-    """Return a frame or series of pandas."""
+    """Return the frame of a frame or series of pandas."""
     frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
     has_arrow = _has_arrow()
@@ -424,7 +424,7 @@ def _of_pandas(data: Any) -> Frame:
 
 
 def pandas_kind(dtype: Any) -> str | None:
-    """Return what a column of a type of pandas or NumPy holds, or None if no letters."""
+    """Return what a column of a pandas or NumPy type holds, or None if no letters."""
     name = type(dtype).__name__
     if name == "ArrowDtype":
         return arrow.kind_of(dtype.pyarrow_dtype)
@@ -441,12 +441,12 @@ def pandas_kind(dtype: Any) -> str | None:
 
 
 def _is_bare(dtype: Any) -> bool:
-    """Return whether a type of categories has none, and so says nothing of the column."""
+    """Return whether a categorical type has no categories, and so does not describe the column."""
     return dtype.categories is None or not len(dtype.categories)
 
 
 def _frame_kind(dtype: Any) -> str | None:
-    """Return the same, None for numbers in another machine's byte order, which Arrow has not."""
+    """Return the same, or None for numbers in foreign byte order, which Arrow lacks."""
     is_numpy = type(dtype).__module__.partition(".")[0] == "numpy"
     return None if is_numpy and not dtype.isnative else pandas_kind(dtype)
 
@@ -456,7 +456,7 @@ def _is_arrow(dtype: Any) -> bool:
 
 
 def _has_objects(dtype: Any) -> bool:
-    """Return whether cells are Python objects, among them text, or stand for such."""
+    """Return whether cells are Python objects, including text, or categories of such."""
     name = type(dtype).__name__
     if name == "ArrowDtype":
         return arrow.is_by_cell(dtype.pyarrow_dtype)
@@ -466,7 +466,7 @@ def _has_objects(dtype: Any) -> bool:
 
 
 def _pandas_array(cells: Any) -> Any:
-    """Return a series, or an index, of a type without objects as Arrow."""
+    """Return a series or an index, of a type without objects, as an Arrow array."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if type(cells.dtype).__name__ != "CategoricalDtype":
@@ -479,15 +479,15 @@ def _pandas_array(cells: Any) -> Any:
 
 
 def _pandas_cells(cells: Any) -> Iterator[Any]:
-    """Yield the cells of a series, or an index, as Python values."""
+    """Yield the cells of a series or an index as Python values."""
     if type(cells.dtype).__name__ == "CategoricalDtype":
         categories = [*_pandas_cells(cells.array.categories), None]
-        return (categories[code] for code in cells.array.codes)  # none is the last, -1
+        return (categories[code] for code in cells.array.codes)  # the last, -1, is None
     if _is_arrow(cells.dtype):
         array = _pandas_array(cells)
         return chain.from_iterable(map(arrow.values, getattr(array, "chunks", [array])))
     if cells.dtype.kind == "M":
         per_day = arrow.UNITS[cells.array.unit]
-        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is far off
+        return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
     parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
     return chain.from_iterable(part.tolist() for part in parts)

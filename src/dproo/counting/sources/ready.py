@@ -1,4 +1,4 @@
-"""Ready counts: those of the alphabet, or a mapping of letters to their counts."""
+"""Ready counts: :class:`Counts`, or a mapping of letters to their counts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dproo.schema import Alphabet
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of ready counts, or nothing if the data are no counts.
+    """Return the scan of ready counts, or None if data is not counts.
 
     Raises:
         TypeError: the data is a mapping of something else.
-        ValueError: the counts are those of another alphabet, or people are asked for.
+        ValueError: the counts are of another alphabet, or a person column is given.
     """
     alphabet = asked.alphabets[0]
     if asked.person is not None and isinstance(data, Counts | Mapping):
-        raise ValueError("person must be used with records: counts do not tell whose they are.")
+        raise ValueError("person must be used with records: counts do not show whose they are.")
     if asked.open_axis is not None and isinstance(data, Counts | Mapping):
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
     if isinstance(data, Counts):
@@ -32,7 +32,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
     if isinstance(data, Mapping):
-        # Of a plain dict alone: what another mapping does when it is touched, nobody knows.
+        # Only for a plain dict: reading another mapping may run code of its own.
         if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
             raise TypeError(
                 "data must be records, or a mapping of letters to how often each occurs. For a"

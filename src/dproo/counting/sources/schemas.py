@@ -1,4 +1,4 @@
-"""The columns of Parquet files, or of a table of a DuckDB file, by their schemas alone."""
+"""The columns of Parquet files, or of a table of a DuckDB file, from their schemas alone."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     import duckdb
 
     Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
-    Named = tuple[str, str, str]  # a column's name, its type, and what DuckDB calls it
+    Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
 FILES = "<files>"
 
 MILLISECONDS = "TIMESTAMP_MILLIS"
-"""Moments that DuckDB turns into microseconds as it reads them, and ends where one has no room."""
+"""Moments that DuckDB converts to microseconds while reading, failing if one overflows."""
 
 _STORED = (
     "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
     " FROM parquet_schema($1)"
 )
-_DIGITS = 38  # decimals with more are doubles to DuckDB, which have 16
+_DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
 
 
 def schemas_of(
     opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
 ) -> tuple[list[list[Named] | None], list[Started]]:
-    """Return the columns of each file, nothing for one that is unreadable.
+    """Return the columns of each file, None for one that is unreadable.
 
-    The engine that looked them up comes with them, still open and locked in.
+    The engine that read them is returned too, still open and sandboxed.
 
     Args:
         opened: the files.
-        relation: the table expression that reads them, ``<files>`` in place of their names.
+        relation: the table expression that reads them, with ``<files>`` for their names.
         is_attached: whether the only one is a database.
     """
     names = [file.name for file in opened]
@@ -53,7 +53,7 @@ def schemas_of(
             return stack.pop_all(), engine
 
     schemas: list[list[Named] | None] = []
-    started = attempt(lambda: apart(look))  # of an interrupt the engine makes an error
+    started = attempt(lambda: apart(look))  # the engine turns an interrupt into an error
     if started is None:
         return [*schemas, None], []
     return schemas, [started]
@@ -62,7 +62,7 @@ def schemas_of(
 def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:
     """Return the columns of a Parquet file by the names they have there.
 
-    DuckDB calls all but the first of those that differ in case alone, or not at all, otherwise.
+    If names are equal, or differ only in case, DuckDB renames all but the first.
     """
     _, *parts = engine.execute(_STORED, [file]).fetchall()
     names, left = [], 0
@@ -76,3 +76,19 @@ def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) 
         (name, odd or kind, called)
         for (name, odd), (_, kind, called) in zip(names, columns, strict=True)
     ]
+
+
+def tables_of(file: Opened | Incoming) -> list[str]:
+    """Return the tables of a DuckDB file, as they are named; none if it is unreadable."""
+
+    def look() -> list[str]:
+        with engine_for([file.name], is_attached=True) as engine:
+            listed = (
+                "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END"
+                " FROM (SELECT schema_name, table_name AS name, database_name FROM duckdb_tables()"
+                " UNION ALL SELECT schema_name, view_name, database_name FROM duckdb_views()"
+                " WHERE NOT internal) WHERE database_name = 'source' ORDER BY 1"
+            )
+            return [name for (name,) in engine.execute(listed).fetchall()]
+
+    return attempt(lambda: apart(look)) or []

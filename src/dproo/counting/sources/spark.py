@@ -1,8 +1,8 @@
 """Spark: a frame, a table of its catalogue or Parquet files, on this machine or a cluster.
 
-Spark counts where the data is, by one query, and brings back one row per letter that was seen.
-The query is one exact aggregate that Spark materialises once. A task that is repeated, because
-its machine died or because another was asked to be faster, gives one result to it, never two.
+Spark counts where the data is, by one query, and returns one row per letter that was seen. The
+query is one exact aggregate that Spark materialises once. A task that is repeated, because its
+machine died or by speculative execution, contributes one result, never two.
 """
 
 from __future__ import annotations
@@ -37,23 +37,21 @@ LOCAL = "local[*]"
 
 _MASTER = re.compile(r"local(\[[0-9*, ]+\])?|(spark|k8s)://\S+|yarn")
 _CONFIG: dict[str, Any] = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark keeps the type of text of a fixed length
+_CHAR = "__CHAR_VARCHAR_TYPE_STRING"  # where Spark stores the type of fixed-length text
 _DAYS = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
 _SOURCE = "{source}"
 # Spark writes a parameter into the text of the query, where a setting decides what a backslash
-# means; the digits of base64 mean themselves.
+# means; base64 has no special characters.
 _LETTERS = (
     "explode(from_json(CAST(unbase64(:{}) AS STRING), 'array<string>', map('mode', 'FAILFAST')))"
 )
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a frame of Spark, or of a table or files that Spark is to read.
-
-    Returns None for any other data.
+    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None.
 
     Raises:
-        ValueError: Spark cannot read them, or a column is not there or holds no letters.
+        ValueError: Spark cannot read them, or a column is missing or holds no letters.
     """
     if asked.engine == "spark":
         return _open_by_name(data, asked)
@@ -73,7 +71,7 @@ def _open_by_name(data: Any, asked: Asked) -> Scan:
 
 
 def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
-    """Return the scan of a frame; what is held until it has read is held only if it is returned."""
+    """Return the scan of a frame; ``held`` is closed after it has read, or on failure."""
     columns = columns_of(frame, asked.read)
     warnings = check_fit(columns, asked.axes)
     held = held.pop_all()
@@ -93,20 +91,20 @@ def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
 
 
 def is_frame(data: object) -> bool:
-    """Return whether data is a frame of Spark, by a session of this process or a remote one."""
+    """Return whether data is a Spark frame, of a session in this process or a remote one."""
     spark = sys.modules.get("pyspark.sql")
     return spark is not None and isinstance(data, spark.DataFrame)
 
 
 def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
-    """Return the columns to count, an only one by itself; nothing is read.
+    """Return the columns to count; a single column need not be named. Nothing is read.
 
     Args:
         frame: the frame.
-        names: their names, or nothing for all of them.
+        names: their names, or None for all of them.
 
     Raises:
-        ValueError: a column is not there.
+        ValueError: a column is missing.
     """
     listed = attempt(lambda: list(frame.dtypes)) or []
     schema = dict(listed)
@@ -116,7 +114,7 @@ def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
         raise ValueError("column must be given for a table.")
     for name in names or ():
         if name not in schema:
-            raise MissingColumnError(name)
+            raise MissingColumnError(name, among=schema)
     return [
         Column(name=name, kind=kind_of(schema[name]), type_name=schema[name])
         for name in names or schema
@@ -131,7 +129,7 @@ def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally |
 
     Args:
         frame: the frame.
-        columns: the columns to count, and that of the person where there is one.
+        columns: the columns to count, then the person's, if there is one.
         asked: the alphabets.
     """
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
@@ -145,7 +143,7 @@ def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally |
             query, axes = people.statement(kept, asked, batch, SPARK), asked.axes
         else:
             axes = batch.asked.axes
-            # Several sets of bins would be grouped by as many numbers as there are, each.
+            # With several sets of bins, each would be grouped by every distinct number.
             is_grouped = len(batch.asked.alphabets) == 1 or not any(
                 isinstance(axis, Bins) for axis in axes
             )
@@ -171,7 +169,7 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     cells = []
     for column in columns:
         place, field = fields[column.name]
-        # Unless it is told to keep the type of such a column, Spark tells of it beside the type.
+        # By default Spark stores the type of such a column in its metadata.
         cells.append(cell_of(f"c{place}", field.metadata.get(_CHAR, column.type_name)))
     return cells
 
@@ -182,10 +180,10 @@ def _relation(cells: Sequence[str]) -> str:
 
 
 def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
-    """Return the rows of a query of the frame, whose columns have their places for names.
+    """Return the rows of a query on the frame, whose columns are named by their places.
 
-    A list of letters goes there as one text and becomes a table; as a part of the query each
-    letter would be an expression of its own.
+    A list of letters is sent as one text and becomes a table; within the query each letter
+    would be an expression.
     """
     letters = {
         f"letters{i}": _packed([text for text in axis.places if _is_storable(text)])
@@ -197,7 +195,7 @@ def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
     )
     query = f"WITH {tables} {query}" if tables else query
     source = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-    # A literal is written by its bytes, so that the only braces are those around the source.
+    # A literal is written by its bytes, so the only braces are those around the source.
     found = frame.sparkSession.sql(query, args=letters, source=source)
     return list(found.collect())
 
@@ -207,7 +205,7 @@ def _packed(texts: Sequence[str]) -> str:
 
 
 def _is_storable(text: str) -> bool:
-    """Return whether a text of Spark could be this one: nothing but Unicode."""
+    """Return whether Spark could hold this text: valid Unicode."""
     return text.encode(errors="replace").decode() == text
 
 
@@ -216,10 +214,10 @@ def _is_storable(text: str) -> bool:
 
 @contextmanager
 def session_for(master: str | None) -> Iterator[Any]:
-    """Yield a session on this master: the one that is open, or one for this scan alone.
+    """Yield a session on this master: the open one, or one for this scan alone.
 
     Raises:
-        ValueError: it is no master, it does not answer, or another one is open.
+        ValueError: it is not a master, it does not answer, or another one is open.
     """
     if master is not None and not _MASTER.fullmatch(master):
         raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
@@ -245,7 +243,7 @@ def _started(master: str, name: str) -> Any:
 
     try:
         return SparkSession.builder.master(master).appName(name).config(map=_CONFIG).getOrCreate()
-    except Exception:  # noqa: BLE001 - the engine's own words, and pages of them
+    except Exception:  # noqa: BLE001 - the engine's errors, pages long
         return None
 
 
@@ -254,17 +252,17 @@ def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
 
     Args:
         session: an open session.
-        data: with a slash in it, or of a file that is here, the path of Parquet files; else
-            the name of a table, ``visits`` or ``clinic.visits``.
+        data: the path of Parquet files if it has a slash or exists here; else the name of a
+            table, ``visits`` or ``clinic.visits``.
 
     Raises:
-        ValueError: the session knows no such table, or can read no such files.
+        ValueError: the session has no such table, or cannot read such files.
     """
     path = os.fspath(data)
-    is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may be no local path at all
+    is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path
     frame = None
     try:
-        session.range(1).count()  # a cluster that does not answer should cost nothing
+        session.range(1).count()  # a silent cluster must fail before the charge
         frame = session.read.parquet(path) if is_path else session.table(path)
     except Exception:  # noqa: BLE001, S110 - the message could quote what is in there
         pass
@@ -287,12 +285,12 @@ def _passes(_record: object) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Drop what Spark's loggers of failed queries and of answers are told by this thread."""
+    """Drop what this thread logs through Spark's loggers of failed queries and of results."""
     from pyspark.logger import PySparkLogger  # noqa: PLC0415 - loaded where Spark is
 
     loggers = [*map(PySparkLogger.getLogger, _ERRORS), *map(logging.getLogger, _ANSWERS)]
     for logger in loggers:
-        logger.addFilter(_passes)  # once, however often it is asked for
+        logger.addFilter(_passes)  # only added once
     token = _is_reading.set(True)
     try:
         yield

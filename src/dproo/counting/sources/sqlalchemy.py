@@ -1,9 +1,8 @@
 """Engines and connections of SQLAlchemy: any database that it reaches, streamed row by row.
 
-Only the named columns are selected, and every cell is read here, as that of a list is; what the
-database's collations say is never asked. Rows come from the driver itself, past all that logs
-them and past SQLAlchemy's own types, which refuse some cells. PostgreSQL is read as any
-connection of psycopg is.
+Only the named columns are selected, and every cell is read here, like a list's; the database's
+collations play no part. Rows come from the driver itself, bypassing loggers and SQLAlchemy's
+types, which refuse some cells. PostgreSQL is read like any psycopg connection.
 """
 
 from __future__ import annotations
@@ -23,8 +22,9 @@ from dproo.counting.boundary import attempt
 from dproo.counting.cells import count_records
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.scan import Scan
-from dproo.counting.sources import postgresql, sqlite_files
-from dproo.counting.sources.cleaning import repaired
+from dproo.counting.sources.postgresql import scan as postgresql
+from dproo.counting.sources.rows import sqlite as sqlite_files
+from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 from dproo.counting.tally import Tally
 
@@ -32,20 +32,24 @@ Found = TypeVar("Found")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
-# MariaDB shows a float with six digits, and a timestamp in the zone of the session: zero is none.
+# MariaDB prints floats with six digits, and timestamps in the session's zone; zero means none.
 _MARIADB_CELLS = {
     "FLOAT": "CAST({} AS DOUBLE)",
     "TIMESTAMP": "TIMESTAMPADD(SECOND, NULLIF(UNIX_TIMESTAMP({}), 0), '1970-01-01')",
 }
+# It also sends text in the connection's character set, with "?" for what that set lacks. Bytes
+# are sent unchanged: in UTF-8 for letters, as stored for identifiers.
+_MARIADB_TEXT = "CAST(CONVERT({} USING utf8mb4) AS BINARY)"
+_MARIADB_IDENTIFIER = "CAST({} AS BINARY)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table whose columns were looked up.
+    """A table with its columns.
 
     Attributes:
-        connection: the driver's own.
-        dialect: how the database is spoken to.
+        connection: the driver's connection.
+        dialect: SQLAlchemy's dialect of the database.
         name: the quoted name.
         columns: the columns.
     """
@@ -57,18 +61,21 @@ class Table:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether cells of any type are in any column."""
+        """Whether it is SQLite, where any column may hold cells of any type."""
         return bool(self.dialect.name == _SQLITE)
 
-    def query(self, columns: Sequence[Column]) -> str:
-        """Return the query for these columns."""
-        cells = ", ".join(map(self._cell, columns))
+    def query(self, columns: Sequence[Column], person: str | None) -> str:
+        """Return the query for these columns, the person's last, if any."""
+        cells = ", ".join(self._cell(column, is_key=column.name == person) for column in columns)
         return f"SELECT {cells} FROM {self.name}"  # noqa: S608
 
-    def _cell(self, column: Column) -> str:
+    def _cell(self, column: Column, *, is_key: bool) -> str:
         if self.is_sqlite:
             return sqlite_files.cell(column.name)
-        form = _MARIADB_CELLS.get(column.type_name, "{}") if self.is_mariadb else "{}"
+        form = "{}"
+        if self.is_mariadb:
+            text = _MARIADB_IDENTIFIER if is_key else _MARIADB_TEXT
+            form = text if column.kind == sql.TEXT else _MARIADB_CELLS.get(column.type_name, form)
         return form.replace("{}", quoted(column.name, self.dialect))
 
     @property
@@ -78,7 +85,7 @@ class Table:
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
-        """Yield a cursor that brings rows a part at a time, and text whatever its bytes are."""
+        """Yield a cursor that streams rows, and returns text whatever its bytes are."""
         if not self.is_sqlite:
             with closing(self.connection.cursor(*_streaming(self.dialect))) as cursor:
                 yield cursor
@@ -94,7 +101,7 @@ class Table:
 
 
 def is_sqlalchemy(data: object) -> bool:
-    """Return whether this is an engine or a connection; the library is not loaded for it."""
+    """Return whether this is an engine or a connection, without loading the library."""
     return type(data).__module__.startswith("sqlalchemy.") and hasattr(data, "dialect")
 
 
@@ -102,7 +109,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     """Return the scan of a table, or None if data is not an engine or connection.
 
     Raises:
-        ValueError: the table cannot be read, or a column is not there or holds no letters.
+        ValueError: the table cannot be read, or a column is missing or holds no letters.
         TypeError: the engine is asynchronous, or PostgreSQL is reached by another driver.
     """
     if not is_sqlalchemy(data):
@@ -116,7 +123,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     except BaseException:
         stack.close()
         raise
-    weakref.finalize(scan, stack.close)  # where it is never read
+    weakref.finalize(scan, stack.close)  # in case it is never read
     return scan
 
 
@@ -135,10 +142,10 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
         listed = {column.name: column for column in table.columns}
         for name in asked.read:
             if name not in listed:
-                raise MissingColumnError(name)
+                raise MissingColumnError(name, among=listed)
         columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
-        query = table.query(columns)
+        query = table.query(columns, asked.person)
         _attempted(lambda: _tried(table, query))
 
         def read() -> Sequence[Tally | Counts]:
@@ -155,7 +162,7 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
 
 
 def describe_table(data: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
-    """Return the columns of a table, by the catalog alone."""
+    """Return the columns of a table, from the catalog alone."""
     with ExitStack() as stack:
         connection = _connected(data, stack)
         if data.dialect.name == _POSTGRESQL:
@@ -164,7 +171,7 @@ def describe_table(data: Any, table: str | tuple[str, ...] | None) -> tuple[Colu
 
 
 def _connected(data: Any, stack: ExitStack) -> Any:
-    """Return the driver's connection; that of an engine is given back at the end."""
+    """Return the driver's connection; an engine's is returned to its pool at the end."""
     name, driver = data.dialect.name, data.dialect.driver
     if data.dialect.is_async:
         raise TypeError(refusal("data", "be a synchronous engine or connection", driver))
@@ -180,7 +187,7 @@ def _connected(data: Any, stack: ExitStack) -> Any:
 
 
 def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
-    """Return what an act returns; a refusal of the database is told in our own words."""
+    """Return what ``act`` returns; errors of the database are reported in our own words."""
     found = attempt(act)
     if found is None:
         raise ValueError(sentence)
@@ -189,7 +196,7 @@ def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
 
 def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     """Return a table with all its columns."""
-    import sqlalchemy  # noqa: PLC0415 - where there is an engine of it
+    import sqlalchemy  # noqa: PLC0415 - already loaded
 
     *schema, name = parts
 
@@ -221,12 +228,12 @@ def _column(name: str, dtype: Any, database: str) -> Column:
 
 
 def _kind(dtype: Any, type_name: str) -> str | None:
-    """Return what a column holds by its type in SQLAlchemy, or None if no letters."""
-    from sqlalchemy import types as t  # noqa: PLC0415 - where there is an engine of it
+    """Return what a column holds, by its SQLAlchemy type, or None if no letters."""
+    from sqlalchemy import types as t  # noqa: PLC0415 - already loaded
 
     if isinstance(dtype, t.DateTime):
         return sql.INSTANT if dtype.timezone else sql.TIMESTAMP
-    if type_name == "SET":  # of several values, and text to SQLAlchemy
+    if type_name == "SET":  # several values, which SQLAlchemy takes for text
         return None
     kinds: dict[Any, str] = {
         t.String: sql.TEXT,
@@ -243,7 +250,7 @@ def _kind(dtype: Any, type_name: str) -> str | None:
 def quoted(name: str, dialect: Any) -> str:
     """Return a name as an identifier of the database.
 
-    SQLAlchemy's own way doubles percent signs, which a driver without parameters keeps.
+    SQLAlchemy would double percent signs, which a driver leaves doubled without parameters.
     """
     signs = dialect.identifier_preparer
     escaped = name.replace(signs.escape_quote, signs.escape_to_quote)
@@ -251,7 +258,7 @@ def quoted(name: str, dialect: Any) -> str:
 
 
 def _streaming(dialect: Any) -> list[Any]:
-    """Return the driver's kind of cursor that brings rows a part at a time, if it has one."""
+    """Return the driver's class of streaming cursors, if it has one."""
     try:
         return [import_module(f"{dialect.dbapi.__name__}.cursors").SSCursor]
     except (ImportError, AttributeError):
@@ -259,7 +266,7 @@ def _streaming(dialect: Any) -> list[Any]:
 
 
 def _tried(table: Table, query: str) -> Any:
-    """Have the database check the query: rights are asked for, and no row is read."""
+    """Let the database check the query and the rights to run it; no row is read."""
     with table.cursor() as cursor:
         cursor.execute(f"{query} WHERE 1 = 0")
         return cursor.fetchall()
@@ -268,26 +275,37 @@ def _tried(table: Table, query: str) -> Any:
 def _count(
     table: Table, query: str, columns: Sequence[Column], asked: Asked
 ) -> Sequence[Tally | Counts]:
-    read = [_reader(column, table) for column in columns]
+    read = [_reader(column, table, is_key=column.name == asked.person) for column in columns]
     with table.cursor() as cursor:
         cursor.execute(query)
         rows = (
             [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
             for row in sqlite_files.fetched(cursor)
         )
-        # Without names an alphabet has one column, whose cells are counted as they are.
+        # Without names an alphabet has one column, whose bare cells are counted.
         is_bare = not asked.alphabets[0].columns and asked.person is None
         return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
 
 
-def _reader(column: Column, table: Table) -> Callable[[Any], Any] | None:
-    """Return what makes a cell of its column's kind where drivers differ."""
+def _reader(column: Column, table: Table, *, is_key: bool) -> Callable[[Any], Any] | None:
+    """Return the conversion of a cell to its column's kind, where drivers differ."""
     if table.is_sqlite:
         return None
-    if column.type_name in {"CHAR", "NCHAR"}:  # some show their padding
+    if table.is_mariadb and column.kind == sql.TEXT:
+        is_padded = column.type_name in {"CHAR", "NCHAR"}
+        return lambda cell: _text(cell, is_key=is_key, is_padded=is_padded)
+    if column.type_name in {"CHAR", "NCHAR"}:  # some drivers return the padding
         return lambda cell: cell.rstrip(" ") if isinstance(cell, str) else cell
     if column.kind == sql.BOOLEAN:
         return lambda cell: bool(cell) if cell in (0, 1) else None
     if column.kind == sql.DATE:
         return lambda cell: cell.date() if isinstance(cell, datetime) else cell
     return None
+
+
+def _text(cell: Any, *, is_key: bool, is_padded: bool) -> Any:
+    """Return the text of bytes; an identifier's bytes each become a character, so none merge."""
+    if not isinstance(cell, bytes | bytearray):
+        return cell
+    text = cell.decode("latin-1") if is_key else repaired(bytes(cell))
+    return text.rstrip(" ") if is_padded else text

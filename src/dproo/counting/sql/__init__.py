@@ -1,1 +1,1 @@
-"""One SQL builder, and what DuckDB, PostgreSQL and Spark call things."""
+"""One SQL builder, and the dialects of DuckDB, PostgreSQL and Spark."""

@@ -1,6 +1,6 @@
-"""The embedded DuckDB: how it says what all engines mean, and how it is locked in.
+"""The embedded DuckDB: its SQL dialect, and its sandbox.
 
-It lives for one scan, sees nothing but the files it was given, and writes nothing to disk.
+It lives for one scan, sees only the files it was given, and writes nothing to disk.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _KINDS = {
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
-# The optimizer knows least and greatest values of a file without NaN, and drops comparisons
-# that hold for all between: NaN must be gone before the first one.
+# The optimizer takes a file's least and greatest values, which ignore NaN, and drops comparisons
+# that hold for all values between: NaN must be removed before the first comparison.
 _FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
 _JSON_TEXT = "json_extract_string({}, '$')"
 _IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
@@ -55,20 +55,20 @@ _DAY = (
     "CASE WHEN TRY_CAST({} AS DATE) BETWEEN '0001-01-01' AND '9999-12-31'"
     " THEN CAST(TRY_CAST({} AS DATE) AS VARCHAR) END"
 )
-# A whole number as the integer that it is, whatever its type; any other as it is shown, which
-# tells all doubles apart.
+# A whole number as an integer, whatever its type; any other as it is printed, which differs for
+# different doubles.
 _DOUBLE_NAME = (
     "CASE WHEN abs({}) < 1e38 AND floor({}) = {}"
     " THEN CAST(TRY_CAST({} AS HUGEINT) AS VARCHAR) ELSE CAST({} AS VARCHAR) END"
 )
-# Zero of a type without digits before the point is written ".00".
+# Zero in a type without digits before the point is printed as ".00".
 _DECIMAL = rf"regexp_replace({_AS_TEXT}, '^(-?)[.]', '\10.')"
 DIALECT = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
         sql.INTEGER: _AS_TEXT,
         sql.DECIMAL: f"regexp_extract({_DECIMAL}, '^(-?[0-9]+)([.]0+)?$', 1)",
-        # CASE is no guard here: the engine may cast first, and a cast of NaN is an error.
+        # CASE does not guard here: the engine may cast first, and casting NaN is an error.
         sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
@@ -85,7 +85,7 @@ DIALECT = sql.Dialect(
     },
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
-        # By their text, which is rounded once; by its own cast one of 128 bits is rounded twice.
+        # Via text, which rounds once; casting an integer of 128 bits directly rounds twice.
         **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"TRY_CAST({_AS_TEXT} AS DOUBLE)"),
         sql.FLOAT: _FLOAT,
         sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
@@ -104,6 +104,8 @@ DIALECT = sql.Dialect(
         trimmed="trim({}, ' ')",
         is_like="regexp_matches({}, {pattern})",
         replaced="regexp_replace({}, {pattern}, '')",
+        shaped="regexp_replace({}, {pattern}, '9', 'g')",
+        extracted="regexp_extract({}, {pattern}, {group})",
         double="TRY_CAST({} AS DOUBLE)",
         bigint="TRY_CAST({} AS BIGINT)",
     ),
@@ -111,7 +113,7 @@ DIALECT = sql.Dialect(
     missing={
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
-        # A line that cannot be read is null, an identifier that is not in it is null in JSON.
+        # A line that cannot be read is null; a missing identifier is JSON's null.
         sql.JSON: f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''))",
     },
     identifiers={
@@ -138,12 +140,12 @@ DIALECT = sql.Dialect(
 def engine_for(
     names: Sequence[str], *, is_attached: bool = False, is_bounded: bool = True
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Start an engine that can read these files and do nothing else outside itself.
+    """Start an engine that can read these files and reach nothing else outside itself.
 
     Args:
-        names: their names; none is a pattern, for DuckDB takes every name as one.
-        is_attached: whether the only one is a database, to attach as ``source``.
-        is_bounded: whether it may take no more than ``MEMORY``.
+        names: their names, without pattern characters, as DuckDB reads every name as a pattern.
+        is_attached: whether the only file is a database, to attach as ``source``.
+        is_bounded: whether its memory is limited to ``MEMORY``.
     """
     duckdb = load("duckdb", room=ROOM)
     with duckdb.connect(config=_CONFIG) as engine:
@@ -165,14 +167,14 @@ def literal(text: str) -> str:
 
 
 def by_bytes(cell: str) -> str:
-    """Return a cell as text that is compared by its bytes, whatever the column's collation."""
+    """Return a cell as text that is compared bytewise, whatever the column's collation."""
     return f'CAST({cell} AS VARCHAR) COLLATE "binary"'
 
 
 def in_range(cell: str, type_name: str) -> str:
-    """Return a cell of a Parquet file, missing where a decimal has more digits than its type.
+    """Return a cell of a Parquet file; a decimal with more digits than its type is missing.
 
-    A writer may leave any bits there. The engine reads them, and shows them as garbage, or stops.
+    A writer may store any bits there, which the engine shows as garbage or fails on.
     """
     found = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
     if found is None:
@@ -180,13 +182,13 @@ def in_range(cell: str, type_name: str) -> str:
     digits, scale = map(int, found.groups())
     nines = "9" * (digits - scale) + "." + "9" * scale
     least, most = (f"CAST('{sign}{nines}' AS {type_name})" for sign in ("-", ""))
-    # Clamped as well: CASE is no guard, for the engine may look at what follows THEN first.
+    # Clamped as well: CASE does not guard, as the engine may evaluate what follows THEN first.
     clamped = f"least(greatest({cell}, {least}), {most})"
     return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
 
 
 def duckdb_kind(name: str) -> str | None:
-    """Return what a column holds by the name of its type in DuckDB, nothing if no letters."""
+    """Return what a column holds, by DuckDB's name of its type; None if no letters."""
     if re.fullmatch("U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM", name):
         return sql.INTEGER
     if name == "VARCHAR" or (name.startswith("ENUM(") and name.endswith(")")):
@@ -199,6 +201,6 @@ def duckdb_kind(name: str) -> str | None:
 
 
 def enumerated(name: str) -> tuple[str, ...]:
-    """Return the values of an enumeration by the name of its type; none of another type."""
+    """Return the values of an enumeration, by the name of its type; none for other types."""
     values = _VALUE.findall(name) if name.startswith("ENUM(") else ()
     return tuple(value.replace("''", "'") for value in values)

@@ -1,6 +1,6 @@
-"""The letters of an open alphabet: cells that enough records have, grouped where the data is.
+"""The letters of an open alphabet: cells that enough records have, grouped in the engine.
 
-What comes back is one row for each text that enough records have, and one for all others.
+The result has one row for each text that enough records have, and one for all others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dproo.schema.cell import text_of
 
 
 def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
-    """Add up groups of records: of each a canonical text, or nothing, and their number."""
+    """Add up groups of records, each given by a canonical text or None, and its size."""
     found: Counter[str | None] = Counter()
     for text, number in rows:
         found[text] += number
@@ -36,6 +36,6 @@ def texts_of(cells: Iterable[object]) -> Iterable[tuple[str | None, int]]:
 def _text(cell: object) -> str | None:
     try:
         text = text_of(cell)
-    except Exception:  # noqa: BLE001 - a cell is no letter, whatever its methods do
+    except Exception:  # noqa: BLE001 - a cell that raises is not a letter
         return None
     return text if text is not None and len(text) <= LONGEST_OPEN else None

@@ -1,20 +1,21 @@
-"""One record of each person: which of a person's records are kept, alike in every engine.
+"""A few records of each person: which ones are kept, by the same rule in every engine.
 
 A record's *rank* is a hash of a random salt, the person and the record's letters. The records
-of least rank are kept, so that all different records of a person are equally likely and equal
-ones count as one. Which are kept depends on nobody else's records: privacy needs nothing more.
+of least rank are kept, so all distinct records of a person are equally likely and equal ones
+count as one. Which are kept does not depend on other people's records: that is all that privacy
+needs.
 
 | identifier | whose record it is |
 |---|---|
 | text, integer, boolean, date | the person with this canonical text, to the last character |
 | number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
 | bytes, list, tuple, set or mapping in Python | the person with equal content |
-| null, NaN, empty text | nobody's, unless each is declared to be somebody else's |
-| in a line that cannot be read; with U+FFFD in it; a list or object in JSON | nobody's |
-| an object in Python whose equality is not known | nobody's |
+| null, NaN, empty text | nobody's, unless each is declared to be a different person's |
+| in an unreadable line; with U+FFFD in it; a list or object in JSON | nobody's |
+| an object in Python of any other type | nobody's |
 
-All records that are nobody's are together one person, and what they hold is not looked at: they
-count as one record outside the alphabet.
+All of nobody's records together are one person's, and what they hold is ignored: they count as
+one record outside the alphabet.
 
 Proof: docs/proofs/people.md
 """
@@ -36,31 +37,31 @@ from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
 from dproo.schema.cell import FINE, plain, text_of
 
 NOBODY = ""
-"""The key of all records that name nobody."""
+"""The key of all records that are nobody's."""
 
 LONGEST_KEY = 64
-"""Bytes of an identifier that is its own key; a longer one has a hash."""
+"""The most bytes of an identifier that is its own key; a longer one is hashed."""
 
 HASHED = "#"
-"""What the key begins with where it is a hash."""
+"""The first character of a key that is a hash."""
 
 REPLACED = "\ufffd"
-"""The character that stands for bytes that are not text, whatever they were."""
+"""The character that replaces bytes that are not text."""
 
 RANK = 12
-"""Digits of a rank, in hexadecimal; as many as DuckDB keeps in place."""
+"""Hexadecimal digits of a rank; as many as DuckDB stores inline."""
 
-SEPARATOR = 31  # a control character that is made for it
+SEPARATOR = 31  # the control character for this purpose
 
 
 def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
-    """Return the rank of a record among those of its person.
+    """Return the rank of a record among its person's records.
 
     >>> rank_of("salt", "ann", ["flu"]) == rank_of("salt", "ann", ["cold"])
     False
     """
     text = chr(SEPARATOR).join([salt, person, *keys])
-    # Chance alone is asked of it, never that it cannot be undone.
+    # It only has to look random; nothing relies on it being hard to invert.
     return md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest()[:RANK]
 
 
@@ -68,10 +69,10 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
 
 
 def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
-    """Yield the cells of the records that are kept, and behind each record's the number one.
+    """Yield the cells of the records that are kept, each followed by the number one.
 
     Args:
-        rows: the cells of a record, that of the person last.
+        rows: the cells of each record, the person's last.
         asked: the letters, and how many records of a person are kept.
     """
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
@@ -85,7 +86,7 @@ def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any
         keys = tuple(map(_key, asked.axes, cells))
         rank = rank_of(asked.salt, person, keys)
         kept = people.setdefault(person, [])
-        entry = -int(rank, 16), place, cells  # the largest rank is the first to go
+        entry = -int(rank, 16), place, cells  # the largest rank is dropped first
         if len(kept) < asked.kept:
             heappush(kept, entry)
         else:
@@ -102,14 +103,14 @@ def person_of(cell: object) -> str | None:
     """
     try:
         if type(cell) is str and 0 < len(cell) < _PLAIN and cell.isascii() and cell[0] != HASHED:
-            return cell  # as nearly all are
+            return cell  # the usual case
         if _is_missing(cell):
             return None
         text = _identifier(cell)
         if text is None:
             content = _content(cell, depth=0)
             return HASHED + HASHED + _digest(content)
-    except Exception:  # noqa: BLE001 - whatever its methods do
+    except Exception:  # noqa: BLE001 - its methods may raise anything
         return NOBODY
     if REPLACED in text:
         return NOBODY
@@ -118,7 +119,7 @@ def person_of(cell: object) -> str | None:
 
 
 _PLAIN = 16  # characters
-_EXACT = int(1e38)  # beyond it engines have no integers
+_EXACT = int(1e38)  # the limit of the engines' integers
 _DIGITS = 1000
 _DEEPEST = 20
 
@@ -141,7 +142,7 @@ def _is_missing(cell: Any) -> bool:
 
 
 def _plain(cell: Any) -> Any:
-    """Return the Python value of a scalar of NumPy, a moment finer than Python's as its text."""
+    """Return the Python value of a NumPy scalar; a moment finer than Python's as its text."""
     is_moment = type(cell).__module__ == "numpy" and cell.dtype.kind in "mM"
     if is_moment and str(cell) == "NaT":
         return None
@@ -152,7 +153,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _identifier(cell: object) -> str | None:
-    """Return the text of an identifier that every engine could have; None for any other.
+    """Return the text of an identifier that every engine could hold; None for any other.
 
     Guarantee: equal numbers have equal text, whatever their types are.
     """
@@ -190,10 +191,10 @@ def _decimal(number: Decimal) -> str | None:
 
 
 def _content(cell: Any, *, depth: int) -> str:
-    """Return a text that equal cells have, and no others: their types and what is in them.
+    """Return a text that is the same for equal cells only, from their types and contents.
 
     Raises:
-        TypeError: it is of a type whose equality is not known.
+        TypeError: it is of another type.
     """
     cell = _plain(cell)
     if depth > _DEEPEST:
@@ -215,7 +216,7 @@ def _content(cell: Any, *, depth: int) -> str:
 
 
 def _single(cell: Any) -> str:
-    """Return the same of a cell that has no parts."""
+    """Return such a text for a cell without parts."""
     text = "" if _is_missing(cell) else _identifier(cell)
     match cell:
         case _ if text is not None:
@@ -245,7 +246,7 @@ def _key(axis: Axis, cell: object) -> str:
         if place is None:
             return ""
         return str(place) if isinstance(axis, Bins) else str(text_of(axis.letter(place)))
-    except Exception:  # noqa: BLE001 - a cell is outside, whatever its methods do
+    except Exception:  # noqa: BLE001 - a cell that raises is outside
         return ""
 
 
@@ -256,11 +257,11 @@ def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dia
     """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
     Args:
-        relation: a table expression with the cells ``c0, c1, ...``, that of the person last,
-            and ``records``.
-        kinds: the kind of each column, that of the person last.
+        relation: a table expression with the cells ``c0, c1, ...``, the person's last, and
+            ``records``.
+        kinds: the kind of each column, the person's last.
         asked: the letters.
-        dialect: the engine's.
+        dialect: the engine's dialect.
     """
     who = len(asked.axes)
     cell = f"c{who}"
@@ -275,7 +276,7 @@ def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dia
 def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
     """Return the key of the person that a cell names.
 
-    It is null where the cell is missing and each such record is somebody else's.
+    It is null if the cell is missing and each such record is a different person's.
     """
     nothing = "NULL" if asked.is_each_missing else "''"
     text = f"({dialect.identifiers[kind].replace('{}', cell)})"
@@ -289,7 +290,7 @@ def person_sql(cell: str, kind: str, asked: Asked, dialect: sql.Dialect) -> str:
 
 
 def nobody(number: int, asked: Asked) -> str:
-    """Return a relation as :func:`named` does, of so many records that name nobody."""
+    """Return a relation as :func:`named` does, of ``number`` records that are nobody's."""
     keys = ", ".join(f"'' AS {name}" for name in key_names(asked))
     return f"(SELECT '' AS p, {keys}, 1 AS records FROM range({number}))"  # noqa: S608
 
@@ -307,7 +308,7 @@ def key_names(asked: Asked) -> list[str]:
 
 
 def _key_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
-    """Return a key as it is hashed: text, that of a bin its place."""
+    """Return a key as it is hashed: text; for a bin, its place."""
     key = f"k{column}"
     if isinstance(axis, Bins):
         places = enumerate(map(dialect.number, axis.keys))
@@ -326,7 +327,7 @@ def _letter_sql(column: int, axis: Axis, dialect: sql.Dialect) -> str:
 
 
 def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -> str:
-    """Return the query that counts the records of a relation that are kept, by one batch."""
+    """Return the query that counts the kept records of a relation, by one batch."""
     letters = ", ".join(
         f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
     )
@@ -339,11 +340,11 @@ def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:
-    """Return the records that are kept of a relation of :func:`ranked`, by their place."""
+    """Return the kept records of a relation of :func:`ranked`, by a window function."""
     names = ", ".join(key_names(asked))
     person, is_kept = "p", f"place <= {asked.kept}"
     if asked.is_each_missing:
-        # Records without a person are apart from each other, so that no task has all of them.
+        # Records without a person are partitioned by rank, so that no task gets all of them.
         person, is_kept = "p, CASE WHEN p IS NULL THEN h END", f"(p IS NULL OR {is_kept})"
     place = f"row_number() OVER (PARTITION BY {person} ORDER BY h) AS place"
     return (
@@ -353,22 +354,22 @@ def kept_by_window(relation: str, asked: Asked) -> str:
 
 
 def kept_by_group(relation: str, asked: Asked) -> str:
-    """Return the same rows as :func:`ranked`, only of those that are kept, by DuckDB.
+    """Return the kept rows of a relation of :func:`ranked`, by DuckDB's aggregates.
 
-    What is kept of the parts of the data, kept together once more, is what is kept of all.
+    It can be applied to parts of the data, then once more to what they keep.
     """
     names = key_names(asked)
     packed = "{" + ", ".join(f"'{name}': {name}" for name in (*names, "h")) + "}"
     unpacked = ", ".join(f"s.{name} AS {name}" for name in (*names, "h"))
     if asked.kept > 1:
-        # Records without a person are grouped with their equals, and stand for all of them.
+        # Equal records without a person are grouped, and one row stands for all of them.
         least = f"CASE WHEN p IS NULL THEN 1 ELSE {asked.kept} END"
         kept = f"unnest(list_slice(arg_min({packed}, h, {asked.kept}), 1, {least})) AS s"
     elif len(names) > 1:
         kept = f"arg_min({packed}, h) AS s"
     else:  # a third faster
         kept, unpacked = "arg_min(k0, h) AS k0, min(h) AS h", "k0, h"
-    alike = names[0] if len(names) == 1 else f"[{', '.join(names)}]"  # a text is faster than a list
+    alike = names[0] if len(names) == 1 else f"[{', '.join(names)}]"  # text is faster than a list
     return (
         f"(SELECT p, {unpacked}, records FROM (SELECT p, {kept},"  # noqa: S608
         " CASE WHEN p IS NULL THEN CAST(sum(records) AS BIGINT) ELSE 1 END AS records"

@@ -1,4 +1,4 @@
-"""PostgreSQL: how it says what all engines mean."""
+"""The SQL dialect of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 
 KINDS = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char"), sql.TEXT),
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char", "enum"), sql.TEXT),
     **dict.fromkeys(("float4", "float8"), sql.FLOAT),
     "numeric": sql.DECIMAL,
     "bool": sql.BOOLEAN,
@@ -16,19 +16,22 @@ KINDS = {
     "timestamp": sql.TIMESTAMP,
     "timestamptz": sql.INSTANT,
 }
-# Types that PostgreSQL casts to fewer others are cast to a plain one of their kind first.
-# The collation "C" compares bytes, whatever the column or the database says: under another one
-# different text may be equal, to a letter, to another identifier, or to no text at all.
-CELLS = {"oid": "CAST({} AS BIGINT)"} | {
-    name: 'CAST({} AS TEXT) COLLATE "C"' for name, kind in KINDS.items() if kind == sql.TEXT
+# Types with few casts are first cast to a plain type of their kind. The collation "C" compares
+# bytes, whatever the column or database declares: under another collation, different texts may
+# be equal, to a letter, to another identifier or to the empty text.
+CELLS = {
+    **{name: 'CAST({} AS TEXT) COLLATE "C"' for name, kind in KINDS.items() if kind == sql.TEXT},
+    # As the type itself prints a cell: its owner could define a cast that sees other records.
+    "enum": 'CASE WHEN {} IS NOT NULL THEN concat({}) END COLLATE "C"',
+    "oid": "CAST({} AS BIGINT)",
 }
 
 _AS_TEXT = 'CAST({} AS TEXT) COLLATE "C"'
 _AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
-# No regular expression is asked about a long text: it takes eight times the memory of the text,
-# and the server refuses one of 256 MiB. No number that is read has as many characters.
+# Regular expressions are not applied to long text: they take eight times its memory, and the
+# server refuses one of 256 MiB. No readable number has as many characters.
 _IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
-# The bytes of a text, not converted: some databases hold text that no other encoding has.
+# The stored bytes: some databases hold text that cannot be converted to another encoding.
 _STORED = "convert_to({}, getdatabaseencoding())"
 _WHOLE = sql.whole_float(_AS_DOUBLE)
 _WIDE = sql.wide_float(
@@ -50,7 +53,7 @@ POSTGRESQL = sql.Dialect(
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
         sql.DATE: (
             "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
-            # As a timestamp without a zone; by itself it would be one of the session's zone.
+            # As a timestamp without a zone; otherwise it would be in the session's zone.
             " THEN to_char(CAST({} AS TIMESTAMP), 'YYYY-MM-DD') END"
         ),
         sql.TIMESTAMP: _DAY,
@@ -63,8 +66,8 @@ POSTGRESQL = sql.Dialect(
             f" CASE WHEN {_AS_TEXT} ~ '{NUMBER_TEXT}' THEN {_AS_DOUBLE} END END"
         ),
         sql.INTEGER: _AS_DOUBLE,
-        # A numeric that no double is near would be an error: a greater one is beyond every bin,
-        # a smaller one is zero.
+        # Casting a numeric beyond the range of doubles is an error: a larger one is beyond every
+        # bin, a smaller one is zero.
         sql.DECIMAL: (
             "CASE WHEN abs({}) < 2.4703282292062328e-324 THEN 0"
             f" WHEN abs({{}}) < 1.7976931348623158e308 THEN {_AS_DOUBLE} END"
@@ -81,6 +84,8 @@ POSTGRESQL = sql.Dialect(
         trimmed="btrim({}, ' ')",
         is_like="{} ~ {pattern}",
         replaced="regexp_replace({}, {pattern}, '')",
+        shaped="regexp_replace({}, {pattern}, '9', 'g')",
+        extracted="(regexp_match({}, {pattern}))[{group}]",
         double="CAST({} AS DOUBLE PRECISION)",
         bigint="CAST({} AS BIGINT)",
     ),
@@ -103,7 +108,7 @@ POSTGRESQL = sql.Dialect(
             f" ELSE replace(CAST({_AS_DOUBLE} AS TEXT), 'Infinity', 'inf') END"
         ),
     },
-    # By comparisons of bytes: to ask for a first character is an error where it is not whole.
+    # By comparing bytes: extracting the first character fails if it is incomplete.
     is_short=(
         "(octet_length({}) <= 64"
         """ AND NOT ({} COLLATE "C" >= '#' AND {} COLLATE "C" < '$'))"""

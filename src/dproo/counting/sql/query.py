@@ -1,7 +1,7 @@
 """The one query an SQL engine runs: records mapped to letters and counted, in the engine.
 
-A record outside the alphabet has null keys, so that what comes back, and what the engine must
-keep, is one row per seen letter. Names and letters are quoted or parameters, never spliced.
+A record outside the alphabet has null keys, so the engine holds and returns only one row per
+seen letter. Names and letters are quoted or passed as parameters, never spliced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INSTANT: Final = "timestamp with time zone"
 JSON: Final = "json"
 ANY: Final = "any"
 NOTHING: Final = "nothing"
-"""What the cells of a column are; those of ``json`` and ``any`` each have a type of their own."""
+"""What the cells of a column are; in ``json`` and ``any`` each cell has its own type."""
 
 _NAME = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
@@ -39,7 +39,7 @@ _NAMES = re.compile(rf"(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*")
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How one engine says what all of them mean; ``{}`` is the operand.
+    """The SQL expressions of one engine; ``{}`` is the operand.
 
     Attributes:
         texts: the canonical text of a cell, by the kind of its column.
@@ -47,15 +47,15 @@ class Dialect:
         is_letter: whether a text is one of the letters of column ``{column}``.
         is_integer: whether a text is an integer of at most 18 digits.
         bigint: such a text as an integer.
-        reader: how it reads text that is not compared as it stands.
+        reader: how text is read before it is compared.
         is_string: whether a cell of JSON is text.
-        missing: whether the cell of a person is missing, where that is more than being null, by
-            its kind; never null.
-        identifiers: the text of an identifier that tells all its different values apart, null
-            where they cannot be told, by the kind of its column.
-        is_short: whether an identifier is its own key: of few bytes, and not marked as a hash.
+        missing: whether the cell of a person is missing, by its kind, if that is more than being
+            null; never null.
+        identifiers: a text that differs for different identifiers, or null if there is none,
+            by the kind of its column.
+        is_short: whether an identifier is its own key: short, and not marked as a hash.
         digest: the hash of a text, in hexadecimal.
-        is_replaced: whether a text holds the character that stands for unreadable bytes.
+        is_replaced: whether a text contains the character that replaces unreadable bytes.
         double: the name of the type of doubles.
     """
 
@@ -88,22 +88,22 @@ def quoted(name: str) -> str:
 
 
 def is_storable(text: str) -> bool:
-    """Tell whether a text of a database could be this one: no NUL, and nothing but Unicode."""
+    """Return whether a database could hold this text: valid Unicode without NUL."""
     return "\0" not in text and text.encode(errors="replace").decode() == text
 
 
 def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the name of a table, behind that of its schema where one is given.
+    """Return the name of a table, after its schema's if one is given.
 
-    In text, a dot outside of double quotes separates the two. A name that has a dot or a quote
-    in it stands in double quotes, its own quotes doubled. Everything else is taken as it is:
-    no letter's case is changed, no blank is dropped. A tuple is taken as it is altogether.
+    In text, a dot outside double quotes separates the two. A name with a dot or a quote in it
+    is written in double quotes, its own quotes doubled. Nothing else is changed, neither case
+    nor blanks, and a tuple is not changed at all.
 
     >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
     (('visits',), ('clinic', 'my.visits'), ('a.b',))
 
     Raises:
-        ValueError: it is no name.
+        ValueError: it is not a name.
     """
     parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
     if isinstance(table, str) and _NAMES.fullmatch(table):
@@ -128,8 +128,8 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
 
     Args:
         column: its name, as the caller gave it.
-        type_name: what the engine calls its type. Only the first word is told: an engine's
-            name of an enumeration, or of a struct, goes on with what is in it.
+        type_name: the engine's name of its type. Only the first word is shown: the name of an
+            enumeration or a struct goes on with its contents.
         remedy: what to do about it; by default to cast it.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
@@ -151,8 +151,8 @@ def whole_float(
 
     Args:
         double: the double.
-        cast: how the engine casts it to an integer.
-        floor: the engine's function that leaves integral doubles, and no others, as they are.
+        cast: the engine's cast to an integer.
+        floor: the engine's function that leaves only integral doubles unchanged.
         text: the name of the type of text.
     """
     return (
@@ -162,10 +162,10 @@ def whole_float(
 
 
 def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
-    """Return an integral double below 10^38 as an exact number, which no cast of it is.
+    """Return an integral double below 10^38 as an exact number, which a cast would round.
 
     Args:
-        double: the double, null where it is not below.
+        double: the double, null if it is not below.
         bigint: how the engine truncates the double ``{}`` to an integer.
         decimal: the name of the type of exact numbers.
         number: the name of the type of doubles.
@@ -196,7 +196,7 @@ def counting_query(
             records have them.
         kinds: the kind of each column.
         asked: the alphabets.
-        dialect: the engine's.
+        dialect: the engine's dialect.
         is_grouped: whether equal cells are grouped before they are mapped to letters; each row
             of the relation is then one record.
         is_part: whether there are other parts of the data, so that rare letters matter.
@@ -234,7 +234,7 @@ def statement(
 ) -> str:
     """Return the query; its rows are a key per column and a number of records.
 
-    A key is a cell that is the same letter as the cells it stands for.
+    A key is a cell of the same letter as all cells that it represents.
 
     Args:
         relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
@@ -247,8 +247,8 @@ def statement(
 
 
 def counted(relation: str, *, axes: Sequence[Axis]) -> str:
-    """Return the query of a relation of keys ``k0, k1, ...``, as :func:`keyed` makes it."""
-    if len(axes) == 1:  # outside is null already
+    """Return the query for a relation of keys ``k0, k1, ...``, as made by :func:`keyed`."""
+    if len(axes) == 1:  # cells outside are already null
         groups = "SELECT k0, CAST(sum(records) AS BIGINT)"
         return f"{groups} FROM {relation} GROUP BY k0"
     columns = range(len(axes))
@@ -263,11 +263,11 @@ def counted(relation: str, *, axes: Sequence[Axis]) -> str:
 
 
 def counted_open(relation: str, *, minimum: int) -> str:
-    """Return the query of a relation of open letters ``k0``; its rows are a letter and a number.
+    """Return the query for a relation of open letters ``k0``; its rows are a letter and a number.
 
     Args:
         relation: a table expression with the key ``k0``, a short text or null, and ``records``.
-        minimum: the fewest records of a text that comes back by itself; all others are one row.
+        minimum: the fewest records of a text with its own row; all others share one row.
     """
     groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
     letter = f"CASE WHEN number >= {minimum} THEN k0 END"
@@ -294,7 +294,7 @@ def statement_of_sets(
     Args:
         relation: as for :func:`statement`.
         grouped_by: the places of the columns of each set.
-        marks: the names of the relation's own marks, where it is grouped by these sets already.
+        marks: the names of the relation's own marks, if it is already grouped by these sets.
         kinds: the kind of each column.
         axes: the letters of each column.
         dialect: the engine's.
@@ -338,7 +338,7 @@ def keyed(
 
 
 def _is_text(kind: str, axis: Axis) -> bool:
-    """Tell whether a cell is compared by its text, and not by its number."""
+    """Return whether a cell is compared by its text rather than its number."""
     if not isinstance(axis, Bins):
         return True
     return axis.reading.kind in {reading.INTEGER, reading.YEAR} or (
@@ -369,7 +369,7 @@ def _value(column: int, kind: str, axis: Axis, dialect: Dialect) -> str:
 
 
 def _without(number: str, missing: Sequence[str]) -> str:
-    """Return a number, or nothing if it stands for a missing one."""
+    """Return a number, or null if it means a missing one."""
     if not missing:
         return number
     return f"CASE WHEN {number} NOT IN ({', '.join(missing)}) THEN {number} END"
@@ -394,7 +394,7 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
 
 
 def _halved(value: str, edges: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the key of the bin of a number that is in one, by as few comparisons as can be."""
+    """Return the key of the bin of a number that is in one, by bisection."""
     if not edges:
         return keys[0]
     half = len(edges) // 2

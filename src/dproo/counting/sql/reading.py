@@ -1,4 +1,4 @@
-"""How a cell is read, in SQL: what :class:`dproo.schema.reading.Reading` does cell by cell."""
+"""How a cell is read, in SQL: :class:`dproo.schema.reading.Reading` for whole columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dproo.schema.axis import Axis, Letters
 from dproo.schema.reading import (
     DAY_TEXT,
     DAYS,
+    DIGITS,
     EXACT,
     INTEGER,
     IS_LED_BY_ZEROS,
@@ -16,8 +17,10 @@ from dproo.schema.reading import (
     LEADING_ZEROS,
     LOWER,
     MONTH_TEXT,
+    MONTHS,
     NOT_ZERO,
     POINT_ZERO,
+    SHAPE,
     YEAR_TEXT,
     Reading,
     upper_forms,
@@ -30,14 +33,16 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """How one engine says what all of them do to text; ``{}`` is the operand.
+    """The SQL expressions of one engine that read text; ``{}`` is the operand.
 
     Attributes:
         trimmed: the text without blanks around it.
         is_like: whether ``{pattern}`` is found in it.
-        replaced: the text, its match of ``{pattern}`` left out.
-        double: the text as a double, where it is one.
-        bigint: the text as an integer, where it is one.
+        replaced: the text without its match of ``{pattern}``.
+        shaped: the text, all its matches of ``{pattern}`` replaced by ``9``.
+        extracted: the ``{group}`` of its match of ``{pattern}``.
+        double: the text as a double, if it is one.
+        bigint: the text as an integer, if it is one.
         string: the name of the type of text.
         literal: writes a text as SQL.
     """
@@ -45,13 +50,15 @@ class Reader:
     trimmed: str
     is_like: str
     replaced: str
+    shaped: str
+    extracted: str
     double: str
     bigint: str
     string: str = "VARCHAR"
     literal: Callable[[str], str] = _quoted
 
     def text(self, cell: str, axis: Axis) -> str:
-        """Return the text that a cell, a name here, is compared by."""
+        """Return the text that a cell, given by its name, is compared by."""
         reading = axis.reading
         if reading.kind == EXACT:
             read = self._loose_integer(cell)
@@ -64,6 +71,9 @@ class Reader:
                 read = self._integer(trimmed, reading)
             elif reading.kind in DAYS:
                 read = self._period(trimmed, reading)
+            elif reading.kind == SHAPE:
+                read = self.shaped.replace("{}", trimmed)
+                read = read.replace("{pattern}", self.literal(DIGITS))
             else:
                 read = trimmed
         return _if_short(cell, axis, read)
@@ -76,7 +86,7 @@ class Reader:
         trimmed = self.trimmed.replace("{}", cell)
         is_number = self._is_like(trimmed, reading.number_shape)
         bare = self.double.replace("{}", self._bare(trimmed, reading))
-        # One inside the other: an engine may ask both parts of an AND in any order.
+        # Nested, because an engine may evaluate the parts of an AND in any order.
         read = f"CASE WHEN {is_number} THEN {bare} END"
         return _if_short(cell, axis, read)
 
@@ -110,14 +120,10 @@ class Reader:
         begun = f"substr({text}, 1, 10)"
         whens = []
         if reading.format != ISO:
-            parts = " || '-' || ".join(
-                f"substr({text}, {part.start + 1}, {part.stop - part.start})"
-                for part in reading.slices
-            )
-            width = len(reading.format)
-            ends = f"substr({text}, {width + 1}, 1) IN ('', 'T', ' ') AND length({text}) >= {width}"
-            is_like = self._is_like(f"substr({text}, 1, {width})", reading.shape)
-            whens.append(f"WHEN {ends} AND {is_like} THEN substr({parts}, 1, {kept})")
+            found = self._group(text, reading, 1)
+            ends = f"substr({text}, length({found}) + 1, 1) IN ('', 'T', ' ')"
+            is_like = self._is_like(text, reading.shape)
+            whens.append(f"WHEN {is_like} AND {ends} THEN {self._iso(text, reading)}")
         whens.append(
             f"WHEN {is_day} AND {self._is_like(begun, DAY_TEXT)} THEN substr({text}, 1, {kept})"
         )
@@ -127,7 +133,29 @@ class Reader:
                 whens.append(f"WHEN {is_period} THEN substr({text}, 1, {kept})")
         return f"CASE {' '.join(whens)} END"
 
+    def _group(self, text: str, reading: Reading, group: int) -> str:
+        found = self.extracted.replace("{}", text).replace("{group}", str(group))
+        return found.replace("{pattern}", self.literal(reading.shape))
+
+    def _iso(self, text: str, reading: Reading) -> str:
+        """Return the day, month or year of a text that has the form of the reading."""
+        groups = {
+            part[0]: self._group(text, reading, place)
+            for place, part in enumerate(reading.parts, start=2)
+        }
+        if "YY" in reading.parts:
+            least, first, second = map(self.literal, reading.pivot)
+            year = groups["Y"]
+            groups["Y"] = f"CASE WHEN {year} >= {least} THEN {first} ELSE {second} END || {year}"
+        if {"MMM", "MMMM"} & {*reading.parts}:
+            name = f"lower(substr({groups['M']}, 1, 3))"
+            whens = (f"WHEN '{name}' THEN '{i}'" for i, name in enumerate(MONTHS, start=1))
+            groups["M"] = f"CASE {name} {' '.join(whens)} END"
+        rest = (f"lpad({groups[unit]}, 2, '0')" for unit in "MD" if unit in groups)
+        day = " || '-' || ".join((f"({groups['Y']})", *rest))
+        return f"substr({day}, 1, {DAYS[reading.kind]})"
+
 
 def _if_short(cell: str, axis: Axis, read: str) -> str:
-    """Return what is read of a cell, null for one that is longer than every letter."""
+    """Return what a cell is read as, or null if it is too long to be a letter."""
     return f"CASE WHEN length({cell}) <= {axis.room} THEN {read} END"

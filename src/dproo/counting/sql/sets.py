@@ -1,18 +1,18 @@
 """Grouping sets: one statement groups the same records by several sets of columns.
 
-A row has a cell for each column, null for those it is not grouped by. Null is a cell too: the
-marks tell which is which.
+A row has a cell for each column, null for those it is not grouped by. Null may also be a cell;
+the marks distinguish the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_WIDTH = 31  # PostgreSQL marks no more columns in one number
+_WIDTH = 31  # the most columns that PostgreSQL marks in one number
 
 
 def marks(names: Sequence[str]) -> list[str]:
-    """Return the expressions that tell by which of these columns a row is grouped.
+    """Return the expressions that show by which of these columns a row is grouped.
 
     >>> marks(["c0", "c1"])
     ['CAST(GROUPING(c0) AS BIGINT) * 2 + CAST(GROUPING(c1) AS BIGINT) * 1']
@@ -29,7 +29,7 @@ def marks(names: Sequence[str]) -> list[str]:
 def marked(places: Iterable[int], columns: int) -> tuple[int, ...]:
     """Return the marks of rows that are grouped by the columns at these places.
 
-    A bit is set for a column that is left out, the last column's is the lowest.
+    A bit is set for each column that is left out; the last column has the lowest bit.
 
     >>> marked([0, 2], 3)
     (2,)
@@ -39,7 +39,7 @@ def marked(places: Iterable[int], columns: int) -> tuple[int, ...]:
 
 
 def clause(names: Sequence[str], sets: Iterable[Sequence[int]]) -> str:
-    """Return what stands behind ``GROUP BY``; each set is the places of its columns.
+    """Return what follows ``GROUP BY``; each set is the places of its columns.
 
     >>> clause(["c0", "c1", "c2"], [(0, 1), (2,)])
     'GROUPING SETS ((c0, c1), (c2))'
@@ -49,5 +49,5 @@ def clause(names: Sequence[str], sets: Iterable[Sequence[int]]) -> str:
 
 
 def parts(items: Sequence[str]) -> list[Sequence[str]]:
-    """Return as many of them at a time as one mark is for."""
+    """Return the items in parts that one mark can cover."""
     return [items[start : start + _WIDTH] for start in range(0, len(items), _WIDTH)]

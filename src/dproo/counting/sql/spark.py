@@ -1,8 +1,8 @@
-"""Spark: how it says what all engines mean, whether its casts fail (ANSI mode) or give null.
+"""The SQL dialect of Spark, whether its casts fail (ANSI mode) or give null.
 
-No expression here raises, whatever the cell: casts that may fail are ``try_cast``, and ``floor``,
-which fails on a large double, is ``rint``. No literal has a quote or a backslash in it: what
-these mean is a setting of the session.
+No expression here raises, whatever the cell: casts that may fail are ``try_cast``, and ``rint``
+replaces ``floor``, which fails on a large double. No literal contains a quote or a backslash,
+whose meaning is a setting of the session.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _KINDS = {
     "timestamp": sql.INSTANT,
     "void": sql.NOTHING,
 }
-_MICROSECONDS = f"{24 * 60 * 60 * 10**6}L"  # of a day
-_BINARY = "collate({}, 'UTF8_BINARY')"  # under another collation different text may be equal
-# A day begins at the greatest multiple below, whatever the session's time zone is.
+_MICROSECONDS = f"{24 * 60 * 60 * 10**6}L"  # per day
+_BINARY = "collate({}, 'UTF8_BINARY')"  # under others, different texts may be equal
+# Rounds down, before 1970 too, whatever the session's time zone.
 _UTC_DAY = (
     f"date_from_unix_date(CAST(unix_micros({{}}) DIV {_MICROSECONDS}"
     f" - CASE WHEN unix_micros({{}}) % {_MICROSECONDS} < 0 THEN 1 ELSE 0 END AS INT))"
@@ -34,14 +34,14 @@ _UTC_DAY = (
 
 
 def kind_of(name: str) -> str | None:
-    """Return what a column of a type of Spark holds, or None if no letters."""
+    """Return what a column holds, by Spark's name of its type; None if no letters."""
     return next((kind for words, kind in _KINDS.items() if re.fullmatch(words, name)), None)
 
 
 def cell_of(column: str, name: str) -> str:
-    """Return a column of a type of Spark, such that equal cells are the same letter.
+    """Return a column as an expression under which equal cells are the same letter.
 
-    Moments become their days, and text is compared by its bytes.
+    Moments become their days, and text is compared bytewise.
     """
     kind = kind_of(name)
     if kind == sql.TIMESTAMP:
@@ -51,20 +51,20 @@ def cell_of(column: str, name: str) -> str:
     if kind != sql.TEXT or name == "string":
         return column
     text = _BINARY.replace("{}", column)
-    return f"rtrim({text})" if name.startswith("char(") else text  # its padding is no part of it
+    return f"rtrim({text})" if name.startswith("char(") else text  # without its padding
 
 
 def literal(text: str) -> str:
-    """Return a text as SQL, by its bytes."""
+    """Return a text as an SQL literal, written by its bytes."""
     return f"decode(X'{text.encode().hex()}', 'UTF-8')"
 
 
 _AS_TEXT = "CAST({} AS STRING)"
-# Zero is positive: a set of more than ten numbers tells the two zeros apart.
+# Zero is made positive: a set of more than ten numbers distinguishes the two zeros.
 _AS_DOUBLE = "(CAST({} AS DOUBLE) + 0.0D)"
 _TO_DOUBLE = "(try_cast({} AS DOUBLE) + 0.0D)"
 _VALID = "make_valid_utf8({})"  # bytes that are not text become U+FFFD, as they do in files
-# The end of the text: in Java "$" is also before a last line break.
+# The end of the text: in Java "$" also matches before a final line break.
 _PATTERN = "replace({pattern}, '$', chr(92) || 'z')"
 _DAY = f"CASE WHEN {{}} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_AS_TEXT} END"
 _NO_NUMBER = "CAST(NULL AS DOUBLE)"
@@ -75,15 +75,15 @@ def _is_like(text: str, pattern: str) -> str:
     return f"{text} RLIKE {_PATTERN.replace('{pattern}', literal(pattern))}"
 
 
-# Where casts do not fail, small decimals are written as 1.5E-7, and zero as 0E-9.
+# If casts do not fail, small decimals are printed as 1.5E-7, and zero as 0E-9.
 _PLAIN_DECIMAL = (
     f"CASE WHEN contains({_AS_TEXT}, 'E')"
     " THEN concat(CASE WHEN {} < 0 THEN '-' ELSE '' END, '0.',"
     f" repeat('0', try_cast(substring_index({_AS_TEXT}, 'E-', -1) AS INT) - 1),"
     f" translate(substring_index({_AS_TEXT}, 'E', 1), '-.', '')) ELSE {_AS_TEXT} END"
 )
-# A double as the shortest decimal that is read as it, as in Python: Java's own is now and then
-# longer. What is not whole and has no exponent in Python has at most 21 digits behind the point.
+# A double as the shortest decimal that is read back as it, as in Python: Java's is sometimes
+# longer. A fraction that Python prints without exponent has at most 21 digits after the point.
 _SHORTEST = " ".join(
     f"WHEN {_TO_DOUBLE.replace('{}', written)} = {_AS_DOUBLE} THEN {written}"
     for written in (f"format_string('%.{digits}e', {_AS_DOUBLE})" for digits in (0, 14, 15))
@@ -119,7 +119,7 @@ SPARK = sql.Dialect(
     numbers={
         sql.TEXT: f"CASE WHEN {_is_like('{}', NUMBER_TEXT)} THEN {_TO_DOUBLE} END",
         sql.INTEGER: _AS_DOUBLE,
-        # By its text, which is rounded once.
+        # Via text, which rounds once.
         sql.DECIMAL: _TO_DOUBLE.replace("{}", _AS_TEXT),
         sql.FLOAT: _AS_DOUBLE,
         sql.BOOLEAN: _NO_NUMBER,
@@ -132,6 +132,8 @@ SPARK = sql.Dialect(
         trimmed="trim(BOTH ' ' FROM {})",
         is_like=f"{{}} RLIKE {_PATTERN}",
         replaced=f"regexp_replace({{}}, {_PATTERN}, '')",
+        shaped=f"regexp_replace({{}}, {_PATTERN}, '9')",
+        extracted=f"regexp_extract({{}}, {_PATTERN}, {{group}})",
         double=_TO_DOUBLE,
         bigint="try_cast({} AS BIGINT)",
         string="STRING",

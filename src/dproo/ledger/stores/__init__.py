@@ -1,5 +1,8 @@
-"""What keeps a ledger: a file of SQLite, or a database of PostgreSQL."""
+"""The stores of a ledger: an SQLite file, or a PostgreSQL database."""
 
+from importlib.util import find_spec
+
+from dproo.errors import POSIX_ONLY, LedgerError
 from dproo.ledger.location import Address, Database
 from dproo.ledger.stores.base import PATIENCE, Session, Store
 from dproo.ledger.stores.postgresql import PostgresqlStore, install
@@ -9,7 +12,13 @@ __all__ = ["PATIENCE", "Session", "Store", "install", "store_of"]
 
 
 def store_of(address: Address, *, timeout: float) -> Store:
-    """Return what keeps the ledger at an address; nothing is opened yet."""
+    """Return the store of the ledger at an address; nothing is opened yet.
+
+    Raises:
+        LedgerError: the system has no locks of files, which every charge takes.
+    """
+    if find_spec("fcntl") is None:
+        raise LedgerError(POSIX_ONLY)
     if isinstance(address, Database):
         return PostgresqlStore(address, timeout=timeout)
     return SqliteStore(address, timeout=timeout)

@@ -1,4 +1,4 @@
-"""What both stores share: the queries of one transaction, and what a store promises."""
+"""What both stores share: the queries of one transaction, and a store's guarantee."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Looked = TypeVar("Looked")
 Result = TypeVar("Result")
 
 Look = Callable[[str], Looked]
-"""Asks the witnesses, given the identity of a ledger: the hash of its first event, or nothing."""
+"""Asks the witnesses about a ledger, given the hash of its first event, or empty text."""
 
 
 class Rows(Protocol):
-    """The answer to a query."""
+    """The result of a query."""
 
     def fetchone(self) -> Any:
         """Return the next row, if there is one."""
@@ -38,8 +38,8 @@ class Session(ABC, Generic[Looked]):
     """A ledger inside a transaction, in one state.
 
     Attributes:
-        looked: what the witnesses knew; never more than the state that this session sees.
-        is_again: whether the action ran before and the answer to its commit was lost, so that
+        looked: what the witnesses had noted; never newer than the state that this session sees.
+        is_again: whether the action ran before and the result of its commit was lost, so that
             what it wrote may be there.
     """
 
@@ -60,7 +60,7 @@ class Session(ABC, Generic[Looked]):
 
     @abstractmethod
     def insert(self, events: list[Event]) -> None:
-        """Write events as they are, into a ledger that holds none."""
+        """Write events unchanged into an empty ledger."""
 
     @abstractmethod
     def tally(self, dataset: str) -> Tally:
@@ -72,16 +72,14 @@ class Session(ABC, Generic[Looked]):
 
     @abstractmethod
     def now(self) -> str:
-        """Return the time as events keep it; it never goes back in a ledger."""
+        """Return the time in the form of events; it never goes back in a ledger."""
 
     def require_intact(self) -> None:
-        """Raise if what holds the events is damaged."""
+        """Raise if the store of the events is damaged."""
 
     def events(self, *, since: int = 0) -> Iterator[Event]:
         """Yield the events after a number, in order."""
-        after = (
-            "WHERE seq > ?" if since else ""
-        )  # a row that was moved before the first is seen, too
+        after = "WHERE seq > ?" if since else ""  # so that a row moved before the first is seen too
         known = (since,) if since else ()
         rows = self.execute(f"SELECT {COLUMNS} FROM event {after} ORDER BY seq", known)  # noqa: S608 - no outside text
         return map(Event._make, rows)
@@ -136,7 +134,7 @@ class Store(Protocol):
         """Where it is; its text may be shown."""
 
     def create(self) -> None:
-        """Make the ledger where it is missing, if that is for this software to do."""
+        """Make the ledger if it is missing, unless it must be installed."""
 
     def reading(
         self, look: Look[Looked], *, is_checked: bool = True
@@ -144,9 +142,9 @@ class Store(Protocol):
         """Begin a transaction that sees one state of the ledger.
 
         Args:
-            look: asks the witnesses; what they know is never newer than that state.
+            look: asks the witnesses, whose notes are never newer than that state.
             is_checked: whether a file with an edited event is refused.
         """
 
     def write(self, look: Look[Looked], action: Callable[[Session[Looked]], Result]) -> Result:
-        """Run an action, commit, and return what it returned; it may run twice, and count once."""
+        """Run an action, commit, and return its result; it may run twice, but counts once."""

@@ -1,8 +1,8 @@
-"""A ledger in PostgreSQL, which many people and machines share.
+"""A ledger in PostgreSQL, shared by many people and machines.
 
-The table of events is written by functions of the database only (``schema.sql``): they hold the
-lock, the cap, the rules, the chain and the clock against whoever calls them. They decide a charge
-as :class:`~dproo.ledger.account.Tally` does, by the same terms, and a replay checks them.
+Only functions of the database (``schema.sql``) write the table of events: they enforce the lock,
+the cap, the rules, the chain and the clock, whoever calls them. They decide a charge as
+:class:`~dproo.ledger.account.Tally` does, by the same terms, and a replay checks them.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from importlib.resources import files
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.counting.sources import postgresql_url
-from dproo.counting.sources.postgresql_session import connect
+from dproo.counting.sources.postgresql import url as postgresql_url
+from dproo.counting.sources.postgresql.session import connect
 from dproo.errors import (
     BudgetRefused,
     BusyLedgerError,
@@ -73,7 +73,7 @@ _SUMS = (
     "SELECT left(at, 10), role, kind, sum(nano), sum(atto) FROM event WHERE dataset = ?"
     " AND kind IN ('reserved', 'restored') GROUP BY 1, 2, 3"
 )
-_PAUSE = 0.05  # between attempts to reach a server that restarts
+_PAUSE = 0.05  # seconds between attempts to reach a restarting server
 _LOST = "lost the connection. Nothing was charged; try again."
 
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
@@ -95,7 +95,7 @@ _ELSE = (UnusableLedgerError, "refused the query; details are withheld. Nothing 
 
 
 class LostError(Exception):
-    """The connection is gone, and with it the answer."""
+    """The connection was lost, and with it the result."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -118,7 +118,7 @@ class PostgresqlSession(Session[Looked]):
         return str(found)
 
     def tally(self, dataset: str) -> Tally:
-        """Return the sums of a dataset, which the database adds up."""
+        """Return the sums of a dataset, computed by the database."""
         tally = Tally.of(self.declared(dataset))
         for day, role, kind, nano, atto in self.execute(_SUMS, (dataset,)):
             charge = tally.declared._replace(kind=kind, role=role, at=day)
@@ -126,16 +126,16 @@ class PostgresqlSession(Session[Looked]):
         return tally
 
     def append(self, draft: Draft) -> Event:
-        """Have the database write the next event, by the function of its kind."""
+        """Let the database write the next event, by the function for its kind."""
         if self.is_again and (sent := self.one("id = ?", draft.id)):
             return sent
         if draft.kind == RESERVED:
-            self.declared(draft.dataset)  # names what is near, where it has no budget
+            self.declared(draft.dataset)  # suggests a similar name if it has no budget
         if draft.kind == DECLARED:
             self._require_free(draft.dataset)
         function, arguments = _call(draft)
         places = ", ".join("?" * len(arguments))
-        query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - names of our own
+        query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - our own names
         try:
             event = Event._make(self.execute(query, arguments).fetchone())
         except postgresql_url.driver().Error as error:
@@ -150,7 +150,7 @@ class PostgresqlSession(Session[Looked]):
             raise taken(dataset)
 
     def _require_asked(self, event: Event, draft: Draft) -> None:
-        """Raise unless the event says what was asked for, and follows in the chain."""
+        """Raise unless the event is the requested one, and continues the chain."""
         before = self.event(event.seq - 1)
         link = event.link(NO_EVENT if before is None else before.hash)
         is_asked = event[2:6:2] == (draft.dataset, draft.nano) and event.atto == draft.atto
@@ -160,14 +160,14 @@ class PostgresqlSession(Session[Looked]):
             raise self._corrupt("its functions write other events than were asked for.")
 
     def insert(self, events: list[Event]) -> None:
-        """Write events as they are, which only the role that owns the table can do."""
+        """Write events unchanged, which only the role that owns the table can do."""
         places = ", ".join(["%s"] * len(Event._fields))
         with self.connection.cursor() as cursor:
             cursor.executemany(f"INSERT INTO event ({COLUMNS}) VALUES ({places})", events)  # noqa: S608 - as above
         self.execute("UPDATE head SET seq = ?", (len(events),))
 
     def require_intact(self) -> None:
-        """Raise unless the lock of the writers stands at the last event."""
+        """Raise unless the writers' counter is at the last event."""
         (last,) = self.execute("SELECT seq FROM head").fetchone()
         (count,) = self.execute("SELECT count(*) FROM event").fetchone()
         if not last == count == self.head()[0]:
@@ -181,7 +181,7 @@ class PostgresqlSession(Session[Looked]):
 class PostgresqlStore:
     """A ledger in a database.
 
-    Connections are kept for the next transaction, by process: a fork uses none of its parent's.
+    Connections are reused by later transactions of the same process, never by a fork.
     """
 
     address: Database
@@ -194,14 +194,14 @@ class PostgresqlStore:
         weakref.finalize(self, _close, self._idle)
 
     def create(self) -> None:
-        """Leave the ledger to ``dproo ledger install``, which needs the rights to make roles."""
+        """Do nothing: ``dproo ledger install`` makes the ledger, with the right to create roles."""
 
     @contextmanager
     def reading(
         self, look: Look[Looked], *, is_checked: bool = True
     ) -> Iterator[PostgresqlSession[Looked]]:
         """Begin a transaction that sees one state of the ledger."""
-        del is_checked  # the database lets nobody edit an event
+        del is_checked  # nobody can edit an event in the database
         try:
             with self._transaction(_READING, look) as session:
                 yield session
@@ -214,8 +214,8 @@ class PostgresqlStore:
     ) -> Result:
         """Run an action, and commit.
 
-        Where the connection is lost it is made anew, and the action runs again: an event that
-        was committed although the answer was lost is found by its id.
+        If the connection is lost, a new one is made and the action runs again: an event that was
+        committed although the result was lost is found by its id.
         """
         is_again = is_sent = False
         end = None
@@ -223,7 +223,7 @@ class PostgresqlStore:
             try:
                 with self._transaction(_WRITING, look) as session:
                     session.is_again = is_again
-                    if is_again:  # whoever held the lock, perhaps this process, has ended
+                    if is_again:  # wait for the lock: the lost transaction may hold it
                         session.execute("SELECT dproo.lock()")
                     result = action(session)
                     is_sent = True
@@ -242,8 +242,8 @@ class PostgresqlStore:
     def _transaction(self, begin: str, look: Look[Looked]) -> Iterator[PostgresqlSession[Looked]]:
         """Yield a session; without a commit, or after an error, all is rolled back.
 
-        The witnesses are asked before the transaction begins: what others commit meanwhile is
-        then in what it sees.
+        The witnesses are asked before the transaction begins, so it sees what others commit
+        meanwhile.
         """
         connection = failure = None
         try:
@@ -258,7 +258,7 @@ class PostgresqlStore:
             try:
                 raise failure from None
             finally:
-                del failure  # its traceback holds this frame, which would hold the connection
+                del failure  # its traceback would keep the connection alive
 
     def _begun(self, connection: Any, begin: str, look: Look[Looked]) -> PostgresqlSession[Looked]:
         patience = f"SET LOCAL lock_timeout = {max(1, int(self.timeout * 1000))}"
@@ -272,12 +272,12 @@ class PostgresqlStore:
             row = connection.execute(_IDENTITY).fetchone()
             if known == ("" if row is None else row[0]):
                 return PostgresqlSession(connection=connection, looked=looked, address=self.address)
-            connection.execute("ROLLBACK")  # its first event was written meanwhile
+            connection.execute("ROLLBACK")  # the first event was written meanwhile
 
     def _connection(self) -> Any:
-        """Return a connection that was kept, if it still answers, or a new one."""
+        """Return an idle connection that still answers, or a new one."""
         mine = self._idle[os.getpid()]
-        with suppress(IndexError):  # none is left; another thread may have taken the last one
+        with suppress(IndexError):  # another thread may have taken the last one
             while kept := mine.pop():
                 try:
                     kept.execute("SELECT 1")
@@ -296,7 +296,7 @@ class PostgresqlStore:
         return made
 
     def _failure(self, error: Any, connection: Any) -> Exception:
-        """Return what to raise for an error of the driver, whose own text is never repeated."""
+        """Return the exception to raise for a driver's error, whose own text is never repeated."""
         code = error.sqlstate
         if code is None or code.startswith(("08", "57P")) or code == "25P03":
             if connection is not None:
@@ -314,7 +314,7 @@ class PostgresqlStore:
         return kind(f"the ledger {self.address} {sentence}")
 
     def _put_back(self, connection: Any) -> None:
-        """Keep a connection that is idle; one in a transaction rolls it back first."""
+        """Store a connection for reuse, rolling back a transaction first."""
         status = postgresql_url.driver().pq.TransactionStatus
         with suppress(postgresql_url.driver().Error):
             if connection.pgconn.transaction_status in {status.INTRANS, status.INERROR}:
@@ -339,7 +339,7 @@ def _close(idle: dict[int, list[Any]]) -> None:
 
 
 def _call(draft: Draft) -> tuple[str, tuple[Any, ...]]:
-    """Return the function that writes an event, and its arguments; it adds the time itself.
+    """Return the function that writes an event and sets its time, and its arguments.
 
     >>> draft = Draft(kind="recorded", dataset="a", body={"receipt": {"k": 9}}, entry=2, id="b")
     >>> _call(draft)
@@ -363,7 +363,7 @@ def _call(draft: Draft) -> tuple[str, tuple[Any, ...]]:
 
 
 def _refusal(error: Any, draft: Draft) -> LedgerError | None:
-    """Return the refusal that a function of the ledger has raised, in the words of a file's."""
+    """Return the refusal raised by a function of the ledger, worded as for a file."""
     code, detail = error.sqlstate or "", (error.diag.message_detail or "").split()
     name, entry = draft.dataset, draft.entry
     own = "be the number of a charge of your own in this ledger"
@@ -387,13 +387,13 @@ def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
     if rule in ALLOWANCES:
         return exceeded(rule, dataset, amount=int(rest[0]), most=int(rest[1]))
     if rule in {"denied", "open"}:
-        told = (
+        condition = (
             f"request {rest[0]} was denied"
             if rule == "denied"
             else f"{TERMS['open_max']} requests of yours wait for a decision, and no more may"
         )
-        return RuleRefused("approval_above", dataset, told)
-    # The sentence is the rule's own: what the database refused, Python refuses as well.
+        return RuleRefused("approval_above", dataset, condition)
+    # Python refuses what the database refused, and words the sentence.
     limits = Limits(**json.loads(" ".join(rest)))
     request, at = draft.body["request"], "9999" if rule == "until" else ""
     try:
@@ -404,13 +404,13 @@ def _rule_refused(dataset: str, detail: list[str], draft: Draft) -> RuleRefused:
 
 
 def install(database: Database) -> bool:
-    """Make an empty ledger in a database, and the roles where they are missing.
+    """Make an empty ledger in a database, and any missing roles.
 
     Returns:
-        Whether it was made; one that is there is left as it is.
+        Whether it was made; an existing one is left unchanged.
 
     Raises:
-        LedgerError: the server cannot be reached, is too old, or does not let this role do it.
+        LedgerError: the server cannot be reached, is too old, or does not allow this role.
     """
     try:
         connection = connect(database.url, name="ledger")
@@ -462,13 +462,13 @@ def _make(connection: Any, database: Database) -> bool:
 
 
 def schema() -> str:
-    """Return the SQL that makes a ledger, with the terms of :mod:`dproo.ledger.rules` in it."""
+    """Return the SQL that makes a ledger, with the terms of :mod:`dproo.ledger.rules` inserted."""
     text = files("dproo.ledger.stores").joinpath("schema.sql").read_text(encoding="utf-8")
     return re.sub(r"@(\w+)@", lambda term: str(TERMS[term[1]]), text)
 
 
 def _require_ledger(connection: Any, database: Database) -> None:
-    """Raise unless the schema that is there is a ledger of this format."""
+    """Raise unless the existing schema is a ledger of this format."""
     execute = connection.execute
     if execute("SELECT to_regclass('dproo.head')").fetchone() == (None,):
         raise UnusableLedgerError(

@@ -1,8 +1,8 @@
 """A ledger in a file: one SQLite database, written durably.
 
-Every opening checks the chain of hashes from the first event to the last. A process that goes on
-using a file does so again unless the file is exactly as it left it. Each transaction has a
-connection of its own, which reads every page anew.
+Every opening checks the chain of hashes from the first event to the last. A process that keeps
+using a file checks it again unless the file is exactly as it left it. Each transaction has its
+own connection, which reads every page anew.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ SCHEMA = (
 )
 
 _PRAGMAS = (
-    "synchronous = EXTRA",  # the deletion of the journal, which is the commit, is synced too
-    "fullfsync = ON",  # where fsync alone does not reach the disk (macOS)
+    "synchronous = EXTRA",  # also syncs the deletion of the journal, which commits
+    "fullfsync = ON",  # fsync alone does not reach the disk on macOS
     "trusted_schema = OFF",
     "cell_size_check = ON",
 )
 _INSERT = f"INSERT INTO event ({COLUMNS}) VALUES ({', '.join('?' * len(Event._fields))})"  # noqa: S608 - no outside text
-_ROOMS = 16  # charges that wait for their record at the same time
-_FREE = 1 << 20  # bytes of the disk that a charge leaves, for the journal of its record
+_ROOMS = 16  # charges that may wait for their record at once
+_FREE = 1 << 20  # bytes of disk that a charge leaves free, for the journal of its record
 
 _CODES: dict[int, tuple[type[LedgerError], str]] = {
     sqlite3.SQLITE_BUSY: (
@@ -105,7 +105,7 @@ _CORRUPT = (CorruptLedgerError, "is corrupt: SQLite cannot read it.")
 
 @dataclass(kw_only=True)
 class Checked:
-    """A chain that was checked from the first event to the last.
+    """A chain checked from the first event to the last.
 
     Attributes:
         last: the last event, if there is one.
@@ -123,7 +123,7 @@ class Checked:
         return (0, NO_EVENT) if self.last is None else (self.last.seq, self.last.hash)
 
     def take(self, event: Event) -> None:
-        """Take the next event in.
+        """Add the next event.
 
         Raises:
             ValueError: it is not the next one, or belongs to no budget.
@@ -140,7 +140,7 @@ class Checked:
 
 @dataclass(eq=False, kw_only=True)
 class SqliteSession(Session[Looked]):
-    """A connection inside a transaction; ``checked`` is none where nobody asked for it."""
+    """A connection inside a transaction; ``checked`` is None if the chain was not checked."""
 
     connection: sqlite3.Connection
     looked: Looked
@@ -152,7 +152,7 @@ class SqliteSession(Session[Looked]):
         return self.connection.execute(query, parameters)
 
     def now(self) -> str:
-        """Return the time of this machine, or the ledger's where the clock was set back."""
+        """Return the time of this machine, or the ledger's latest if the clock was set back."""
         return max(self._chain.at, events.now())
 
     def tally(self, dataset: str) -> Tally:
@@ -187,7 +187,7 @@ class SqliteSession(Session[Looked]):
         return event
 
     def _set_aside(self, charge: int, size: int) -> None:
-        """Keep room in the file for the record of a charge, so that a full disk refuses both."""
+        """Reserve space in the file for a charge's record, so that a full disk refuses both."""
         disk = os.statvfs(self.address.parent)
         if disk.f_blocks and disk.f_bavail * disk.f_frsize < _FREE + size:
             raise FullDiskError(
@@ -199,12 +199,12 @@ class SqliteSession(Session[Looked]):
         self.execute(f"DELETE FROM room WHERE charge NOT IN ({newest})", (_ROOMS,))  # noqa: S608 - as above
 
     def insert(self, events: list[Event]) -> None:
-        """Write events as they are."""
+        """Write events unchanged."""
         self.connection.executemany(_INSERT, events)
         self.checked = None
 
     def require_intact(self) -> None:
-        """Raise if SQLite finds a page that is damaged."""
+        """Raise if SQLite finds a damaged page."""
         if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             raise CorruptLedgerError(
                 f"the ledger {self.address} is corrupt: its pages are damaged."
@@ -220,7 +220,7 @@ class SqliteStore:
     _known: dict[tuple[int, ...], Checked] = field(default_factory=dict, init=False, repr=False)
 
     def create(self) -> None:
-        """Make an empty ledger, durably; one that exists is left as it is.
+        """Make an empty ledger, durably; an existing one is left unchanged.
 
         The file is for its owner only (mode 0600), and so is every folder made for it (0700). A
         crash in between leaves an empty file, which the next call completes.
@@ -268,7 +268,7 @@ class SqliteStore:
             session = self._session(connection, look)
             self._check(session)
             result = action(session)
-            chain = session._chain  # noqa: SLF001 - of the same module
+            chain = session._chain  # noqa: SLF001 - in this module
             _commit(connection, self.address)
         self._known.clear()
         self._known[self._stamp()] = chain
@@ -279,7 +279,7 @@ class SqliteStore:
         stamp = self._stamp()
         known = self._known.pop(stamp, None)
         self._known.clear()
-        if known is None or session.head() != known.head:  # another process was faster to write
+        if known is None or session.head() != known.head:  # another process wrote first
             known = _checked(session.connection, self.address)
         session.checked = known
 
@@ -292,13 +292,13 @@ class SqliteStore:
         )
 
     def _stamp(self) -> tuple[int, ...]:
-        """Return what changes with every write to the file, through SQLite or not."""
-        found = self.address.stat()  # opening and closing it would give up SQLite's locks
+        """Return facts that change with every write to the file, through SQLite or not."""
+        found = self.address.stat()  # opening and closing it would release SQLite's locks
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection, which never makes a file; one transaction of this process at a time.
+        """Yield a connection, which never creates a file; one transaction per process at a time.
 
         Without a commit, or after an error, all is rolled back.
         """
@@ -322,13 +322,13 @@ class SqliteStore:
 
 
 def _fail(path: Path, code: int) -> NoReturn:
-    """Raise the one sentence for an error of SQLite, whose own text is not repeated."""
+    """Raise the one sentence for an SQLite error, whose own text is not repeated."""
     kind, sentence = _CODES.get(code, _CORRUPT)
     raise kind(f"the ledger {path} {sentence}") from None
 
 
 def _commit(connection: sqlite3.Connection, path: Path) -> None:
-    """Commit; where the system fails in the middle, nobody knows what the disk holds."""
+    """Commit; if the system fails midway, the state of the disk is unknown."""
     try:
         connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
@@ -348,8 +348,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Checked:
         for event in map(Event._make, rows):
             chain.take(event)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        known = isinstance(error, ValueError) and str(error).startswith("the chain")
-        reason = str(error) if known else "an event belongs to no budget"
+        is_ours = isinstance(error, ValueError) and str(error).startswith("the chain")
+        reason = str(error) if is_ours else "an event belongs to no budget"
         raise CorruptLedgerError(f"the ledger {path} is corrupt: {reason}.") from None
     return chain
 

@@ -1,1 +1,1 @@
-"""BAL-ROO: the sampler, its table with levels, and what is proven of it."""
+"""BAL-ROO: the sampler, its table with levels, and the bounds proven for it."""

@@ -1,8 +1,8 @@
-"""What a balanced table leaks at most, how far it is from the records, and why.
+"""Bounds on what a balanced table leaks and on its distance from the records.
 
-Every condition of the proof is checked on the integers that are drawn from, by its name on
-the page of the proof. Levels are real numbers there; here they are covered by ranges, and what
-falls with the level is taken at the lower end of a range, what rises at the upper.
+Every condition of the proof is checked on the integers that are drawn from, under its name in
+the proof. Levels are real numbers there; here they are covered by ranges, and what falls with
+the level is taken at the lower end of a range, what rises at the upper.
 
 Proof: docs/proofs/balanced.md
 """
@@ -23,9 +23,9 @@ _FINENESS, _NARROWEST = 32, 10
 
 
 def lowest_beside(table: BalancedTable, level: int, loss: int) -> int:
-    """Return the lowest level that a letter can have if this is another's.
+    """Return the lowest level that a letter can have if another has this level.
 
-    The two differ by what a gift, or a gift and a loss, is over the surplus.
+    The two differ by a gift, or a gift and a loss, divided by the surplus.
     """
     differ = table.surplus + level * table.powers[0] + loss
     return max(table.low, level * table.surplus // differ)
@@ -34,9 +34,9 @@ def lowest_beside(table: BalancedTable, level: int, loss: int) -> int:
 def least_plateau(table: BalancedTable) -> int:
     """Return the plateau of a table, or a longer one with which every hidden letter is counted.
 
-    It is what condition (C) asks for: a letter is hidden by its own level, and counted by that
-    of another; where it were not, the two levels could differ by ``1 + gift / surplus`` only.
-    Ranges of levels that may need a longer one are split until they are narrow.
+    Condition (C) requires it: a letter is hidden at its own level, and counted at another's; if
+    it were not, the two levels could differ only by ``1 + gift / surplus``. Ranges of levels
+    that may need a longer plateau are split until they are narrow.
     """
     over, under = table.slope.as_integer_ratio()
     plateau, ranges = table.plateau, [(table.low, table.high)]
@@ -60,7 +60,7 @@ class Step(NamedTuple):
     Attributes:
         low: the lowest.
         high: the highest.
-        most: the loss at the lowest, the most.
+        most: the loss at the lowest level, the largest.
         starved: the count that loses most at the highest.
     """
 
@@ -71,7 +71,7 @@ class Step(NamedTuple):
 
 
 def _steps(table: BalancedTable) -> Iterator[Step]:
-    """Yield ranges that together hold all levels, from the lowest on."""
+    """Yield ranges that together cover all levels, from the lowest on."""
     level = table.low
     _, most = table.starved(level)
     while level < table.high:
@@ -82,7 +82,7 @@ def _steps(table: BalancedTable) -> Iterator[Step]:
 
 
 def hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
-    """Yield each range with the crossing at the lowest level of a letter's fellows there."""
+    """Yield each range with the crossing at the lowest level that other letters have there."""
     end, lowest = table.revealed, table.low
     for step in _steps(table):
         level = lowest_beside(table, step.low, step.most)
@@ -92,7 +92,7 @@ def hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
 
 
 _ONE = 1 << BITS
-"""Fractions are rounded to the safe side by less than one part in this."""
+"""Fractions are rounded to the safe side, by less than one part in this."""
 
 _CLOSE = Fraction(1001, 1000)
 
@@ -108,9 +108,9 @@ def down(x: Fraction) -> Fraction:
 
 
 def flattest(table: BalancedTable) -> int:
-    """Return the largest power over its step, in units, rounded up: ``1 / (growth - 1)``, nearly.
+    """Return the largest power over its step, in units, rounded up: nearly ``1 / (growth - 1)``.
 
-    It is where the steps of ``powers`` are rounded down most: not found by a formula.
+    It depends on how ``powers`` were rounded, so no formula gives it.
     """
     least: int = min(map(floordiv, map((-table.unit).__mul__, table.powers), table.steps))
     return -least
@@ -129,7 +129,7 @@ class BalancedBounds:
 
     @cached_property
     def conditions(self) -> dict[str, bool]:
-        """What the proof relies on, by its names there."""
+        """The conditions of the proof, by their names there."""
         table = self.table
         powers, unit, growth = table.powers, table.unit, table.growth
         flat = flattest(table)
@@ -163,28 +163,28 @@ class BalancedBounds:
 
     @cached_property
     def drift(self) -> Fraction:
-        """How far, at most, forgetting a loss can move the logarithm of a level."""
+        """A bound on how far forgetting a loss can move the logarithm of a level."""
         slope = self.table.slope
         return up(slope / (self.surplus + (1 + slope) * self.knee))
 
     @cached_property
     def surplus(self) -> Fraction:
-        """What the gifts to the others add up to, in records, rounded down."""
+        """The total of the gifts to the others, in records, rounded down."""
         return down(Fraction(self.table.surplus, self.table.unit))
 
     @cached_property
     def own_fall(self) -> Fraction:
-        """How much, at most, the weight of the letter falls that loses the record."""
+        """A bound on the fall in weight of the letter that loses the record."""
         table = self.table
         return max(Fraction(1), table.revealed * (1 - 1 / table.growth))
 
     @cached_property
     def fall(self) -> Fraction:
-        """How much, at most, the total falls when one record is replaced.
+        """A bound on the fall of the total when one record is replaced.
 
-        While the record is taken away, what the others count for at least falls from one above
-        the surplus to the surplus. The bound is convex in its inverse, so its mean is at most
-        that of the chord between both ends.
+        While the record is taken away, the least mass that the others count for falls from one
+        above the surplus to the surplus. The bound is convex in its inverse, so its mean is at
+        most the mean of the chord between both ends.
         """
         first, last = 1 / (self.surplus + 1), 1 / self.surplus
         share = (log_upper(1 + last) - first) / (last - first)
@@ -193,26 +193,26 @@ class BalancedBounds:
         return up(max(self.own_fall, lost, 1 + lost * (1 - 1 / self._apart)) + added)
 
     def _falling(self, share: Fraction) -> Fraction:
-        """Return how fast levels that fall take the total with them, at most.
+        """Return a bound on how fast falling levels lower the total.
 
         Args:
-            share: one over what the others count for at least.
+            share: one over the least mass that the others count for.
         """
         over, under = share.as_integer_ratio()
         return 1 + Fraction(max(max(h * over, c * under) for h, c in self._hidden), under * _ONE)
 
     @property
     def _apart(self) -> Fraction:
-        """The most that one level is over another of the same dataset."""
+        """A bound on the ratio of two levels of the same dataset."""
         table = self.table
         ends = (end * table.powers[0] + table.starved(end)[1] for end in (table.low, table.high))
         return 1 + Fraction(max(ends), table.surplus)
 
     @cached_property
     def _hidden(self) -> list[tuple[int, int]]:
-        """By the highest level that falls, what hidden letters weigh at most, times ``2^64``.
+        """The most that hidden letters weigh, times ``2^64``, by the highest level that falls.
 
-        First one of them, with a letter that is unseen; then any from ``c*`` on, over what it
+        First a single one, beside an unseen letter; then any from ``c*`` on, divided by what it
         is counted for, and at least 1.
         """
         table, found = self.table, []
@@ -232,7 +232,7 @@ class BalancedBounds:
     def least_total(self) -> Fraction:
         """The least total weight of ``n`` records, if a level is below the highest.
 
-        What it lacks is convex in the lowest level, and so most at one end.
+        The shortfall is convex in the lowest level, and so largest at one end.
         """
         table = self.table
         ends = (table.starved(end)[1] - table.left(end) for end in (table.low, table.high))
@@ -261,7 +261,7 @@ class BalancedBounds:
 
     @property
     def replaced(self) -> Fraction | None:
-        """A bound on the probability ratio when a record is replaced, if there is one."""
+        """A bound on the probability ratio when a record is replaced, or None if there is none."""
         if self.least_total <= 0 or not self.surplus:
             return None
         fallen = max(self.fall / self.least_total, self.own_fall / self.least_lifted)
@@ -275,8 +275,8 @@ class BalancedBounds:
     def largest_distance(self) -> Fraction:
         """A bound on the distance between the law and the records, for any dataset.
 
-        What all weights are above or below their counts is bounded level by level; ranges
-        of levels are split until their bounds are close to what a level of theirs has.
+        The mass of all weights above or below their counts is bounded level by level; ranges
+        of levels are split until their bounds are close to the value at one of their levels.
         """
         table = self.table
         best = min(

@@ -1,7 +1,7 @@
 r"""BAL-ROO: unseen letters get what well-seen letters give.
 
-LS-ROO only lifts. A letter that is lifted takes its share from all others; here it takes it
-from the letters that can spare it, and no more than they give.
+LS-ROO only lifts: a lifted letter takes its share from all others. Here it takes only what the
+letters that can spare it give.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SLOPE = Fraction(1, 16)
 """How fast a loss is forgotten, over ``rate`` times the mean of surplus and knee."""
 
 TOP = Fraction(15, 16)
-"""The height of the level, as a share of what would lift every letter above its count."""
+"""The highest level, as a share of what would lift every letter above its count."""
 
 EVEN = Fraction(9, 16)
-"""The level at which unseen letters get just what seen ones give, over the highest; for many
-letters. With fewer it is nearer to the highest."""
+"""The level at which unseen letters get just what seen ones give, over the highest, for many
+letters; with fewer it is nearer to the highest."""
 
 RATE = Fraction(1, 2)
 """The least share of epsilon to be left for the growth."""
@@ -44,13 +44,13 @@ DOUBLINGS = 12
 """Of the surplus; the first that leaves ``RATE`` is taken."""
 
 FUTILE = Fraction(3, 5)
-"""From this worst case of LS-ROO on, no bound of BAL-ROO is smaller, and none is computed."""
+"""From this worst case of LS-ROO on, BAL-ROO's bound is never smaller and is not computed."""
 
 LARGE = 5
-"""From this epsilon on, none smaller was ever found, and none is searched for."""
+"""From this epsilon on, no smaller bound was ever found, and none is searched for."""
 
 CLEARLY = Fraction(3, 5)
-"""Where LS-ROO has at most this share of the proven worst case, it is drawn from instead."""
+"""If LS-ROO's worst case is at most this share of the proven one, LS-ROO is used instead."""
 
 ATTEMPTS = 6
 ENTRIES_MAX = 1 << 16
@@ -66,12 +66,11 @@ _TINY = Fraction(1, 2**20)
 class BalancedRevealOrObscure(Mechanism):
     r"""Draw a letter in proportion to its count, lifted and lowered in balance.
 
-    A letter with count ``c`` weighs ``level growth^c``, and ``c`` once that is more, from
-    ``1 / (growth - 1)`` records on. Its level is where what the *other* letters get above
-    their counts is what they give below them, and a little more. Letters seen often give
-    nothing and count for nothing. Where the worst case of LS-ROO is clearly smaller, it is
-    LS-ROO. The constants were chosen once, on a public family of
-    shapes, by ``benchmarks/balance.py``.
+    A letter with count ``c`` weighs ``level growth^c``, or ``c`` once that exceeds it, from
+    ``1 / (growth - 1)`` records on. At its level, the *other* letters gain above their counts
+    what they give below them, and a little more. Letters seen often give nothing and count for
+    nothing. Where LS-ROO's worst case is clearly smaller, this sampler is LS-ROO. The constants
+    were chosen once, on a public family of shapes, by ``benchmarks/balance.py``.
 
     Guarantee: epsilon-DP when one record is replaced, or when one is added or removed.
     Proof: docs/proofs/balanced.md
@@ -92,7 +91,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     @cached_property
     def plain(self) -> LetterSpecificRevealOrObscure | None:
-        """LS-ROO, where its worst case is clearly smaller, or the table would be too long."""
+        """LS-ROO if its worst case is clearly smaller or the table would be too long, else None."""
         if self._certified:
             return None
         return LetterSpecificRevealOrObscure(
@@ -101,28 +100,28 @@ class BalancedRevealOrObscure(Mechanism):
 
     @property
     def table(self) -> BalancedTable:
-        """The integers of nearly the largest rate that certifies."""
+        """The table of nearly the largest rate that certifies."""
         return self.bounds.table
 
     @property
     def bounds(self) -> BalancedBounds:
-        """What is proven of the table."""
+        """The bounds proven for the table."""
         if self._certified is None:
             raise AttributeError(f"{self.name} is ls-roo here, and has no levels.")
         return self._certified[0]
 
     @property
     def largest_ratio(self) -> Fraction:
-        """A bound on the largest probability ratio, and the ratio itself where it is LS-ROO."""
+        """A bound on the largest probability ratio; for LS-ROO, the ratio itself."""
         if self._certified:
             return self._certified[1]
         return self.ratio(self.worst)
 
     @cached_property
     def _certified(self) -> tuple[BalancedBounds, Fraction] | None:
-        """The table with its bounds, and the bound on its ratio; none where it is LS-ROO.
+        """The table with its bounds, and the bound on its ratio; None if this is LS-ROO.
 
-        A table that fails a condition of the proof is not taken.
+        A table that fails a condition of the proof is rejected.
         """
         if self.growth > _least_growth(self.k):
             for doublings in range(DOUBLINGS):
@@ -133,12 +132,12 @@ class BalancedRevealOrObscure(Mechanism):
         return None
 
     def _is_worse(self, table: BalancedTable) -> bool:
-        """Whether the worst case of LS-ROO is clearly smaller than what is proven of the table.
+        """Whether LS-ROO's worst case is clearly smaller than the bound proven for the table.
 
-        The worst case of LS-ROO is attained; for the table there is only a bound, which data drawn
-        at random seldom comes near. So where the two are close, balance is the better choice.
-        Under add-remove both are compared at a number of records that epsilon and the letters
-        decide, so that the law is the same whatever the number of records.
+        LS-ROO attains its worst case; the table only has a bound, which data drawn at random
+        seldom comes near. So if the two are close, balance is the better choice. Under
+        add-remove both are compared at a number of records that epsilon and the letters
+        decide, so that the law does not depend on the number of records.
         """
         if self.neighbours == REPLACE:
             plain = LetterSpecificRevealOrObscure.worst_alpha_at(
@@ -153,7 +152,7 @@ class BalancedRevealOrObscure(Mechanism):
 
     @property
     def _least_surplus(self) -> Fraction:
-        """The first surplus to be tried, over ``1 / (growth - 1)``."""
+        """The first surplus to try, over ``1 / (growth - 1)``."""
         many = log_lower(max(SURPLUS * self.k, Fraction(1)))
         return max(Fraction(1), Fraction(int(many * _STEPS), _STEPS))
 
@@ -163,10 +162,10 @@ class BalancedRevealOrObscure(Mechanism):
         return self.neighbours == REPLACE and self.n * spare < self._least_fall(surplus)
 
     def _least_fall(self, surplus: Fraction) -> Fraction:
-        """Return what the bound on the fall of the total is at least.
+        """Return a lower bound on the bound on the fall of the total.
 
         A letter at its crossing ``x`` loses ``x (1 - 1 / growth)``, and at the lowest level
-        ``growth^x`` is ``(k - 1) / surplus`` or more, but for rounding.
+        ``growth^x`` is at least ``(k - 1) / surplus``, up to rounding.
         """
         own = log_lower(max((self.k - 1) / surplus, Fraction(1))) / (1 + self.epsilon)
         return max(Fraction(_LEAST_FALL), own - _TINY)
@@ -174,8 +173,8 @@ class BalancedRevealOrObscure(Mechanism):
     def _calibrated(self, surplus: Fraction) -> tuple[BalancedBounds, Fraction] | None:
         """Return the table that certifies with nearly all of epsilon spent.
 
-        What is added to the rate, by levels that drift and by a total that falls, hardly
-        depends on it, so the rate is lowered by what is too much, or raised by what is left.
+        Drifting levels and a falling total add to the loss, almost independently of the rate,
+        so the rate is lowered by the excess, or raised by what is left.
         """
         least = RATE * self.epsilon
         rate = self.epsilon / (1 + SLOPE / 2)
@@ -202,7 +201,7 @@ class BalancedRevealOrObscure(Mechanism):
         return self.epsilon * Fraction(int(rate / self.epsilon * 2**24), 2**24)
 
     def _table_of(self, rate: Fraction, surplus: Fraction) -> BalancedTable | None:
-        """Return the table of ``growth = e^rate``, rounded down; none if levels can hardly move."""
+        """Return the table of ``growth = e^rate``, rounded down; None if levels can hardly move."""
         growth = exp_lower(rate)
         real_knee = 1 / (growth - 1)
         knee = ceil_div(real_knee.numerator, real_knee.denominator)
@@ -232,8 +231,8 @@ class BalancedRevealOrObscure(Mechanism):
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
-        """Return the bound of the sampler; where it is LS-ROO, that finds its own."""
-        sampler = cls.__new__(cls)  # only to be asked for its table
+        """Return the sampler's bound; for LS-ROO, LS-ROO's own worst case."""
+        sampler = cls.__new__(cls)  # only for its table
         sampler._set(n=n, k=k, epsilon=epsilon, neighbours=REPLACE)  # noqa: SLF001
         if sampler._certified is None:  # noqa: SLF001
             return LetterSpecificRevealOrObscure.worst_alpha_at(n=n, k=k, epsilon=epsilon)
@@ -251,19 +250,19 @@ class BalancedRevealOrObscure(Mechanism):
 
     @property
     def neighbour_distance(self) -> Fraction:
-        """LS-ROO's where it is that; none is proven for levels that move."""
+        """LS-ROO's if this is LS-ROO; otherwise the trivial one, as none is proven."""
         return self.plain.neighbour_distance if self.plain else super().neighbour_distance
 
     @cached_property
     def worst(self) -> Transition:
-        """The transition with the largest ratio of those that were found to be bad."""
+        """The transition with the largest ratio among the candidates."""
         return self.plain.worst if self.plain else max(self._candidates(), key=self.ratio)
 
     def _candidates(self) -> Iterator[Transition]:
         """Yield transitions in which one letter gains and another falls.
 
-        The one that falls is at its crossing, and weighs much, or has a single record, and
-        takes the levels of all with it.
+        The falling letter is at its crossing and weighs much, or has a single record, and
+        lowers the levels of all.
         """
         n, k = self.n, self.k
         if self.neighbours == ADD_REMOVE:
@@ -283,5 +282,5 @@ class BalancedRevealOrObscure(Mechanism):
 
 
 def _least_growth(k: int) -> Fraction:
-    """Return the growth above which a table is surely short enough."""
+    """Return a growth above which every table is short enough."""
     return 1 + Fraction(1, ENTRIES_MAX // (6 + k.bit_length()))

@@ -1,8 +1,8 @@
 """The table of BAL-ROO: weights by count and level, and the level of every letter of a dataset.
 
-Powers of a growth in integers overtake the count itself at the *crossing*. A letter with count
-``c`` and level ``A`` weighs ``A powers[c]``, and from the knee on ``min(c unit, A powers[c])``. At
-a level, a letter is given
+Integer powers of a growth overtake the count at the *crossing*. A letter with count ``c`` and
+level ``A`` weighs ``A powers[c]``, and from the knee on ``min(c unit, A powers[c])``. At a level,
+a letter is given
 
     ``gift = A powers[c] - c unit``                                   below ``c*``,
     ``gift = min(0, max(-loss, slope (c unit - plateau) - (1 + slope) loss))``  from ``c*`` on,
@@ -11,9 +11,9 @@ where ``loss``, the most that any letter gives, is what a letter with the *starv
 gives. A letter's level is the highest at which the gifts of the *other* letters add up to at
 most ``surplus - A fading``. So a letter's own records never move its own level.
 
-Over levels, gifts are straight lines that bend where a letter comes to be starved, on the slope,
-or forgotten. Between two bends the highest level that fits is a division; a search need only
-find between which two it is.
+As functions of the level, gifts are straight lines that bend where a letter becomes starved,
+sloping or forgotten. Between two bends a division gives the highest level that fits; a search
+need only find these two bends.
 
 Proof: docs/proofs/balanced.md
 """
@@ -43,9 +43,9 @@ class PowerTable:
 
     Attributes:
         powers: the powers of ``growth`` by count, rounded down.
-        growth: what one record more may do to a weight.
-        knee: a letter seen at least so often may be revealed as it is.
-        unit: what a revealed record weighs.
+        growth: the largest factor of a weight for one more record.
+        knee: the least count of a letter that may weigh exactly its count.
+        unit: the weight of a revealed record.
     """
 
     powers: tuple[int, ...]
@@ -55,18 +55,18 @@ class PowerTable:
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
-        """What one record more adds to each of the powers."""
+        """What one more record adds to each of the powers."""
         return tuple(map(sub, self.powers[1:], self.powers))
 
     def crossing(self, level: int, *, below: int | None = None) -> int:
-        """Return the first count, from the knee on, whose letters are revealed as they are.
+        """Return the first count, from the knee on, whose letters weigh exactly their count.
 
-        The power that reveals a count rises with it. The first count that has the power which
-        a later one needs is later still, or right: so the end comes down in few steps.
+        The power that this takes rises with the count. The first count with the power that a
+        later count needs is never too early, so the end comes down in few steps.
 
         Args:
             level: the higher, the sooner.
-            below: the crossing of a lower level, if it is known.
+            below: the crossing of a lower level, if available.
         """
         powers, unit, low = self.powers, self.unit, self.knee
         end = len(powers) - 1 if below is None else min(below, len(powers) - 1)
@@ -88,7 +88,7 @@ class PowerTable:
 def extend(powers: list[int], growth: Fraction, last: int) -> None:
     """Append powers up to the count ``last``, each rounded down.
 
-    The denominator of a bound on an exponential is a power of two, by which a shift divides.
+    The denominator of ``growth`` is a power of two, so a shift divides by it.
     """
     over, places = growth.numerator, growth.denominator.bit_length() - 1
     power = powers[-1]
@@ -106,7 +106,7 @@ def extend_to_crossing(
     level: int,
     most: int = RECORDS_MAX,
 ) -> None:
-    """Append powers up to the first count above the knee that a level reveals, or to ``most``."""
+    """Append powers up to a level's crossing above the knee, or to ``most``."""
     end = min(knee + 1, most)
     extend(powers, growth, end)
     while end < most and powers[end] * level < end * unit:
@@ -128,9 +128,9 @@ class BalancedTable(PowerTable):
     Attributes:
         slope: how fast a loss is forgotten, per record.
         plateau: a loss is remembered in full for ``plateau`` above itself.
-        surplus: what the gifts to the other letters add up to, at most, at level zero.
-        fading: how much less it is at one level more; at high levels it is below zero.
-        low: no letter's level is below it.
+        surplus: the most that the gifts to the other letters may total, at level zero.
+        fading: how much less it is one level higher; at high levels it is below zero.
+        low: the lowest level.
         high: the highest level.
     """
 
@@ -148,7 +148,7 @@ class BalancedTable(PowerTable):
     def with_plateau(self, plateau: int) -> BalancedTable:
         """Return the same table with another plateau."""
         table = replace(self, plateau=plateau)
-        vars(table)["steps"] = self.steps  # they need not be made again
+        vars(table)["steps"] = self.steps  # unchanged, so reused
         return table
 
     def __call__(self, count: int, level: int) -> int:
@@ -173,18 +173,18 @@ class BalancedTable(PowerTable):
         return first, last
 
     def forgotten(self, loss: int) -> int:
-        """Return the last count up to which a loss is not wholly forgotten, nor just so."""
+        """Return the last count at which a loss is remembered, or only just forgotten."""
         over, under = self.slope.numerator, self.slope.denominator
         return (over * self.plateau + (under + over) * loss) // (over * self.unit)
 
     @cached_property
     def remembered(self) -> int:
-        """The last count whose loss is not wholly forgotten, nor just so, at every level."""
+        """The last count whose loss is remembered, or only just forgotten, at every level."""
         return self.forgotten(self.starved(self.low)[1])
 
     @cached_property
     def revealed(self) -> int:
-        """The count from which on letters are revealed as they are at every level."""
+        """The count from which letters weigh exactly their count at every level."""
         return self.crossing(self.low)
 
     def gift(self, count: int, level: int) -> int:
@@ -198,7 +198,7 @@ class BalancedTable(PowerTable):
 
 
 _LINES = 4
-"""Every so many segments of a search, one is by halving."""
+"""One in so many steps of a search is a bisection."""
 
 
 def balanced_weights(table: BalancedTable, counts: Counts) -> Runs:
@@ -216,8 +216,8 @@ class Segment(NamedTuple):
         starved: the count that loses most, ``c*``.
         sloping: the first count of the dataset, from ``c*`` on, whose loss is being forgotten.
         forgotten: the first whose loss is forgotten.
-        rise: what a level more adds to all gifts and takes from the surplus.
-        base: what all gifts exceed the surplus by, were the line to go on to level zero.
+        rise: what one level more adds to all gifts and takes from the surplus.
+        base: the excess of all gifts over the surplus, extrapolated to level zero.
     """
 
     first: int
@@ -232,8 +232,8 @@ class Segment(NamedTuple):
 class Levels:
     """The levels of the letters of a dataset.
 
-    Letters are sorted by count, with sums over all before each: a sum over a range of counts is
-    a difference of two of them. Gifts are times the denominator of the slope.
+    Letters are sorted by count, with cumulative sums: a sum over a range of counts is a
+    difference of two of them. Gifts are multiplied by the denominator of the slope.
     """
 
     def __init__(self, table: BalancedTable, sizes: Mapping[int, int]) -> None:
@@ -252,9 +252,9 @@ class Levels:
     def __call__(self, own: int) -> int:
         """Return the highest level at which all letters but one, of count ``own``, fit.
 
-        The gifts rise with the level. Letters have levels near one another, so a search begins
-        in the segment where the last one ended, and follows its straight line to where all
-        would just fit; now and then it halves what is left instead.
+        The gifts rise with the level. Letters have similar levels, so a search begins in the
+        segment where the last one ended, and follows its straight line to where all would
+        just fit; now and then it bisects instead.
         """
         low, high = self.table.low, self.table.high
         segment, lines = self._near, 0
@@ -277,9 +277,9 @@ class Levels:
         return low
 
     def _segment(self, level: int) -> Segment:
-        """Return the segment that a level is in, with the sum over all letters.
+        """Return the segment of a level, with the sum over all letters.
 
-        A letter that is starved loses ``starved unit - level power``, whatever its count.
+        A starved letter loses ``starved unit - level power``, whatever its count.
         """
         table, counts, over, both = self.table, self.counts, self.over, self.over + self.under
         starved, loss = table.starved(level)

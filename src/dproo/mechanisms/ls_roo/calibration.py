@@ -1,9 +1,9 @@
 r"""LS-ROO's tables: one for each rate, and the rate that spends all of epsilon.
 
 With ``last = ceil(1/rate)``, a count below ``last`` weighs ``last (1 + rate)^(count - last)``,
-any other count itself. Where that is too long, ``last`` is ``ENTRIES_MAX`` and weighs ``1/rate``.
-The table is made in integers, entry by entry. The same formula, entry by entry where it is
-asked for, finds the rate and the worst case without a table.
+any other count itself. If that is too long, ``last`` is ``ENTRIES_MAX`` and weighs ``1/rate``.
+The table is computed in integers, entry by entry. The same formula, evaluated only at the
+entries needed, gives the rate and the worst case without a table.
 
 Proof: docs/proofs/letter_specific.md
 """
@@ -25,7 +25,7 @@ from dproo.mechanisms.ls_roo.table import (
 )
 
 ENTRIES_MAX = 1 << 14
-"""A longer table is cut to this length by a constant pseudo-count on every letter."""
+"""A longer table is cut to this length, by a constant pseudo-count for every letter."""
 
 _SECANTS = 8
 
@@ -34,7 +34,7 @@ _SECANTS = 8
 class Envelope:
     """All tables for ``n`` records of ``k`` letters and a growth of at most ``growth``.
 
-    If ``n`` is not public, a dataset may have fewer records, and one more or less.
+    If ``n`` is not public, a dataset may have fewer records, and a neighbour one more or less.
     """
 
     growth: Fraction
@@ -49,7 +49,7 @@ class Envelope:
 
     @cached_property
     def slope(self) -> int:
-        """What a record adds to a weight beyond the table."""
+        """The weight that a record adds beyond the table."""
         return 1 << (2 * BITS + int(self.growth).bit_length())
 
     @property
@@ -59,13 +59,13 @@ class Envelope:
 
     @property
     def tolerance(self) -> Fraction:
-        """How far below ``growth`` the worst ratio may stay."""
+        """How far below ``growth`` the worst ratio may be."""
         return (self.growth - 1) / 2**40
 
     def end(self, rate: int) -> tuple[int, int]:
-        """Return the count from which on the table of this rate is a straight line, and its weight.
+        """Return the count from which the table of this rate is a straight line, and its weight.
 
-        Whatever the rate, there are at most ``ENTRIES_MAX`` counts before it.
+        At any rate, there are at most ``ENTRIES_MAX`` counts before it.
         """
         knee = ceil_div(self.unit, rate)
         if min(knee, self.n) <= ENTRIES_MAX:
@@ -89,8 +89,8 @@ class Envelope:
     def calibrated(self) -> tuple[LetterTable, Transition]:
         """Return the table of the largest rate that certifies, and its worst transition.
 
-        The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the largest
-        rate is at most that of ``growth`` itself. The likely rate comes first, and is nearly
+        The worst ratio rises with the rate and is at least ``1 + rate/unit``, so the rate of
+        ``growth`` itself is an upper bound. The likely rate is tried first, and is nearly
         always good enough; otherwise the rate is found by false position.
         """
         search = worst_replacement if self.is_n_public else worst_change
@@ -125,7 +125,7 @@ class Envelope:
 
     @cached_property
     def likely_rate(self) -> int:
-        """The rate at which a letter that nobody had spends all of epsilon, by secants."""
+        """The rate at which an unseen letter spends all of epsilon, found by secants."""
         aim = self.growth - self.tolerance / 2
         before, rate = 0, self.largest_rate
         over, excess = 1 - aim, self._likely_ratio(rate) - aim
@@ -139,7 +139,7 @@ class Envelope:
         return rate
 
     def _likely_ratio(self, rate: int) -> Fraction:
-        """Return the largest ratio of a letter that nobody had."""
+        """Return the largest ratio of an unseen letter."""
         weigh = self._weigher(rate)
         unseen, seen = weigh(0), weigh(1)
         largest = Fraction(0)
@@ -151,7 +151,7 @@ class Envelope:
         return largest
 
     def _likely_losers(self, rate: int) -> Iterator[int]:
-        """Yield counts of the letter that loses: just past the table, or the even share."""
+        """Yield counts of the losing letter: just past the table, or the even share."""
         if self.k == 2 and self.is_n_public:
             yield self.n
             return
@@ -165,7 +165,7 @@ class Envelope:
     def _weigher(self, rate: int) -> Callable[[int], int]:
         """Return the table of this rate as a function.
 
-        A weight needs the bits of the unit for its steps to have ``2 * BITS``.
+        A weight needs the bits of the unit so that its steps have ``2 * BITS``.
         """
         last, top = self.end(rate)
         base, bits = 1 + Fraction(rate, self.unit), self.unit.bit_length()
@@ -179,10 +179,10 @@ class Envelope:
         return weigh
 
     def worst_alpha(self) -> Fraction:
-        """Return the distance that a point mass has at the likely rate, or barely more.
+        """Return the distance of a point mass at the likely rate, or barely more.
 
-        In integers an entry is less than ``1 + 1/rate`` above the formula: every entry
-        rounds up by less than one, and is then divided by ``1 + rate`` with the others.
+        An integer entry is less than ``1 + 1/rate`` above the formula: every entry rounds up
+        by less than one, and the error is then divided by ``1 + rate`` at each step.
         """
         rate = self.likely_rate
         weigh = self._weigher(rate)

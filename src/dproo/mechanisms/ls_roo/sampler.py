@@ -1,7 +1,7 @@
 r"""LS-ROO: obscure only the letters that need it.
 
-A letter seen ``c`` times needs help only while one record more or less would change its
-count by more than a factor ``e^epsilon``. Every letter gets its own lift.
+A letter seen ``c`` times needs a lift only while one record more or less would change its
+count by more than a factor ``e^epsilon``. Every letter gets its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
     often is never obscured. Under replacement ``growth`` is a little below ``e^epsilon``,
     the most that the certificate allows; under add-remove it is ``e^epsilon``. Under
     ``"both"`` one epsilon covers a record that is replaced, added or removed, in a dataset
-    of unknown size: what one of several groups sees of a record that may move between them.
+    of unknown size: the case of one of several groups between which a record may move.
 
     Guarantee: epsilon-DP when one record is replaced, or when one is added or removed, or
     both; on every dataset of a public size the obscured mass is at most ROO's.
@@ -54,12 +54,12 @@ class LetterSpecificRevealOrObscure(Mechanism):
 
     @property
     def worst(self) -> Transition:
-        """The worst transition, found by a search that leaves out only what cannot be it."""
+        """The worst transition, found by a search that skips only what cannot be worst."""
         return self._found[1]
 
     @cached_property
     def _found(self) -> tuple[LetterTable, Transition]:
-        """The table, and what the search of that very table found."""
+        """The table and its worst transition."""
         tables = Envelope(self.growth, self.n, self.k, is_n_public=self.neighbours == REPLACE)
         if self.neighbours == ADD_REMOVE:
             table = tables.table(tables.largest_rate)
@@ -76,29 +76,34 @@ class LetterSpecificRevealOrObscure(Mechanism):
         return tables.worst_alpha()
 
     @property
-    def theorem(self) -> str | None:
-        """By counts alone under add-remove; by a search under replace, which ``n`` bounds."""
-        names = {REPLACE: "ls_roo_search", ADD_REMOVE: "ls_roo_add_remove"}
-        return names.get(self.neighbours)
+    def theorem(self) -> str:
+        """The theorem on counts alone under add-remove, and on a search under the others."""
+        names = {REPLACE: "ls_roo_search", ADD_REMOVE: "ls_roo_add_remove", BOTH: "ls_roo_both"}
+        return names[self.neighbours]
 
     @property
     def conditions(self) -> dict[str, bool]:
         """What the theorem assumes of the table, at the growth that epsilon allows."""
-        if self.theorem is None:
-            return {}
         table, growth = self.table, self.growth
         holds = {
             "table_positive": hypotheses.table_positive(table),
             "table_rising": hypotheses.table_rising(table),
             "growth_at_least_one": hypotheses.growth_at_least_one(growth),
         }
-        if self.neighbours == ADD_REMOVE:
+        if self.neighbours != REPLACE:
             grows = hypotheses.table_grows_at_most(table, growth, n=self.n)
-            return holds | {"table_grows_at_most": grows}
-        stop = hypotheses.search_stop(table, growth)
-        return holds | {
+            holds["table_grows_at_most"] = grows
+        if self.neighbours == ADD_REMOVE:
+            return holds
+        holds |= {
             "table_convex": hypotheses.table_convex(table),
             "table_straight": hypotheses.table_straight(table),
+        }
+        if self.neighbours == BOTH:
+            found = hypotheses.bare_search_found_nothing(table, growth, n=self.n, k=self.k)
+            return holds | {"bare_search_found_nothing": found}
+        stop = hypotheses.search_stop(table, growth)
+        return holds | {
             "search_ends": hypotheses.search_ends(table, stop),
             "stop_grows_at_most": hypotheses.stop_grows_at_most(table, growth, stop),
             "search_found_nothing": hypotheses.search_found_nothing(
@@ -113,8 +118,8 @@ class LetterSpecificRevealOrObscure(Mechanism):
     def draw_each(self, counts: Counts, *, source: RandomSource | None = None) -> list[int]:
         """Return a letter of each dataset, from the weights of all of them at once.
 
-        A letter's weight depends on nothing but its count. Under add-remove no dataset can
-        have too many records if all of them together have not.
+        A letter's weight depends only on its count. Under add-remove no dataset can have too
+        many records if all of them together do not.
         """
         if self.neighbours == REPLACE or counts.n > self.n:
             return super().draw_each(counts, source=source)
@@ -128,7 +133,7 @@ class LetterSpecificRevealOrObscure(Mechanism):
 
     @property
     def lift(self) -> Fraction:
-        """``(k-1) f(0)``, in records: the most that is added to the letters that others have."""
+        """``(k-1) f(0)``, in records: the most that is added to all letters but one."""
         return Fraction((self.k - 1) * self.table(0), self.table.slope)
 
     @property

@@ -1,8 +1,8 @@
 """Tables that weigh a letter by its count alone, and the exact search for what they leak.
 
 All searches return the largest probability ratio over *all* neighbouring datasets, with a
-transition that has it. They rely on the table being positive, rising and convex and no step
-being larger than the slope, and on nothing else: not on how the table was made.
+transition that attains it. They assume only that the table is positive, rising and convex, with
+no step larger than the slope.
 
 Proof: docs/proofs/letter_specific.md
 """
@@ -31,14 +31,14 @@ class LetterTable:
     slope: int
 
     def __post_init__(self) -> None:
-        """Check, on the integers themselves, all that the searches rely on."""
+        """Check, on the integers themselves, everything that the searches assume."""
         steps = [0, *(after - before for before, after in pairwise(self.values)), self.slope]
         if self.values[0] <= 0 or any(map(gt, steps, steps[1:])):
             raise ValueError("values must be positive, rising and convex, up to the slope.")
 
     @property
     def last(self) -> int:
-        """The count from which on the table is a straight line."""
+        """The count from which the table is a straight line."""
         return len(self.values) - 1
 
     def __call__(self, count: int) -> int:
@@ -53,18 +53,18 @@ class LetterTable:
         return self(count + 1) - self(count)
 
     def least(self, records: int, letters: int) -> int:
-        """Return the smallest total of so many records on so many letters: evenly spread."""
+        """Return the smallest total weight of these records on these letters: evenly spread."""
         return sum(self(count) * share for count, share in even(records, letters))
 
     def most(self, records: int, letters: int) -> int:
-        """Return the largest total of so many records on so many letters: all on one."""
+        """Return the largest total weight of these records on these letters: all on one."""
         return sum(self(count) * share for count, share in _crowded(records, letters))
 
     def gains_at_most(self, x: int, growth: tuple[int, int], *, total: int) -> bool:
         """Whether no record that moves to a letter with ``x`` raises it by more than ``growth``.
 
-        Whichever letter loses it: at most the slope is lost, of ``total`` at least. What is
-        not shown by that may be so nevertheless.
+        Whichever letter loses it, it loses at most the slope, out of at least ``total``. The
+        test is sufficient, not necessary.
         """
         over, under = growth
         weight, gained = self(x), self(x + 1)
@@ -73,7 +73,7 @@ class LetterTable:
 
 
 def even(records: int, letters: int) -> list[tuple[int, int]]:
-    """Return runs of counts: the records spread over the letters as evenly as can be."""
+    """Return runs of counts: the records spread over the letters as evenly as possible."""
     if not letters:
         return []
     each, more = divmod(records, letters)
@@ -92,8 +92,8 @@ def worst_replacement(
     The letter to watch is the one that gains, from a count ``x``: in a rising table no other
     letter grows by more. Its ratio depends on the count ``b`` of the letter that loses and on
     the total of the others. Ranges of ``b`` are split as long as their bound, the largest
-    loss in the range together with the best total, still beats the worst ratio so far. Where
-    ``n`` is public most ``x`` are left out at once, by the least total of all datasets.
+    loss in the range together with the best total, still beats the worst ratio so far. If
+    ``n`` is public, the least total of all datasets rules out most ``x`` at once.
     """
     over, under = 0, 1
     smallest = table.least(n, k) if is_n_public else 0
@@ -132,9 +132,9 @@ def worst_replacement(
 def _losing_counts(table: LetterTable, n: int, k: int, x: int) -> tuple[int, int]:
     """Return the range of counts that the losing letter may have in the worst transition.
 
-    Past the table all steps are equal. If some count loses more than ``x`` gains, the total
-    should be small, and it grows with the losing count from the even share on: less than
-    that share is never worse.
+    Past the table all steps are equal. If some count loses more than ``x`` gains, a small total
+    is worst, and it grows with the losing count from the even share on: less than that share
+    is never worse.
     """
     reach, even = n - x, (n - x) // (k - 1)
     if k == 2:
@@ -149,9 +149,9 @@ def _losing_counts(table: LetterTable, n: int, k: int, x: int) -> tuple[int, int
 def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
     """Return the largest ratio when a record is added or removed, up to ``n`` records.
 
-    A letter that goes from ``x`` to ``x + 1`` grows most where the total is largest, all
-    other records being on one letter; when it goes back, every other letter grows, and most
-    where there are no other records. From the end of the table on both fall with ``x``.
+    A letter that goes from ``x`` to ``x + 1`` grows most where the total is largest, with all
+    other records on one letter; when it goes back, every other letter grows, and most where
+    there are no other records. From the end of the table on, both fall with ``x``.
     """
     over, under = 0, 1
     for x in range(min(n, table.last + 1)):
@@ -172,9 +172,9 @@ def worst_addition(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transi
 def worst_change(table: LetterTable, n: int, k: int) -> tuple[Fraction, Transition]:
     """Return the largest ratio when a record is replaced, added or removed, up to ``n`` records.
 
-    A replacement is worse the smaller the rest is, if the total falls: there is none. If the
-    total does not fall, the rest is as large as it can be, as when ``n`` is public, and the
-    ratio falls with ``x`` from the end of the table on.
+    If the total falls, a replacement is worse the smaller the rest is, so the worst has no rest.
+    If it does not fall, the worst rest is as large as possible, as when ``n`` is public, and
+    the ratio falls with ``x`` from the end of the table on.
     """
     changes = worst_addition(table, n, k), worst_replacement(table, n, k, is_n_public=False)
     return max(changes, key=lambda change: change[0])

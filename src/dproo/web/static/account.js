@@ -15,6 +15,12 @@ export async function accounts() {
   return datasets.map((account) => ({ ...account, since: running[account.dataset] }));
 }
 
+/** Return when an entry of the ledger was charged, if the ledger can be read. */
+export async function chargedAt(entry) {
+  const found = await accounts().catch(() => []);
+  return found.flatMap(({ entries }) => entries).find((one) => one.entry === entry)?.at;
+}
+
 /** Return the last part of a path: folders are of no use to a reader. */
 export const short = (dataset) =>
   dataset.startsWith("/") ? dataset.slice(dataset.lastIndexOf("/") + 1) : dataset;
@@ -47,6 +53,7 @@ export function showInSight(place, account) {
   const line = make(place, "p");
   make(line, "b", {}, short(account.dataset));
   line.append(` ε ${account.left} left of ${account.budget}`);
+  if (account.delta !== "0") line.append(`, δ ${account.delta_left} of ${account.delta}`);
   spending(place, account);
 }
 

@@ -18,11 +18,10 @@ export function budgetOf(changed) {
     try {
       const found = (await accounts()).find(({ dataset }) => dataset === find("dataset").value.trim());
       showInSight(find("in-sight"), found);
-      find("step-budget").hidden = Boolean(found);
       changed(found);
     } catch (error) {
       notice(find("budget-refused"), error.message);
-      find("step-budget").hidden = false;
+      changed();
     }
   }
 
@@ -43,6 +42,7 @@ export function budgetOf(changed) {
     const body = {
       ...dataOf(),
       budget: meant(find("budget").value),
+      delta: find("budget-delta-field").hidden ? "" : find("budget-delta").value.trim(),
       neighbours: find("neighbours").value,
       records_per_person: meant(find("records-per-person").value),
       unit: find("person").value ? "person" : "record",
@@ -69,7 +69,7 @@ export function budgetOf(changed) {
       await ask("declare", { body });
       tellChange();
       await look();
-      find("epsilon").focus();
+      find("review").focus();
     } catch (error) {
       refused(error);
     }

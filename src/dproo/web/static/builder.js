@@ -22,9 +22,10 @@ export class Builder {
     });
     find("network").addEventListener("change", () => this.edited());
     find("tick-all").addEventListener("change", ({ target }) => {
-      for (const column of this.columns) column.isTicked = target.checked;
+      for (const column of this.columns) if (!column.root.hidden) column.isTicked = target.checked;
       this.edited();
     });
+    find("filter").addEventListener("input", () => this.filter());
     find("save-book").addEventListener("click", () => save(this.found.codebook, FILE));
     find("open-book").addEventListener("change", ({ target }) => {
       this.open(target.files[0]);
@@ -48,10 +49,27 @@ export class Builder {
     this.head = codebook;
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
-    find("tick-all").checked = false;
+    find("filter").value = "";
     this.columns = columns.map((column) => new Column(find("columns"), column, () => this.edited()));
     if (kept) this.take(kept);
+    else if (this.isFinding) for (const column of this.columns) column.isTicked = true;
     this.edited();
+  }
+
+  /** Show the columns whose names contain what is written; those that are hidden stay as they are. */
+  filter() {
+    const part = find("filter").value.trim().toLowerCase();
+    for (const { root, name } of this.columns) root.hidden = !name.toLowerCase().includes(part);
+    this.count();
+  }
+
+  /** Show how many columns are ticked, and whether all that are shown are. */
+  count() {
+    const shown = this.columns.filter(({ root }) => !root.hidden);
+    const ticked = shown.filter((column) => column.isTicked).length;
+    find("tick-all").checked = ticked > 0 && ticked === shown.length;
+    find("tick-all").indeterminate = ticked > 0 && ticked < shown.length;
+    find("ticked").textContent = `${this.ticked.length} of ${this.columns.length} columns`;
   }
 
   /** Return the columns of the row. */
@@ -60,12 +78,26 @@ export class Builder {
   }
 
   get isDeclared() {
-    return find("network").value === "declared";
+    return !this.isFinding && find("network").value === "declared";
+  }
+
+  /** Tell whether the values are to be found rather than listed; then nothing is described. */
+  get isFinding() {
+    return find("row-form").classList.contains("finding");
+  }
+
+  set isFinding(isFinding) {
+    if (isFinding === this.isFinding) return;
+    find("row-form").classList.toggle("finding", isFinding);
+    const isTicked = isFinding && !this.ticked.length;
+    for (const column of this.columns) column.isTicked ||= isTicked;
+    this.edited();
   }
 
   /** Return how the columns depend on each other; one column depends on nothing. */
   get network() {
     if (this.ticked.length < 2) return "";
+    if (this.isFinding) return "auto";
     const isNone = this.isDeclared && !this.ticked.some(({ parent }) => parent.value);
     return isNone ? "independent" : find("network").value;
   }
@@ -79,15 +111,17 @@ export class Builder {
 
   edited() {
     const names = this.ticked.map(({ name }) => name);
-    for (const column of this.ticked) column.offer(names, this.isDeclared);
-    find("tick-all").indeterminate = names.length > 0 && names.length < this.columns.length;
-    find("tick-all").checked = names.length > 0 && names.length === this.columns.length;
+    if (!this.isFinding) for (const column of this.ticked) column.offer(names, this.isDeclared);
+    this.count();
+    find("row-form").classList.toggle("declared", this.isDeclared);
+    find("columns-head").hidden = !names.length || this.isFinding;
     find("wiring").hidden = names.length < 2;
     this.found = null;
     find("save-book").disabled = true;
     notice(find("book-refused"));
     this.changed();
-    if (names.length) this.ask();
+    if (names.length && !this.isFinding) this.ask();
+    else this.ask.stop();
   }
 
   show(found) {

@@ -3,15 +3,15 @@
 import { make } from "./drawing.js";
 
 const WAYS = {
-  list: "a list of values",
-  range: "whole numbers from … to …",
-  bins: "numbers in ranges",
-  months: "months from … to …",
+  list: "a list",
+  range: "whole numbers",
+  bins: "number ranges",
+  months: "months",
   boolean: "true or false",
-  given: "as the code book says",
+  given: "by the code book",
 };
 const BY_TYPE = { integer: "range", number: "bins", boolean: "boolean", yearmonth: "months" };
-const NAME = { min: "From", max: "To", edges: "Edges" };
+const NAME = { min: "From", max: "To" };
 
 let made = 0;
 
@@ -48,42 +48,40 @@ export class Column {
   make() {
     const { id } = this;
     this.body = make(this.root, "div", { class: "column-body" });
-    const row = make(this.body, "div", { class: "row roomy" });
-    const way = make(row, "div", { class: "field" });
-    make(way, "label", { for: `${id}-way` }, "Possible values are");
+    const way = make(this.body, "div", { class: "field" });
+    make(way, "label", { class: "unseen", for: `${id}-way` }, `Possible values of ${this.name} are`);
     this.way = make(way, "select", { id: `${id}-way`, autocomplete: "off" });
     for (const [key, words] of Object.entries(WAYS))
       make(this.way, "option", { value: key }, words);
     this.way.lastChild.hidden = true;
     this.way.value = this.start.length ? "list" : (BY_TYPE[this.type] ?? "list");
-    const parents = make(row, "div", { class: "field", "data-parents": "" });
+    this.makeEditors(make(this.body, "div", { class: "editors" }), id);
+    const parents = make(this.body, "div", { class: "field", "data-parents": "" });
     parents.hidden = true;
-    make(parents, "label", { for: `${id}-parent` }, "Depends on");
+    make(parents, "label", { class: "unseen", for: `${id}-parent` }, "Depends on");
     this.parent = make(parents, "select", { id: `${id}-parent`, autocomplete: "off" });
-    this.makeEditors(make(this.body, "div", { class: "row roomy" }), id);
     this.controls.list.value = joined(this.start);
   }
 
   makeEditors(row, id) {
     const editor = (way, key, title, kind, attributes = {}) => {
-      const field = make(row, "div", { class: `field ${way === "list" ? "wide" : ""}`, "data-way": way });
-      make(field, "label", { for: `${id}-${way}-${key}` }, title);
+      const field = make(row, "div", { class: "field", "data-way": way });
+      make(field, "label", { class: "unseen", for: `${id}-${way}-${key}` }, title);
       const control = make(field, kind, {
         id: `${id}-${way}-${key}`,
         autocomplete: "off",
         spellcheck: "false",
         "aria-describedby": `${id}-preview`,
+        placeholder: title,
         ...attributes,
       });
       this.controls[way === "list" ? "list" : `${way}-${key}`] = control;
       return field;
     };
-    const list = editor("list", "values", "Values: one a line, or separated by commas", "textarea", {
-      rows: 1,
-    });
-    const picker = make(list, "label", { class: "link" });
+    editor("list", "values", "One a line, or separated by commas", "textarea", { rows: 1 });
+    const picker = make(row, "label", { class: "link", "data-way": "list" });
     const file = make(picker, "input", { type: "file", class: "unseen", accept: ".txt,.csv,text/*" });
-    picker.append("Take them from a text file");
+    picker.append("from a file");
     file.addEventListener("change", async (event) => {
       event.stopPropagation();
       if (!file.files[0]) return;
@@ -93,9 +91,9 @@ export class Column {
     });
     for (const key of ["min", "max"]) {
       editor("range", key, NAME[key], "input", { inputmode: "numeric" });
-      editor("months", key, NAME[key], "input", { placeholder: "2024-01" });
+      editor("months", key, NAME[key], "input", { placeholder: `${NAME[key]} 2024-01` });
     }
-    editor("bins", "edges", "Edges, separated by commas", "input", { placeholder: "0, 18, 65, 120" });
+    editor("bins", "edges", "Edges, separated by commas", "input", { placeholder: "Edges, such as 0, 18, 65, 120" });
   }
 
   get isTicked() {
@@ -109,9 +107,10 @@ export class Column {
 
   /** Show what belongs to the chosen way, and tell that something has changed. */
   show({ isQuiet = false } = {}) {
-    if (this.isTicked && !this.body) this.make();
+    const isEdited = this.isTicked && !this.root.closest(".finding");
+    if (isEdited && !this.body) this.make();
     if (this.body) {
-      this.body.hidden = !this.isTicked;
+      this.body.hidden = !isEdited;
       for (const field of this.body.querySelectorAll("[data-way]"))
         field.hidden = field.dataset.way !== this.way.value;
     }

@@ -1,10 +1,13 @@
 // What was released: the row as a card, what it means and what not, and its receipt.
 
-import { short } from "./account.js";
 import { find, make } from "./drawing.js";
-import { certified } from "./fields.js";
+import { atMost, certified } from "./fields.js";
+import { showTable } from "./table.js";
 
 const MEANS = {
+  table:
+    "The rows of this table are drawn from noisy counts, not copied: each is made to be like a" +
+    " record. Any number of rows, and all counts, cost nothing more.",
   row:
     "The row is made to be like a record: columns that depend on each other, as was declared or" +
     " learned, fit together about as they do in the data. It is drawn, not copied: it may or may" +
@@ -25,11 +28,23 @@ export function warn(place, warnings = []) {
   place.hidden = !warnings.length;
 }
 
-/** Show a receipt. */
-export function showReceipt(receipt) {
-  const [value] = receipt.values;
+const WHY =
+  "Certified is the worst case, computed from the integers that it was drawn by; they are rounded so" +
+  " that it never exceeds what was charged.";
+
+/** Return where the dependencies come from, and what they cost. */
+function dependencies({ network, network_share: share }) {
+  return share ? `${network}, for ${atMost(share)} of ε` : network;
+}
+
+/** Show a receipt; `at` is the moment of its charge. */
+export function showReceipt(receipt, at) {
+  const isTable = Boolean(receipt.preview);
+  const [value] = receipt.values ?? [null];
   const isRow = value !== null && typeof value === "object";
   const place = find("value");
+  showTable(receipt);
+  place.hidden = isTable;
   place.replaceChildren();
   place.classList.toggle("row-card", isRow);
   if (isRow) {
@@ -40,24 +55,32 @@ export function showReceipt(receipt) {
       make(part, "dd", {}, String(value[name]));
     }
   } else place.textContent = String(value);
-  find("means").textContent = MEANS[isRow ? "row" : "value"];
+  find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : "value"];
   warn(find("result-warnings"), receipt.warnings);
   const facts = {
+    Date: at && `${at.slice(0, 16).replace("T", " ")} UTC`,
+    Dataset: receipt.ledger.dataset,
+    Columns: receipt.column_names.join(", "),
+    Purpose: receipt.purpose,
     Accuracy: receipt.accuracy,
     "ε charged": receipt.epsilon_decimal,
-    "ε certified": `at most ${certified(receipt.certificate.epsilon)}`,
+    "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal,
+    "ε certified": `at most ${certified(receipt.certificate.epsilon)}. ${WHY}`,
     Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
     Records: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
     Sampler: receipt.sampler,
-    Dependencies: receipt.network,
-    Purpose: receipt.purpose,
-    Ledger: `entry ${receipt.ledger.entry} of ${short(receipt.ledger.dataset)}`,
+    Dependencies: dependencies(receipt),
+    "Left out": Object.entries(receipt.discovery?.left_out ?? {})
+      .map(([name, why]) => `${name} (${why})`)
+      .join("; "),
+    "Made by": receipt.software,
+    "Ledger entry": receipt.ledger.entry,
     "Ledger fingerprint": receipt.ledger.head,
   };
   find("facts").replaceChildren();
   for (const [name, text] of Object.entries(facts)) {
-    if (text === undefined || text === null) continue;
+    if (!text) continue;
     make(find("facts"), "dt", {}, name);
     make(find("facts"), "dd", {}, text);
   }

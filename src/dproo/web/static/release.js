@@ -19,13 +19,15 @@ for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "alphabet"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
 if (start.sampler) find("sampler").value = start.sampler;
-if (start.what) document.querySelector(`[name=what][value=${start.what === "value" ? "value" : "row"}]`).checked = true;
+for (const name of ["what", "how"])
+  for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
 
 const SOON = 150;
-const what = () => document.querySelector("[name=what]:checked").value;
+const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
+const what = () => chosen("what");
 const privacy = find("step-privacy");
-let account;
+let account; // null if there is none, undefined before it was looked for
 let isLooked = false;
 let hasLooked = Boolean(start.data);
 let keeping;
@@ -35,48 +37,59 @@ let looking = new AbortController();
 
 const builder = new Builder(changed);
 const budget = budgetOf((found) => {
-  account = found;
+  account = found ?? null;
   changed();
 });
 const confirmation = reviewOf({
   root: find("main"),
   order,
   check,
+  foresee: () => (find("n").value.trim() ? foresee() : null),
   done: () => budget.look(),
 });
 
-const forecast = latest(
-  (signal) => {
-    const body = {
-      codebook: builder.found.codebook,
-      n: meant(find("n").value),
-      epsilon: meant(find("epsilon").value),
-      network: builder.network,
-      neighbours: account.neighbours,
-    };
-    return ask("row-plan", { body, signal });
-  },
-  {
-    show: (plan) => {
-      clear(privacy);
-      privacy.classList.remove("unforeseen");
-      find("forecast").textContent = plan.sentence;
-      find("forecast-limits").textContent = plan.limits;
-      warn(find("warnings"), plan.warnings);
-      showNetwork(find("network-steps"), plan);
-    },
-    refuse: (sentence) => {
-      privacy.classList.add("unforeseen"); // what stands there answers another question
-      refuse(privacy, sentence, { rest: find("refused") });
-    },
-  },
-);
+/** Ask how far a release of the choices may be from the data. */
+async function foresee(signal) {
+  const body = {
+    n: meant(find("n").value),
+    epsilon: meant(find("epsilon").value),
+    neighbours: (account ?? { neighbours: find("neighbours").value }).neighbours,
+  };
+  if (what() === "value") {
+    const { k } = await ask("alphabet", { body: { ...dataOf(), alphabet: find("alphabet").value.trim() }, signal });
+    return ask("value-plan", { body: { ...body, k: String(k), sampler: find("sampler").value }, signal });
+  }
+  if (builder.isFinding) {
+    const found = { columns: String(builder.ticked.length), delta: find("delta").value.trim() };
+    return ask("found-plan", { body: { ...body, ...found }, signal });
+  }
+  const { codebook } = builder.found;
+  return ask(`${what()}-plan`, { body: { ...body, codebook, network: builder.network }, signal });
+}
 
-function hideForecast() {
-  find("forecast").textContent = "";
-  find("forecast-limits").textContent = "";
-  warn(find("warnings"));
-  showNetwork(find("network-steps"));
+const forecast = latest(foresee, {
+  show: (plan) => {
+    clear(privacy);
+    showForecast(plan);
+  },
+  refuse: (sentence) => {
+    privacy.classList.add("unforeseen"); // what stands there answers another question
+    refuse(privacy, sentence, { rest: find("refused") });
+  },
+});
+
+/** Show how far a release may be from the data; without a forecast, nothing. */
+function showForecast(plan = null) {
+  privacy.classList.remove("unforeseen");
+  find("scale").hidden = !plan;
+  for (const part of find("scale").children)
+    if (part.dataset.level === plan?.level) part.setAttribute("aria-current", "true");
+    else part.removeAttribute("aria-current");
+  find("forecast").textContent = plan?.sentence ?? "";
+  find("forecast").dataset.level = plan?.level ?? "";
+  find("forecast-limits").textContent = plan?.limits ?? "";
+  warn(find("warnings"), plan?.warnings);
+  showNetwork(find("network-steps"), plan?.columns && plan);
 }
 
 /** Look for the columns of the data, by header and schema. */
@@ -119,7 +132,7 @@ function forget() {
   for (const form of [find("budget-form"), privacy]) form.reset();
   for (const id of ["alphabet", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
-  document.querySelector("[name=what]").checked = true;
+  for (const name of ["what", "how"]) document.querySelector(`[name=${name}]`).checked = true;
   for (const id of ["refused", "book-refused", "budget-refused"]) notice(find(id));
   clear(find("main"));
 }
@@ -142,14 +155,25 @@ function changed() {
   if (Date.now() > keptAt + SOON) keepChoices();
   else keeping = setTimeout(keepChoices, SOON);
   for (const part of document.querySelectorAll("[data-what]"))
-    part.hidden = part.dataset.what !== what();
+    part.hidden = !part.dataset.what.split(" ").includes(what());
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
-  const isDescribed = what() === "row" ? builder?.found : find("column").value && find("alphabet").value;
+  const isPure = account?.delta === "0";
+  const isFinding = what() === "table" && chosen("how") === "found" && !isPure;
+  builder.isFinding = isFinding;
+  find("pure").hidden = !isPure;
+  document.querySelector("[value=found]").disabled = isPure;
+  for (const id of ["delta-field", "budget-delta-field"]) find(id).hidden = !isFinding;
+  const isListed = isFinding ? builder.ticked.length : builder.found;
+  const isDescribed = what() === "value" ? find("column").value && find("alphabet").value : isListed;
   find("step-columns").hidden = !isLooked;
-  if (!isLooked || account) find("step-budget").hidden = true;
-  privacy.hidden = !(isLooked && account && isDescribed);
-  if (!privacy.hidden && what() === "row" && find("n").value.trim()) forecast();
-  else hideForecast();
+  privacy.hidden = !(isLooked && isDescribed);
+  find("step-budget").hidden = privacy.hidden || account !== null;
+  find("review").hidden = !account;
+  if (!privacy.hidden && find("n").value.trim()) forecast();
+  else {
+    forecast.stop();
+    showForecast();
+  }
 }
 
 function keepChoices() {
@@ -162,31 +186,35 @@ function keepChoices() {
     table: text("table"),
     delimiter: find("delimiter").value,
     encoding: text("encoding"),
-    what: what() === "row" ? "" : what(),
-    ...(what() === "row" ? {} : { column: text("column"), alphabet: text("alphabet"), sampler: text("sampler") }),
+    what: what() === "table" ? "" : what(),
+    how: builder.isFinding ? "found" : "",
+    ...(what() === "value" ? { column: text("column"), alphabet: text("alphabet"), sampler: text("sampler") } : {}),
     n: meant(text("n")),
     epsilon: meant(text("epsilon")),
     person: text("person"),
   };
-  const book = isFile && isLooked && builder.ticked.length ? builder.book() : null;
+  const isListed = isFile && isLooked && builder.ticked.length && !builder.isFinding;
+  const book = isListed ? builder.book() : null;
   // Before the data was looked at, what was kept of it still stands.
   const isKept = !isLooked && kept?.data === choices.data;
   keep(choices, isKept ? kept : { data: choices.data, book, network: find("network").value });
 }
 
+/** Return the code book, or the columns whose values are to be found. */
+const described = () =>
+  builder.isFinding
+    ? { columns: builder.ticked.map(({ name }) => name), delta: find("delta").value.trim() }
+    : { codebook: builder.found.codebook };
+
 /** Return the choices as the server takes them. */
 function order() {
-  const isRow = what() === "row";
   const text = (id) => find(id).value.trim();
   return {
     ...dataOf(),
-    ...(isRow
-      ? { codebook: builder.found.codebook, network: builder.network }
-      : {
-          column: find("column").value,
-          alphabet: text("alphabet"),
-          sampler: find("sampler").value,
-        }),
+    what: what(),
+    ...(what() === "value"
+      ? { column: find("column").value, alphabet: text("alphabet"), sampler: find("sampler").value }
+      : { ...described(), network: builder.network }),
     person: find("person").value,
     purpose: text("purpose"),
     epsilon: meant(find("epsilon").value),
@@ -209,6 +237,7 @@ privacy.addEventListener("submit", (event) => {
   event.preventDefault();
   confirmation.review();
 });
+find("neighbours").addEventListener("change", changed); // what is foreseen depends on it
 for (const id of ["step-columns", "step-privacy"])
   find(id).addEventListener("input", ({ target }) => target.closest("#columns") || changed());
 for (const radio of document.querySelectorAll("[name=source]"))

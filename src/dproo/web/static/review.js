@@ -1,6 +1,6 @@
 // The review of a release, its confirmation, and what came of it.
 
-import { download } from "./account.js";
+import { chargedAt, download } from "./account.js";
 import { ask, tellChange } from "./api.js";
 import { find } from "./drawing.js";
 import { showReceipt, warn } from "./receipt.js";
@@ -8,8 +8,8 @@ import { clear, notice, refuse } from "./refusing.js";
 
 const SECOND = 1000;
 
-/** Connect review and confirmation; `order` gives the choices, `check` looks at them first. */
-export function reviewOf({ root, order, check, done }) {
+/** Connect review and confirmation; `check` looks at the choices of `order`, `foresee` ahead. */
+export function reviewOf({ root, order, check, foresee, done }) {
   let nonce = null;
 
   function withdraw() {
@@ -32,6 +32,11 @@ export function reviewOf({ root, order, check, done }) {
       `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
     );
     warn(find("confirm-warnings"), [...shown.warnings, ...shown.doubts]);
+    const isHopeless = shown.plan?.level === "hopeless";
+    find("doubt").hidden = !isHopeless;
+    find("doubt-words").textContent = isHopeless ? `This looks hopeless. ${shown.plan.sentence}` : "";
+    find("doubted").checked = false;
+    find("go").disabled = isHopeless;
     find("confirm").hidden = false;
     find("confirm-title").focus();
     find("confirm").scrollIntoView({ block: "nearest" });
@@ -50,7 +55,8 @@ export function reviewOf({ root, order, check, done }) {
     try {
       const body = order();
       const doubts = await check(body);
-      if (doubts) show({ ...(await ask("order", { body })), doubts });
+      const plan = await foresee();
+      if (doubts) show({ ...(await ask("order", { body })), doubts, plan });
     } catch (error) {
       refused(error);
     }
@@ -74,7 +80,8 @@ export function reviewOf({ root, order, check, done }) {
     tell();
     const clock = setInterval(tell, SECOND);
     try {
-      showReceipt(await ask("release", { body }));
+      const receipt = await ask("release", { body });
+      showReceipt(receipt, await chargedAt(receipt.ledger.entry));
       find("result").hidden = false;
       find("result-title").focus();
       find("result").scrollIntoView({ block: "nearest" });
@@ -89,6 +96,7 @@ export function reviewOf({ root, order, check, done }) {
     }
   }
 
+  find("doubted").addEventListener("change", ({ target }) => (find("go").disabled = !target.checked));
   find("go").addEventListener("click", release);
   find("back").addEventListener("click", () => {
     withdraw();

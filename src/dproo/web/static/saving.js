@@ -3,9 +3,12 @@
 const SAVED_BY = 60_000;
 
 /** Save an object as a JSON file. */
-export function save(object, name) {
-  const text = JSON.stringify(object, null, 2);
-  const address = URL.createObjectURL(new Blob([text, "\n"], { type: "application/json" }));
+export const save = (object, name) =>
+  saveText(`${JSON.stringify(object, null, 2)}\n`, name, "application/json");
+
+/** Save a text as a file. */
+export function saveText(text, name, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), SAVED_BY);
 }

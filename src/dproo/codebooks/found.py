@@ -1,0 +1,324 @@
+"""What noisy counts that were released say of a column: its type, its range, its letters.
+
+Nothing here reads data: every argument is public or was released, so all of it is free.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from dproo.schema.axis import Axis, Bins, IntegerRange, Letters
+from dproo.schema.cell import EXACT_FLOAT, INTEGER_TEXT
+from dproo.schema.reading import NUMBER, SHAPE, YEAR, Reading
+
+TEXT, NUMERIC, DATES = "text", "number", "date"
+
+CATEGORIES = 20
+"""A column of numbers with more different values than these has bins."""
+
+NARROW = 40
+"""Integers in a range that is no wider are each a letter."""
+
+BINS = 10
+CELLS = 64
+"""Bins of a number, and cells of the grid that they are made of."""
+
+SPARSE = 0.2
+"""A column is of numbers, or of dates, if this share of its cells is written so."""
+
+RARE = 0.1
+"""A column is left out where less than this share of its records can be told."""
+
+YEARS = range(1800, 2200)
+MONTHS = 36
+"""Dates are told by month if that makes no more letters than these, else by year."""
+
+_ERROR = 0.001  # how often noise alone may look like a count
+_NEAR = 3
+
+_ISO, _POINTS, _SLASHES = "YYYY-MM-DD", "DD.MM.YYYY", "DD/MM/YYYY"
+_FORMS = {
+    **dict.fromkeys(
+        (
+            *("9-9-9", "9-9", "9-9-9 9:9", "9-9-9 9:9:9", "9-9-9 9:9:9.9"),
+            *("9-9-9T9:9", "9-9-9T9:9:9", "9-9-9T9:9:9Z", "9-9-9T9:9:9.9Z"),
+        ),
+        _ISO,
+    ),
+    **dict.fromkeys(("9.9.9", "9.9.9 9:9", "9.9.9 9:9:9"), _POINTS),
+    **dict.fromkeys(("9/9/9", "9/9/9 9:9", "9/9/9 9:9:9"), _SLASHES),
+}
+_WHOLE = ("9", "-9")
+_POINT = ("9.9", "-9.9", "9e-9", "9.9e-9", "-9.9e-9", "9.9e+9", "-9.9e+9", "9,9.9", "-9,9.9")
+_COMMA = ("9,9", "-9,9", "9.9,9", "-9.9,9")
+SHAPES = (*_WHOLE, *_POINT, *_COMMA, *_FORMS)
+"""The shapes of text that are told apart: numbers and dates."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How the cells of a column are written.
+
+    Attributes:
+        kind: ``"text"``, ``"number"`` or ``"date"``.
+        is_whole: whether numbers are integers.
+        decimal: the decimal sign of numbers in text.
+        thousands: the sign between their groups of digits.
+        format: how dates are written.
+    """
+
+    kind: str = TEXT
+    is_whole: bool = False
+    decimal: str = "."
+    thousands: str = ""
+    format: str = _ISO
+
+    @property
+    def descriptor(self) -> dict[str, Any]:
+        """What a code book says of it."""
+        signs = {"decimalChar": self.decimal} if self.decimal != "." else {}
+        return signs | ({"groupChar": self.thousands} if self.thousands else {})
+
+    def octaves(self) -> Axis:
+        """Return the bins between signed powers of two, as such numbers are read."""
+        return self.bins(octave_edges())
+
+    def bins(self, edges: Sequence[float]) -> Axis:
+        """Return the bins between edges, as such numbers are read."""
+        reading = Reading(kind=NUMBER, decimal=self.decimal, thousands=self.thousands)
+        return Bins.of(edges).read_as(reading)
+
+    def years(self) -> Axis:
+        """Return the years, as such dates are read."""
+        spread = IntegerRange.of(YEARS.start, YEARS.stop)
+        return spread.read_as(Reading(kind=YEAR, format=self.format))
+
+
+def shapes() -> Axis:
+    """Return the shapes of text, as letters."""
+    return Letters.of(SHAPES).read_as(Reading(kind=SHAPE))
+
+
+def level(cells: int, scale: float) -> float:
+    """Return a count that noise alone hardly ever reaches in any of so many cells."""
+    return math.log(cells / _ERROR) * scale
+
+
+def spread(noisy: Sequence[int], scale: float) -> range:
+    """Return the places from the first to the last of noisy counts that stand out of the noise.
+
+    Beside one that does, a count need not be as large: to be wrong there is to be wrong by one.
+
+    >>> spread([5, 30, 0, 900, 3, 1], 1.0)
+    range(0, 4)
+    """
+    strict = level(len(noisy), scale)
+    found = [place for place, number in enumerate(noisy) if number > strict]
+    if not found:
+        return range(0)
+    first, last = found[0], found[-1]
+    while first > 0 and noisy[first - 1] > _NEAR * scale:
+        first -= 1
+    while last < len(noisy) - 1 and noisy[last + 1] > _NEAR * scale:
+        last += 1
+    return range(first, last + 1)
+
+
+def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
+    """Return how a column of text is written.
+
+    Args:
+        noisy: the noisy count of each of :data:`SHAPES`, and of all others behind them.
+        records: how many records there are, about.
+        scale: of the noise.
+    """
+    least = level(len(noisy), scale)
+    counts = dict(zip(SHAPES, noisy, strict=False))
+    forms = {form: _sum(counts, [s for s, f in _FORMS.items() if f == form]) for form in _ORDER}
+    whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA))
+    numbers, dates = whole + point + comma, max(forms.values())
+    if max(numbers, dates) < max(SPARSE * records, least):
+        return Guess()
+    if dates > numbers:
+        return Guess(DATES, format=max(_ORDER, key=lambda form: forms[form]))
+    is_comma = comma > max(point, least)
+    grouped = ("9.9,9", "-9.9,9") if is_comma else ("9,9.9", "-9,9.9")
+    thousands = "." if is_comma else ","
+    return Guess(
+        NUMERIC,
+        is_whole=max(point, comma) <= 2 * least,
+        decimal="," if is_comma else ".",
+        thousands=thousands if _sum(counts, grouped) > least else "",
+    )
+
+
+_ORDER = (_ISO, _POINTS, _SLASHES)
+
+
+def _sum(counts: Mapping[str, int], names: Sequence[str]) -> int:
+    return sum(counts[name] for name in names)
+
+
+def octave_edges() -> tuple[float, ...]:
+    """Return the signed powers of two; between the smallest two is 0.
+
+    >>> edges = octave_edges()
+    >>> edges[0] == -edges[-1], len(edges)
+    (True, 130)
+    """
+    powers = [2.0**exponent for exponent in range(-16, 49)]
+    return (*(-power for power in reversed(powers)), *powers)
+
+
+def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, ...]:
+    """Return the edges of a fine grid where numbers are; none if they are nowhere.
+
+    The powers of two whose counts stand out of the noise are its range. Each is divided into as
+    many equal cells as its share of the records, but no cell of integers is narrower than 1; all
+    cells are integers where there are few.
+
+    Args:
+        noisy: the noisy count of each octave, and of all cells outside behind them.
+        scale: of the noise.
+        is_whole: whether numbers are integers.
+    """
+    edges = octave_edges()
+    inside = spread(noisy[:-1], scale)
+    if not inside:
+        return ()
+    total = sum(max(0, noisy[place]) for place in inside)
+    least, most = edges[inside.start], edges[inside.stop]
+    if is_whole and math.ceil(most) - math.ceil(least) <= NARROW:
+        whole = tuple(map(float, range(math.ceil(least), math.ceil(most) + 1)))
+        return whole if len(whole) > 1 else ()  # noise only: no integer is in there
+    ends = {most}
+    for place in inside:
+        low, high = edges[place], edges[place + 1]
+        parts = 1
+        while low * high > 0 and 2 * parts * total <= CELLS * noisy[place]:
+            parts *= 2
+        low = low if low * high > 0 or place > inside.start else 0.0  # nothing is below zero
+        ends |= {low + part * (high - low) / parts for part in range(parts)}
+    return tuple(sorted({float(math.ceil(end)) for end in ends} if is_whole else ends))
+
+
+def quantiles(edges: Sequence[float], noisy: Sequence[int], noise: float) -> list[float]:
+    """Return edges between which about equally many records are.
+
+    Args:
+        edges: of the cells.
+        noisy: the noisy count of each cell.
+        noise: the deviation of the sum of all of them: bins hold several times as much.
+    """
+    running = list(accumulate(max(0, number) for number in noisy[: len(edges) - 1]))
+    most = max(1, min(BINS, int(running[-1] / max(4 * noise, 1))))
+    wanted = [running[-1] * place / most for place in range(1, most)]
+    cut = {edges[0], edges[-1]}
+    for goal in wanted:
+        place = next(place for place, number in enumerate(running) if number >= goal)
+        cut.add(edges[place + 1])
+    return sorted(cut)
+
+
+def bins_field(name: str, edges: Sequence[float], guess: Guess) -> dict[str, Any]:
+    """Return the field of a number with bins."""
+    shown = [int(edge) if edge.is_integer() else edge for edge in map(float, edges)]
+    kind = "integer" if guess.is_whole else "number"
+    return {"name": name, "type": kind, "bins": shown, **guess.descriptor}
+
+
+def integers_field(
+    name: str, edges: Sequence[float], noisy: Sequence[int], scale: float
+) -> tuple[dict[str, Any], int] | None:
+    """Return the field of few integers, and how many records it tells, about.
+
+    Args:
+        name: the column's.
+        edges: the integers, and the one behind them.
+        noisy: the noisy count of each, and of all cells outside behind them.
+        scale: of the noise.
+    """
+    inside = spread(noisy[:-1], scale)
+    if not inside:
+        return None
+    ends = {"minimum": int(edges[inside[0]]), "maximum": int(edges[inside[-1]])}
+    told = sum(noisy[place] for place in inside)
+    return {"name": name, "type": "integer", "constraints": ends}, told
+
+
+def bins_of_letters(letters: Mapping[str, int]) -> list[float]:
+    """Return edges between which about equally many records are, from integers and their counts.
+
+    >>> bins_of_letters({str(age): 10 for age in range(30)})[:3]
+    [0.0, 3.0, 6.0]
+    """
+    numbers = sorted((int(letter), count) for letter, count in letters.items())
+    edges = [float(number) for number, _ in numbers]
+    return quantiles([*edges, edges[-1] + 1], [count for _, count in numbers], 0)
+
+
+def are_integers(letters: Mapping[str, int]) -> bool:
+    """Return whether all values are integers as code books write them."""
+    return all(re.fullmatch(INTEGER_TEXT, letter) for letter in letters)
+
+
+def have_bins(letters: Mapping[str, int]) -> bool:
+    """Return whether values are integers that are better told by bins: many, and exact floats."""
+    is_many = len(letters) > CATEGORIES and are_integers(letters)
+    return is_many and all(abs(int(letter)) < EXACT_FLOAT for letter in letters)
+
+
+def category_field(
+    name: str, letters: Mapping[str, int], *, most: int, room: int
+) -> dict[str, Any]:
+    """Return the field of a category: its most frequent values, in their own order.
+
+    Args:
+        name: the column's.
+        letters: the values, and about how many records have each.
+        most: the most values.
+        room: the most bytes of all of them as JSON.
+
+    >>> category_field("ward", {"B": 70, "A": 60, "C": 9}, most=2, room=100)
+    {'name': 'ward', 'type': 'string', 'categories': ['A', 'B']}
+    """
+    frequent = sorted(letters, key=lambda letter: (-letters[letter], letter))[:most]
+    sizes = accumulate(len(json.dumps(letter)) + 2 for letter in frequent)
+    frequent = [letter for letter, size in zip(frequent, sizes, strict=True) if size <= room]
+    if are_integers(letters):
+        return {"name": name, "type": "integer", "categories": sorted(map(int, frequent))}
+    return {"name": name, "type": "string", "categories": sorted(frequent)}
+
+
+def dates_field(
+    name: str, noisy: Sequence[int], scale: float, guess: Guess
+) -> tuple[dict[str, Any], int] | None:
+    """Return the field of dates, by month or year, and how many records it tells, about.
+
+    Args:
+        name: the column's.
+        noisy: the noisy count of each of :data:`YEARS`, and of all cells outside behind them.
+        scale: of the noise.
+        guess: how dates are written.
+    """
+    inside = spread(noisy[:-1], scale)
+    if not inside:
+        return None
+    first, last = YEARS[inside[0]], YEARS[inside[-1]]
+    told = sum(noisy[place] for place in inside)
+    form = {} if guess.format == _ISO else {"format": _STRFTIME[guess.format]}
+    kind, ends = "year", (first, last)
+    # Which of two numbers is the month cannot be told where slashes are between them.
+    if 12 * (last - first + 1) <= MONTHS and guess.format != _SLASHES:
+        kind, ends = "yearmonth", (f"{first}-01", f"{last}-12")  # type: ignore[assignment]
+    bounds = {"minimum": ends[0], "maximum": ends[1]}
+    return {"name": name, "type": kind, "constraints": bounds, **form}, told
+
+
+_STRFTIME = {_POINTS: "%d.%m.%Y", _SLASHES: "%d/%m/%Y"}

@@ -1,0 +1,1 @@
+"""Tables of PostgreSQL, counted by its own SQL."""

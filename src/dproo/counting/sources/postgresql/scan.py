@@ -1,0 +1,335 @@
+"""PostgreSQL through psycopg: a connection, or a URL, and a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from dproo.core.checks import refusal
+from dproo.core.counts import Counts
+from dproo.counting.asked import Asked, Batch
+from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.scan import Scan
+from dproo.counting.sources.postgresql import groups as postgresql_groups
+from dproo.counting.sources.postgresql import session as postgresql_session
+from dproo.counting.sources.postgresql import url as postgresql_url
+from dproo.counting.sources.postgresql.groups import Groups
+from dproo.counting.sources.postgresql.session import Session
+from dproo.counting.sql import open_letters, people
+from dproo.counting.sql import query as sql
+from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
+from dproo.counting.tally import Tally
+from dproo.schema.axis import Letters
+
+Found = TypeVar("Found")
+
+_SOURCE = "{relation}"
+_FOREIGN = re.compile(" *(->  )?(Async |Parallel )*Foreign ")
+_RELATION = (
+    "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
+    " ON n.oid = c.relnamespace WHERE c.oid = %s AND c.relkind = ANY('{r,p,v,m,f}')"
+)
+# Each column with its base type, for a domain its own. Of types that are not PostgreSQL's own,
+# enumerations and citext hold text; a row type called citext has casts of its own.
+_COLUMNS = """
+    WITH RECURSIVE typed (attnum, attname, oid) AS (
+        SELECT attnum, attname, atttypid FROM pg_attribute
+        WHERE attrelid = %s AND attnum > 0 AND NOT attisdropped
+        UNION ALL
+        SELECT attnum, attname, typbasetype FROM typed JOIN pg_type USING (oid) WHERE typtype = 'd'
+    )
+    SELECT attname, typname, CASE WHEN typtype = 'e' THEN 'enum'
+        WHEN typtype = 'b' AND typname = 'citext' THEN 'text'
+        WHEN nspname = 'pg_catalog' THEN typname END,
+        ARRAY(SELECT CAST(enumlabel AS text) FROM pg_enum WHERE enumtypid = oid_of
+            ORDER BY enumsortorder)
+    FROM (SELECT attnum, attname, oid, oid AS oid_of FROM typed) AS t JOIN pg_type USING (oid)
+        JOIN pg_namespace ON pg_namespace.oid = typnamespace
+    WHERE typtype <> 'd'
+    ORDER BY attnum
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of a database that has planned its count; no record has been read.
+
+    Attributes:
+        session: the session that reads it.
+        queries: the queries that count it, one for each batch of alphabets.
+        groups: the groups of equal cells, if they can be counted first.
+        letters: the parameters of the queries.
+        codec: Python's name of the database's encoding, for an open alphabet.
+        columns: the columns to count.
+        warnings: letters of theirs that can never occur.
+    """
+
+    session: Session
+    queries: tuple[str, ...] = field(repr=False)
+    groups: Groups | None = field(repr=False)
+    letters: dict[str, list[str]] = field(repr=False)
+    codec: str
+    columns: tuple[Column, ...]
+    warnings: tuple[str, ...]
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or None if data is neither a URL nor a connection.
+
+    Raises:
+        ValueError: the table cannot be read, or a column is missing or holds no letters.
+    """
+    is_table = asked.table is not None and is_connection(data)
+    if not (is_table or postgresql_url.is_url(data)):
+        return None
+    found = open_table(data, asked)
+    return Scan(
+        engine="postgresql",
+        columns=found.columns,
+        warnings=found.warnings,
+        _asked=asked,
+        _read=lambda: count_table(found, asked),
+    )
+
+
+def is_connection(data: object) -> bool:
+    """Return whether this is a psycopg connection, without loading the library."""
+    return any(kind.__module__.startswith("psycopg.") for kind in type(data).__mro__[:-1])
+
+
+def open_table(database: Any, asked: Asked) -> Table:
+    """Look up a table and let the database plan its count; no record is read.
+
+    Args:
+        database: an open connection of psycopg, or a URL, whose new connection then holds a
+            lock on the table until it is counted, so that its schema cannot change.
+        asked: the table, the columns and their letters.
+
+    Raises:
+        ValueError: the database cannot be reached, or the table or a column is missing, cannot
+            be read, or is of a type that holds no letters.
+    """
+    parts = sql.table_parts(asked.table)
+    if not asked.columns:
+        raise ValueError("column must be given for a table.")
+
+    def look(cursor: Any, opened: Session) -> Table:
+        name, types = _looked_up(cursor, opened, parts, asked.read)
+        columns = tuple(column for column, _ in types)
+        warnings = check_fit(columns, asked.axes)
+        codec = opened.codec(cursor) if asked.open_axis is not None else ""
+        if len(asked.batches) > 1:
+            opened.refuse_changes(cursor)
+        queries = tuple(_query(name, types, asked, batch) for batch in asked.batches)
+        letters = _letters(asked)
+        _refuse_foreign(cursor, _records(name, types))
+        # It is planned and started, which checks rights and takes locks, but reads nothing.
+        # All characters of the letters in one text show whether the database has them.
+        characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
+        for query in queries:
+            cursor.execute(f"{query} LIMIT 0", characters)
+        return Table(
+            session=opened,
+            queries=queries,
+            groups=_groups(name, types, asked),
+            letters=letters,
+            codec=codec,
+            columns=columns[: len(asked.axes)],
+            warnings=warnings,
+        )
+
+    return _within(database, look, is_repeatable=len(asked.batches) > 1)
+
+
+def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
+    """Return the columns of a table or view, by the catalog alone.
+
+    Raises:
+        ValueError: the database cannot be reached, or there is no such table.
+    """
+    parts = sql.table_parts(table)
+
+    def look(cursor: Any, opened: Session) -> tuple[Column, ...]:
+        return tuple(column for column, _ in _looked_up(cursor, opened, parts, None)[1])
+
+    return _within(database, look, is_over=True)
+
+
+def _within(
+    database: Any,
+    look: Callable[[Any, Session], Found],
+    *,
+    is_over: bool = False,
+    is_repeatable: bool = False,
+) -> Found:
+    """Look into a database; its errors are reported in our own words."""
+    opened = Session.of(database, is_repeatable=is_repeatable)
+    found, failure = None, ""
+    try:
+        with opened.cursor() as cursor:
+            found = look(cursor, opened)
+    except MissingColumnError:
+        raise
+    except ValueError as error:
+        failure = str(error)
+    except Exception as error:  # noqa: BLE001 - its message could quote anything
+        failure = postgresql_session.sentence(error)
+    finally:
+        if found is None or is_over:  # an interrupt must also release the lock
+            opened.close()
+    if found is None:
+        raise ValueError(failure)
+    return found
+
+
+def _looked_up(
+    cursor: Any, opened: Session, parts: tuple[str, ...], columns: Sequence[str] | None
+) -> tuple[str, list[tuple[Column, str]]]:
+    """Return the full name of a table, and its columns with their base types."""
+    # The only query that sees the role's own search_path.
+    cursor.execute(
+        "SELECT CAST(pg_catalog.to_regclass(%s) AS pg_catalog.oid)", [sql.table_name(parts)]
+    )
+    ((oid,),) = cursor.fetchall()
+    opened.pin(cursor)
+    return _qualified(cursor, oid, parts), _types(cursor, oid, columns)
+
+
+def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count the records of a table by the letters of each alphabet, within the database.
+
+    All statements see one state of the table: a single one always does, several run in a
+    transaction that does.
+    """
+    queries = iter(table.queries)
+
+    def count(batch: Batch) -> tuple[Tally | Counts, ...]:
+        rows = _rows(cursor, table, next(queries))
+        if asked.open_axis is not None:
+            return open_letters.named_counts(_texts(rows, table), asked.open_axis)
+        return Tally.of_sets(rows, asked=batch.asked)
+
+    try:
+        with table.session.cursor() as cursor:
+            table.session.pin(cursor)
+            return asked.in_batches(count)
+    finally:
+        table.session.close()
+
+
+def _texts(rows: list[Any], table: Table) -> Iterator[tuple[str | None, int]]:
+    """Yield the texts of an open alphabet, None for bytes that are not text, and their numbers."""
+    for stored, number in rows:
+        yield None if stored is None else _text(bytes(stored), table.codec), number
+
+
+def _text(stored: bytes, codec: str) -> str | None:
+    """Return the stored text, or None if its bytes are not the only way to store it."""
+    try:
+        text = stored.decode(codec)
+        return text if text.encode(codec) == stored else None
+    except UnicodeError:
+        return None
+
+
+def _rows(cursor: Any, table: Table, query: str) -> list[Any]:
+    """Return the rows of the count, by groups if they are few and there is room for them."""
+
+    def read(query: str) -> list[Any]:
+        cursor.execute(query, table.letters)
+        return list(cursor.fetchall())
+
+    groups, rows = table.groups, None
+    if groups is not None and groups.are_few(cursor):
+        rows = postgresql_groups.attempt(table.session.connection, lambda: read(groups.query))
+    return read(query) if rows is None else rows
+
+
+def _qualified(cursor: Any, oid: int | None, parts: tuple[str, ...]) -> str:
+    """Return the full name of a table or view."""
+    cursor.execute(_RELATION, [oid])
+    rows = cursor.fetchall()
+    if rows:
+        return sql.table_name(rows[0])
+    if len(parts) > 1:
+        cursor.execute("SELECT FROM pg_namespace WHERE nspname = %s", [parts[0]])
+        if not cursor.fetchall():
+            raise ValueError(refusal("table", "be in a schema of the database", parts))
+    raise ValueError(
+        refusal("table", "be a table or view of the database", parts)
+        + " Outside the role's search_path a table needs its schema: schema.table."
+    )
+
+
+def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[Column, str]]:
+    """Return each of these columns, or all, and its base type."""
+    cursor.execute(_COLUMNS, [oid])
+    types = {column: found for column, *found in cursor.fetchall()}
+    for column in columns or ():
+        if column not in types:
+            raise MissingColumnError(column, among=types)
+    return [
+        (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
+        for name in (types if columns is None else columns)
+        for named, base, values in [types[name]]
+    ]
+
+
+def _refuse_foreign(cursor: Any, records: str) -> None:
+    """Refuse records of another server, which compares text, and fails, by rules of its own."""
+    cursor.execute(f"EXPLAIN SELECT * FROM {records} AS records")  # noqa: S608
+    if any(_FOREIGN.match(line) for (line,) in cursor.fetchall()):
+        raise ValueError(
+            "table must not be a foreign table, or have one behind it: its server compares text by"
+            " rules of its own. Copy it first: CREATE TABLE ... AS SELECT."
+        )
+
+
+def _records(name: str, types: Sequence[tuple[Column, str]]) -> str:
+    cells = ", ".join(
+        CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
+        for i, (column, base) in enumerate(types)
+    )
+    return f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
+
+
+def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> Groups | None:
+    names, bases = [column.name for column, _ in types], [base for _, base in types]
+    relation = postgresql_groups.relation_of(name, names, bases, asked)
+    if relation is None:
+        return None
+    kinds = [KINDS[base] for base in bases]
+    query = sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
+    return Groups(name=name, relation=relation, query=_read_from(query, relation))
+
+
+def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
+    kinds = [KINDS[base] for _, base in types]
+    if asked.person is not None:
+        named = people.named(_SOURCE, kinds=kinds, asked=asked, dialect=POSTGRESQL)
+        kept = people.kept_by_window(people.ranked(named, asked), asked)
+        query = people.statement(kept, asked, batch, POSTGRESQL)
+    else:
+        types = [types[place] for place in batch.columns]
+        kinds = [kinds[place] for place in batch.columns]
+        query = sql.counting_query(_SOURCE, kinds=kinds, asked=batch.asked, dialect=POSTGRESQL)
+    if asked.open_axis is not None:
+        # As the stored bytes, because some cannot be sent as text.
+        stored = "convert_to(letter, getdatabaseencoding())"
+        query = f"SELECT {stored}, number FROM ({query}) AS found (letter, number)"  # noqa: S608
+    return _read_from(query, _records(name, types))
+
+
+def _read_from(query: str, relation: str) -> str:
+    # Names may contain a percent sign, which marks parameters; no other part does.
+    return query.replace(_SOURCE, relation.replace("%", "%%"))
+
+
+def _letters(asked: Asked) -> dict[str, list[str]]:
+    return {
+        f"letters{i}": [letter for letter in axis.places if sql.is_storable(letter)]
+        for i, axis in enumerate(asked.axes)
+        if isinstance(axis, Letters)
+    }

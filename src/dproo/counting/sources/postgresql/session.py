@@ -1,0 +1,265 @@
+"""A read-only session of PostgreSQL: what it may do, how long it waits, how it ends."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from dproo.counting.sources.postgresql import url as postgresql_url
+
+LOCK_TIMEOUT = "30s"
+"""How long to wait for others' locks if neither role nor URL sets a limit."""
+
+_CANCEL_TIMEOUT = 5.0
+
+_LOCK_TIMEOUT_SET = (
+    f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT}', true)"
+    " WHERE current_setting('lock_timeout') = '0'"
+)
+_TRANSACTION_TIMEOUT_UNSET = (  # PostgreSQL 17 or later
+    "SELECT set_config('transaction_timeout', '0', true)"
+    " WHERE current_setting('transaction_timeout', true) IS NOT NULL"
+)
+# Unqualified names mean PostgreSQL's own: no function, operator or type of others can replace
+# one that the query uses.
+_PINNED = (
+    "SET LOCAL search_path = pg_catalog, pg_temp",
+    "SET LOCAL standard_conforming_strings = on",
+    "SET LOCAL client_encoding = 'UTF8'",
+    "SET LOCAL datestyle = 'ISO, YMD'",
+    "SET LOCAL extra_float_digits = 3",  # floats with all their digits
+    # While a ledger is charged the transaction waits, however long that takes.
+    "SET LOCAL idle_in_transaction_session_timeout = 0",
+    _TRANSACTION_TIMEOUT_UNSET,
+    _LOCK_TIMEOUT_SET,
+)
+# Lets the server end the query of a process that was killed (PostgreSQL 14 or later).
+_CHECKED = (
+    "SELECT set_config(name, '1s', true) FROM pg_settings"
+    " WHERE name = 'client_connection_check_interval' AND setting = '0'"
+)
+
+# Encodings that Python names differently, or does not have.
+_CODECS = {
+    "SQL_ASCII": "",
+    "UTF8": "utf-8",
+    "EUC_JIS_2004": "euc_jis_2004",
+    "SHIFT_JIS_2004": "shift_jis_2004",
+    **{
+        f"LATIN{i}": f"iso8859-{part}"
+        for i, part in enumerate((1, 2, 3, 4, 9, 10, 13, 14, 15, 16), 1)
+    },
+    **{f"WIN{page}": f"cp{page}" for page in (866, 874, *range(1250, 1259))},
+    "KOI8R": "koi8-r",
+    "KOI8U": "koi8-u",
+}
+
+_LOST = "the connection to the database was lost. Nothing was charged; try again."
+_SENTENCES = {
+    "22P05": "alphabet must contain only letters that the database's encoding has.",
+    "25P02": "data must be a connection without a failed transaction; roll it back first.",
+    "42501": "the role may not read the table. Grant it SELECT on the table, and USAGE on its"
+    " schema.",
+    "55000": "the table cannot be read as it is; a materialized view must be refreshed first.",
+    "55P03": "the table is locked by another session. Try again, or raise lock_timeout"
+    f" ({LOCK_TIMEOUT} unless set; in a URL, options=-c%20lock_timeout%3D10min).",
+    "57014": "the database cancelled the check of the table, because of statement_timeout or its"
+    " administrator.",
+}
+_ELSE = (
+    "the database refused the query; details are withheld because they could reveal data. Nothing"
+    " was charged: try to read the table yourself."
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Session:
+    """A connection, and whether it is ours to close.
+
+    Our own connection is in one read-only transaction from its first cursor until it is closed,
+    so that what was checked is what is read. In a caller's connection every cursor has a
+    read-only transaction, or a savepoint in the caller's, rolled back at its end.
+
+    Guarantee: nothing is written through it to the database it is connected to.
+    """
+
+    connection: Any = field(repr=False)
+    is_ours: bool
+    is_repeatable: bool = False
+
+    @classmethod
+    def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
+        """Return the session of a URL, or of an open connection.
+
+        Args:
+            database: the URL or connection.
+            is_repeatable: whether all queries of a transaction must see the same records.
+
+        Raises:
+            ValueError: the database cannot be reached, or the connection cannot be used.
+            TypeError: the connection is an asynchronous one.
+        """
+        if isinstance(database, str):
+            session = cls(connection=_connect(database), is_ours=True, is_repeatable=is_repeatable)
+            if is_repeatable:
+                level = postgresql_url.driver().IsolationLevel.REPEATABLE_READ
+                session.connection.isolation_level = level
+            weakref.finalize(session, _close, session.connection, os.getpid())
+            return session
+        if not isinstance(database, postgresql_url.driver().Connection):
+            raise TypeError("data must be a synchronous Connection of psycopg.")
+        if database.closed:
+            raise ValueError("data must be an open connection, got a closed one.")
+        return cls(connection=database, is_ours=False, is_repeatable=is_repeatable)
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """Yield a read-only cursor; any exception cancels its query."""
+        psycopg = postgresql_url.driver()
+        with ExitStack() as stack:
+            if not self.is_ours:
+                is_new = (
+                    self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+                )
+                stack.enter_context(self.connection.transaction(force_rollback=True))
+                if self.is_repeatable and is_new:
+                    self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            stack.enter_context(_cancelling(self.connection))
+            # The driver's own cursor, rows and values, whatever the caller's connection or
+            # adapters would produce.
+            cursor = psycopg.Cursor(self.connection, row_factory=psycopg.rows.tuple_row)
+            stack.enter_context(cursor)
+            types = psycopg.types
+            for name in ("text", "varchar", "name"):
+                cursor.adapters.register_loader(name, types.string.TextLoader)
+            for name in ("int8", "oid"):
+                cursor.adapters.register_loader(name, types.numeric.IntLoader)
+            cursor.adapters.register_loader("float8", types.numeric.FloatLoader)
+            cursor.execute("SET LOCAL transaction_read_only = on")
+            yield cursor
+
+    def pin(self, cursor: Any) -> None:
+        """Give names their PostgreSQL meaning, and set limits, for this transaction."""
+        for setting in _PINNED:
+            cursor.execute(setting)
+        with suppress(postgresql_url.driver().Error), self.connection.transaction():
+            cursor.execute(_CHECKED)
+
+    def codec(self, cursor: Any) -> str:
+        """Return Python's name of the database's encoding.
+
+        Raises:
+            ValueError: it has none that Python supports: what is stored may not be text.
+        """
+        cursor.execute("SHOW server_encoding")
+        ((encoding,),) = cursor.fetchall()
+        with suppress(LookupError):
+            return codecs.lookup(_CODECS.get(encoding, encoding)).name
+        raise ValueError(
+            f"alphabet must be listed: the database's encoding, {encoding}, is not one that Python"
+            " can read."
+        )
+
+    def refuse_changes(self, cursor: Any) -> None:
+        """Refuse a caller's transaction in which two queries may see different records."""
+        cursor.execute("SHOW transaction_isolation")
+        if cursor.fetchall() not in ([("repeatable read",)], [("serializable",)]):
+            raise ValueError(
+                "data must be a connection outside a transaction, or in one at REPEATABLE READ:"
+                " so many columns are counted by several queries, which must see the same records."
+            )
+
+    def close(self) -> None:
+        """Close a connection of our own."""
+        if self.is_ours:
+            self.connection.close()
+
+
+def sentence(error: BaseException) -> str:
+    """Return the sentence for a database error before anything was charged."""
+    code = getattr(error, "sqlstate", None)
+    if code is None or code.startswith(("08", "57P")):
+        is_lost = isinstance(error, postgresql_url.driver().OperationalError)
+        return _LOST if is_lost else _ELSE
+    return _SENTENCES.get(code, _ELSE)
+
+
+def connect(url: str, *, name: str = "data") -> Any:
+    """Return a new connection; ``name`` is what a refusal calls the URL.
+
+    Raises:
+        ValueError: it failed; the message gives a reason but does not repeat the URL.
+    """
+    psycopg = postgresql_url.driver()
+    settings = postgresql_url.parsed(url, name=name)
+    if "connect_timeout" not in settings and "PGCONNECT_TIMEOUT" not in os.environ:
+        settings["connect_timeout"] = str(postgresql_url.CONNECT_TIMEOUT)
+    connection, failure = None, _ELSE
+    try:
+        connection = psycopg.connect(**settings)
+        connection.prepare_threshold = None
+    except Exception as error:  # noqa: BLE001 - it holds the password
+        failure = _unconnected(error, settings, name)
+    if connection is None:
+        raise ValueError(failure)
+    return connection
+
+
+def _connect(url: str) -> Any:
+    """Return a new connection that begins read-only transactions."""
+    connection = connect(url)
+    connection.isolation_level = postgresql_url.driver().IsolationLevel.READ_COMMITTED
+    connection.read_only = True
+    return connection
+
+
+def _unconnected(error: Exception, settings: dict[str, str], name: str) -> str:
+    """Return why there is no connection; a server answers a ping without authentication."""
+    psycopg = postgresql_url.driver()
+    ping = psycopg.pq.Ping.NO_RESPONSE
+    if not isinstance(error, psycopg.errors.ConnectionTimeout):
+        ping = psycopg.pq.PGconn.ping(psycopg.conninfo.make_conninfo("", **settings).encode())
+    if ping == psycopg.pq.Ping.NO_RESPONSE:
+        return (
+            "no PostgreSQL server answers at this host and port. Check both, and that the server"
+            " runs and can be reached from here."
+        )
+    if ping == psycopg.pq.Ping.REJECT:
+        return "the server accepts no connections at the moment. Try again later."
+    if ping == psycopg.pq.Ping.NO_ATTEMPT:
+        return f"{name} must be a URL with settings that psycopg knows, such as sslmode=require."
+    if getattr(getattr(error, "pgconn", None), "needs_password", False):
+        return (
+            "the server asks for a password and none was found. Keep it in a password file"
+            " (~/.pgpass or PGPASSFILE)."
+        )
+    return (
+        "the server refused the connection. Check the database's name, the role and its password,"
+        " and that the role may connect from here."
+    )
+
+
+@contextmanager
+def _cancelling(connection: Any) -> Iterator[None]:
+    """Cancel the running query if any exception passes."""
+    try:
+        yield
+    except BaseException:
+        active = postgresql_url.driver().pq.TransactionStatus.ACTIVE
+        if not connection.closed and connection.pgconn.transaction_status == active:
+            with suppress(Exception):
+                connection.cancel_safe(timeout=_CANCEL_TIMEOUT)
+                while connection.pgconn.get_result() is not None:
+                    pass  # what the cancelled query has left on the connection
+        raise
+
+
+def _close(connection: Any, process: int) -> None:
+    """Close a connection, unless it belongs to a parent process."""
+    if os.getpid() == process:
+        connection.close()

@@ -1,0 +1,1 @@
+"""Files that are read row by row: Excel, SQLite, SPSS and Stata."""

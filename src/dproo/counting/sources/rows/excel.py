@@ -1,0 +1,432 @@
+"""Sheets of Excel files (``.xlsx``, ``.xlsm``), read as streams of XML.
+
+Before the charge only the names of the sheets and the first row are read. A library that unpacks
+a whole sheet first would let one cell decide whether there is a release at all: by an unknown
+error value, or by a place so far out that the rectangle around all cells exceeds memory.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
+
+from dproo.core.checks import refusal
+from dproo.counting.fit import Column, one_of_them
+from dproo.counting.sql import query as sql
+
+EMPTY: Final = object()
+"""An empty cell."""
+
+NUMBER, MOMENT, SPAN = "number", "moment", "span"
+
+_NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+# Formats without a code of their own.
+_MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
+_SPANS = {46}
+# Literal text in a code, and colours, conditions and locales.
+_SHOWN = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]|General', re.IGNORECASE)
+_LONGEST_CODE = 255
+_LEAP_DAY = 60  # 29 February 1900, which exists only in Excel
+_DAY = timedelta(1)
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its namespace, which has two versions."""
+    return element.tag.rpartition("}")[2]
+
+
+def string_of(element: Element) -> str:
+    """Return the text of a string: all its runs, without phonetic hints."""
+    runs = []
+    for part in element:
+        if local(part) == "t":
+            runs.append(part.text or "")
+        elif local(part) == "r":
+            runs += [run.text or "" for run in part if local(run) == "t"]
+    return unescaped("".join(runs))
+
+
+def unescaped(text: str) -> str:
+    """Return text with escapes such as ``_x000D_`` decoded.
+
+    >>> unescaped("a_x000D_b") == "a" + chr(13) + "b"
+    True
+    """
+    if "_x" not in text:
+        return text
+    found = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text)
+    # Two surrogates may be one character; a lone one becomes a question mark.
+    return (
+        found.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What cells refer to.
+
+    Attributes:
+        strings: the shared strings, by their number.
+        styles: the kind of number of each style.
+        is_1904: whether days are counted from 1904.
+    """
+
+    strings: Mapping[int, str]
+    styles: tuple[str, ...]
+    is_1904: bool
+
+    def value(self, cell: Element) -> Any:
+        """Return the value of a cell, or None if it has none."""
+        if cell.get("t") == "inlineStr":
+            texts = [string_of(part) for part in cell if local(part) == "is"]
+            return "".join(texts) or EMPTY
+        text = "".join(part.text or "" for part in cell if local(part) == "v")
+        if not text:
+            return EMPTY
+        read = _READ.get(cell.get("t", "n"))
+        return None if read is None else read(self, text, cell.get("s", ""))
+
+    def _number(self, text: str, style: str) -> Any:
+        number = float(text) if _NUMBER.fullmatch(text.strip()) else None
+        kind = self.styles[int(style)] if _is_index(style, len(self.styles)) else NUMBER
+        if number is None or kind == SPAN:
+            return None
+        return self._moment(number) if kind == MOMENT else number
+
+    def _moment(self, number: float) -> date | None:
+        """Return the day, or moment, that a number means; None for a time without a day."""
+        start = datetime(1904, 1, 1) if self.is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001
+        if number < 1 or (not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1):
+            return None
+        if not self.is_1904 and number < _LEAP_DAY:
+            start += _DAY
+        try:
+            found = start + number * _DAY
+        except (OverflowError, ValueError):  # beyond the calendar
+            return None
+        return found.date() if number.is_integer() else found
+
+    def _shared(self, text: str, _: str) -> str | None:
+        return self.strings.get(int(text)) if re.fullmatch("[0-9]{1,9}", text) else None
+
+    def _text(self, text: str, _: str) -> str:
+        return unescaped(text)
+
+    def _boolean(self, text: str, _: str) -> bool | None:
+        return {"1": True, "true": True, "0": False, "false": False}.get(text)
+
+    def _iso(self, text: str, _: str) -> date | None:
+        try:
+            return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+        except ValueError:
+            return None
+
+
+_READ: dict[str, Callable[[Cells, str, str], Any]] = {
+    "n": Cells._number,  # noqa: SLF001 - in this module
+    "s": Cells._shared,  # noqa: SLF001
+    "str": Cells._text,  # noqa: SLF001
+    "b": Cells._boolean,  # noqa: SLF001
+    "d": Cells._iso,  # noqa: SLF001
+}
+"""How the text of a cell is read, by its type; other types, such as errors, have no value."""
+
+
+def _is_index(text: str, size: int) -> bool:
+    return bool(re.fullmatch("[0-9]{1,9}", text)) and int(text) < size
+
+
+def kind_of(number: str, code: str | None) -> str:
+    """Return what a format makes of a number: itself, a moment, or a span of time.
+
+    Args:
+        number: the format's number, which identifies a format without a code.
+        code: the format's code, which Excel limits to 255 characters.
+
+    >>> [kind_of("164", code) for code in ("dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14")]
+    ['moment', 'span', 'number', 'number', 'number']
+    >>> kind_of("14", None)
+    'moment'
+    """
+    if code is None:
+        found = int(number) if re.fullmatch("[0-9]{1,4}", number) else 0
+        return SPAN if found in _SPANS else MOMENT if found in _MOMENTS else NUMBER
+    if len(code) > _LONGEST_CODE:
+        return NUMBER
+    if re.search(r"\[(h+|m+|s+)\]", code, re.IGNORECASE):
+        return SPAN
+    is_moment = re.search("[dmyhs]", _SHOWN.sub("", code), re.IGNORECASE)
+    return MOMENT if is_moment else NUMBER
+
+
+OTHERS = (".xls", ".xlsb", ".ods")
+"""The endings of files whose sheets cannot be read row by row."""
+
+HEADER_MAX = 1 << 22
+"""The most bytes of XML that a sheet may have up to the end of its first row."""
+
+_ROW = ("worksheet", "sheetData", "row")
+_STRING = ("sst", "si")
+_PLACE = re.compile("([A-Z]{1,3})[0-9]*")
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A sheet of an open workbook.
+
+    Attributes:
+        archive: the workbook.
+        part: the sheet's place in it.
+        related: where the workbook stores what all sheets share, by kind.
+        is_1904: whether days are counted from 1904.
+        path: how a refusal calls the workbook.
+        skip: how many rows stand before the header.
+    """
+
+    archive: zipfile.ZipFile = field(repr=False)
+    part: str
+    related: dict[str, str]
+    is_1904: bool
+    path: str
+    skip: int = 0
+
+
+def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip: int = 0) -> Sheet:
+    """Return a sheet of a workbook, by its name or because it is the only one.
+
+    Args:
+        file: what to open.
+        path: what a refusal calls it.
+        table: the name of the sheet.
+        skip: how many rows stand before the header.
+
+    Raises:
+        ValueError: there is no such sheet, or the workbook cannot be read.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        (main,) = _related(archive, "").get("officeDocument", ["xl/workbook.xml"])
+        related = _related(archive, main)
+        book = ET.fromstring(archive.read(main))  # noqa: S314 - as above
+        targets = _targets(archive, main)
+    except Exception:  # noqa: BLE001 - of a library, in its own words
+        raise _unreadable(path) from None
+    parts = {
+        str(sheet.get("name")): targets[target]
+        for sheet in book.iter()
+        if local(sheet) == "sheet"
+        for key, target in sheet.items()
+        if key.endswith("}id") and targets.get(target) in related.get("worksheet", ())
+    }
+    if table is None and len(parts) != 1:
+        raise ValueError(
+            "table must name the sheet of an Excel file that has several."
+            f" {one_of_them('table', parts)}"
+        )
+    wanted = next(iter(parts)) if table is None else table
+    if wanted not in parts:
+        raise ValueError(
+            refusal("table", "be a sheet of the Excel file", wanted)
+            + f" {one_of_them('table', parts)}"
+        )
+    properties = (part for part in book if local(part) == "workbookPr")
+    return Sheet(
+        archive=archive,
+        part=parts[wanted],
+        related={kind: found[0] for kind, found in related.items()},
+        is_1904=any(part.get("date1904") in {"1", "true"} for part in properties),
+        path=path,
+        skip=skip,
+    )
+
+
+def _unreadable(path: str) -> ValueError:
+    return ValueError(refusal("data", "be a readable Excel file", path))
+
+
+def _targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
+    """Return the places of the parts that a part refers to, by their identifiers."""
+    return {name: target for name, _, target in _relations(archive, part)}
+
+
+def _related(archive: zipfile.ZipFile, part: str) -> dict[str, list[str]]:
+    """Return the places of the parts that a part refers to, by kind."""
+    found: dict[str, list[str]] = {}
+    for _, kind, target in _relations(archive, part):
+        found.setdefault(kind, []).append(target)
+    return found
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
+    folder, name = posixpath.split(part)
+    listed = ET.fromstring(  # noqa: S314 - as above
+        archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))
+    )
+    for relation in listed:
+        target = posixpath.join("/", folder, relation.get("Target", ""))
+        kind = relation.get("Type", "").rpartition("/")[2]
+        yield relation.get("Id", ""), kind, posixpath.normpath(target).lstrip("/")
+
+
+def columns_of(sheet: Sheet) -> tuple[Column, ...]:
+    """Return the columns that the first row names; each cell has its own type.
+
+    Raises:
+        ValueError: there is none, or the sheet cannot be read.
+    """
+    try:
+        header = _header(sheet)
+    except Exception:  # noqa: BLE001 - of a library, in its own words
+        raise _unreadable(sheet.path) from None
+    if not any(header):
+        raise ValueError("data must be a sheet with a header row.")
+    return tuple(Column(name=name, kind=sql.ANY, type_name="cell") for name in header)
+
+
+def _header(sheet: Sheet) -> list[str]:
+    """Return the names in the first row, as far as the last of them."""
+    rows = _rows(sheet, at_most=HEADER_MAX)
+    numbered = ((_row_number(row, i), row) for i, row in enumerate(rows, start=1))
+    number, row = next(((n, row) for n, row in numbered if n > sheet.skip), (0, None))
+    if row is None or number != sheet.skip + 1:
+        return []
+    cells = dict(_placed(row))
+    wanted = {index for cell in cells.values() if (index := _index_of(cell)) is not None}
+    strings = _strings_at(sheet, wanted)
+    found = Cells(strings=strings, styles=(), is_1904=sheet.is_1904)
+    names = {place: found.value(cell) for place, cell in cells.items()}
+    last = max((place for place, name in names.items() if name not in {EMPTY, None}), default=-1)
+    return [_name(names.get(place, EMPTY)) for place in range(last + 1)]
+
+
+def _row_number(row: ET.Element, place: int) -> int:
+    """Return the number of a row, which it may leave out."""
+    number = row.get("r", "")
+    return int(number) if re.fullmatch("[0-9]{1,9}", number) else place
+
+
+def _name(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is EMPTY or cell is None else str(cell).strip()
+
+
+def _index_of(cell: ET.Element) -> int | None:
+    """Return the number of a cell's shared string, or None if it is not one."""
+    text = "".join(part.text or "" for part in cell if local(part) == "v")
+    return int(text) if cell.get("t") == "s" and re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Yield the cells at these places of every row but the first; skip rows without any."""
+    cells = Cells(
+        strings=dict(enumerate(_strings(sheet))),
+        styles=tuple(_styles(sheet)),
+        is_1904=sheet.is_1904,
+    )
+    rows = _rows(sheet)
+    numbers = (_row_number(row, i) for i, row in enumerate(rows, start=1))
+    next((number for number in numbers if number > sheet.skip), None)  # up to the header
+    for row in rows:
+        held: dict[int, Any] = {}
+        for at, cell in _placed(row):
+            value = cells.value(cell)
+            if value is EMPTY and any(local(part) == "f" for part in cell):
+                value = None  # a formula whose value was not stored
+            if value is not EMPTY:
+                held.setdefault(at, value)  # if two cells have one place, the first counts
+        if held:
+            yield [held.get(at) for at in places]
+
+
+def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
+    return _elements(sheet.archive, sheet.part, _ROW, at_most=at_most)
+
+
+def _elements(
+    archive: zipfile.ZipFile, part: str, path: tuple[str, ...], *, at_most: int | None = None
+) -> Iterator[ET.Element]:
+    """Yield the elements at a path one by one, freeing each afterwards.
+
+    An element nested in one of the same name, such as a row in a cell, is part of it.
+
+    Raises:
+        ValueError: none is complete after so many bytes.
+    """
+    parser: Any = ET.XMLPullParser(events=("start", "end"))
+    above: list[ET.Element] = []
+    size, depth = 0, len(path) - 1
+    with archive.open(part) as content:
+        while block := content.read(_BLOCK):
+            parser.feed(block)
+            for event, element in parser.read_events():
+                if event == "start":
+                    above.append(element)
+                    continue
+                above.pop()
+                if len(above) == depth and local(element) == path[-1]:
+                    if tuple(map(local, above)) == path[:-1]:
+                        yield element
+                    above[-1].clear()
+            size += len(block)
+            if at_most is not None and size > at_most:
+                raise ValueError
+        parser.close()
+
+
+def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:
+    """Yield the cells of a row with their columns' places; one without a place is the next."""
+    place = -1
+    for cell in row:
+        if local(cell) == "c":
+            found = _PLACE.fullmatch(cell.get("r", "A"))
+            place = _number(found[1]) if found and "r" in cell.keys() else place + 1  # noqa: SIM118
+            yield place if found else -1, cell
+
+
+def _number(letters: str) -> int:
+    """Return the place of a column such as ``AA``."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _strings(sheet: Sheet) -> Iterator[str]:
+    """Yield the shared strings, in order."""
+    part = sheet.related.get("sharedStrings")
+    if part is not None:
+        yield from map(string_of, _elements(sheet.archive, part, _STRING))
+
+
+def _strings_at(sheet: Sheet, wanted: set[int]) -> dict[int, str]:
+    """Return some of the shared strings; nothing after the last of them is read."""
+    last = max(wanted, default=-1)
+    numbered = zip(range(last + 1), _strings(sheet), strict=False)
+    return {index: text for index, text in numbered if index in wanted}
+
+
+def _styles(sheet: Sheet) -> Iterator[str]:
+    """Yield the kind of number of each style."""
+    part = sheet.related.get("styles")
+    if part is None:
+        return
+    styles = ET.fromstring(sheet.archive.read(part))  # noqa: S314 - as above
+    codes = {
+        form.get("numFmtId", ""): form.get("formatCode", "")
+        for form in styles.iter()
+        if local(form) == "numFmt"
+    }
+    for group in styles:
+        for style in group if local(group) == "cellXfs" else ():
+            number = style.get("numFmtId", "0")
+            yield kind_of(number, codes.get(number))

@@ -1,0 +1,148 @@
+"""Files that are read row by row in this process: Excel sheets, SPSS, Stata, SQLite files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.asked import Asked
+from dproo.counting.cells import count_records
+from dproo.counting.fit import Column, check_fit
+from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
+from dproo.counting.scan import Scan
+from dproo.counting.sources.descriptors import Incoming, Opened, find_files, refuse_own_letters
+from dproo.counting.sources.rows import excel
+from dproo.counting.sources.rows import sqlite as sqlite_files
+from dproo.counting.sources.rows import statistics as statistics_files
+from dproo.counting.sources.text.files import refuse_column
+
+Rows = Iterator[Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFile:
+    """A file with its header.
+
+    Attributes:
+        columns: its columns.
+        rows: reads the cells of the columns at these places, row by row.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Callable[[Sequence[int]], Rows] = field(repr=False)
+
+
+def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
+    """Return whether the data is the path of such a file, or a pattern of several."""
+    if not isinstance(data, str | os.PathLike):
+        return False
+    suffix, compression = layout.ending_of(str(os.fspath(data)))
+    return compression is None and FORMATS.get(suffix) in ROWS
+
+
+def open_scan(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of such files, or None if data is not one.
+
+    Raises:
+        ValueError: they cannot be read, or a column is missing or holds no letters.
+    """
+    if asked.engine is not None or not is_row_file(data, asked.layout):
+        return None
+    if not asked.columns:
+        raise ValueError(
+            "column must be given for a file. List the columns: dproo.open(DATA).columns."
+        )
+    opened = find_files(data)
+    refuse_own_letters(opened, (), asked.axes)
+    files = open_rows(opened, table=asked.table, layout=asked.layout)
+    header = [column.name for column in files[0].columns]
+    refuse_own_letters(opened, header, asked.axes)
+    for name in asked.read:
+        refuse_column(name, header)
+    places = [header.index(name) for name in asked.read]
+    found = [files[0].columns[place] for place in places]
+    # Without names an alphabet has one column, whose bare cells are counted.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+
+    def records() -> Iterator[Any]:
+        for file in files:
+            for row in file.rows(places):
+                yield row[0] if is_bare else row
+
+    return Scan(
+        engine="files",
+        columns=tuple(found[: len(asked.axes)]),
+        warnings=check_fit(found, asked.axes),
+        _asked=asked,
+        _read=lambda: count_records(records(), asked),
+    )
+
+
+def open_rows(
+    opened: Sequence[Opened | Incoming],
+    *,
+    table: str | tuple[str, ...] | None = None,
+    layout: Layout = PLAIN,
+) -> list[RowFile]:
+    """Read the columns of files, but no rows.
+
+    Args:
+        opened: the files.
+        table: the sheet of an Excel file, optional if there is only one; the table of an
+            SQLite file.
+        layout: the encoding of text in an SPSS or Stata file, by default its own.
+
+    Raises:
+        ValueError: a file is unreadable, or files differ in their columns.
+    """
+    layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
+    if not layout.has_header:
+        raise ValueError(
+            "has_header=False must be used with a CSV file: other files have a header."
+        )
+    files = [_opened(file, table, layout) for file in opened]
+    if any(file.columns != files[0].columns for file in files):
+        raise ValueError("data must be files with the same columns and types, got different ones.")
+    return files
+
+
+def _is_sheet(file: Opened | Incoming, layout: Layout) -> bool:
+    return FORMATS.get(layout.ending_of(file.path)[0]) == EXCEL
+
+
+def _opened(
+    file: Opened | Incoming, table: str | tuple[str, ...] | None, layout: Layout
+) -> RowFile:
+    if isinstance(file, Incoming):
+        raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
+    suffix, _ = layout.ending_of(file.path)
+    if FORMATS[suffix] == EXCEL:
+        if layout.encoding is not None:
+            raise ValueError(
+                refusal("encoding", "be left out: an Excel file has its own", layout.encoding)
+            )
+        sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
+        return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
+    if FORMATS[suffix] == SQLITE:
+        if layout.encoding is not None:
+            raise ValueError(
+                refusal("encoding", "be left out: an SQLite file has its own", layout.encoding)
+            )
+        connection = sqlite_files.connected(file.path)
+        columns = sqlite_files.columns_of(connection, table)
+        names = [column.name for column in columns]
+        return RowFile(
+            columns=columns,
+            rows=lambda at: sqlite_files.rows_of(connection, table, [names[place] for place in at]),
+        )
+    if table is not None:
+        raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
+    header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
+    return RowFile(
+        columns=statistics_files.columns_of(header),
+        # The file stays open as long as its rows can be read.
+        rows=lambda at: statistics_files.rows_of(file.name, suffix, header, at, layout.encoding),
+    )

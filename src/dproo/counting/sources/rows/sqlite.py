@@ -1,0 +1,108 @@
+"""SQLite files, read by the standard library: read-only, row by row, whatever a cell holds.
+
+In SQLite any column may hold cells of any type; each cell is read by its own type.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.boundary import attempt
+from dproo.counting.fit import Column, one_of_them
+from dproo.counting.sources.text.cleaning import repaired
+from dproo.counting.sql import query as sql
+
+_PART = 1 << 12  # rows
+_WAL = b"\2"
+# SQLite stores booleans as 0 and 1, and moments as text with a day and a time.
+_KINDS = {"BOOLEAN": sql.INTEGER, **dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)}
+
+
+def kind_of(declared: str) -> str:
+    """Return what a column holds, by its declared type."""
+    return _KINDS.get(declared.upper(), sql.ANY)
+
+
+def connected(path: str) -> sqlite3.Connection:
+    """Open a file for reading only; nothing is written beside it.
+
+    Raises:
+        ValueError: it is not an SQLite file, or has a log of changes beside it.
+    """
+    log = f"{path}-wal"
+    if os.path.exists(log) and os.path.getsize(log):  # noqa: PTH110, PTH202 - the name unchanged
+        raise ValueError(
+            refusal("data", "be an SQLite file without a log of changes beside it", path)
+            + " Close the programs that write it, or run PRAGMA wal_checkpoint(TRUNCATE)."
+        )
+
+    def connect() -> sqlite3.Connection:
+        with Path(path).open("rb") as file:
+            is_logged = file.read(19)[18:] == _WAL
+        # Opening a file in WAL mode would create another log beside it.
+        options = "mode=ro&immutable=1" if is_logged else "mode=ro"
+        uri = f"{Path(path).absolute().as_uri()}?{options}"
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        connection.text_factory = repaired
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return connection
+
+    connection = attempt(connect)
+    if connection is None:
+        raise ValueError(refusal("data", "be a readable SQLite file", path))
+    return connection
+
+
+def columns_of(
+    connection: sqlite3.Connection, table: str | tuple[str, ...] | None
+) -> tuple[Column, ...]:
+    """Return the columns of a table or view, from the schema alone.
+
+    Raises:
+        ValueError: there is no such table.
+    """
+    if table is None:
+        listed = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+        names = (
+            attempt(
+                lambda: [
+                    sql.quoted(name) if "." in name else name
+                    for (name,) in connection.execute(listed)
+                ]
+            )
+            or []
+        )
+        raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
+    *schema, name = sql.table_parts(table)
+    query = "SELECT name, type FROM pragma_table_info(?, ?)"
+    found = attempt(lambda: connection.execute(query, (name, *(schema or ["main"]))).fetchall())
+    if not found:
+        raise ValueError(refusal("table", "be a table or view of the database", table))
+    return tuple(Column(name=name, kind=kind_of(kind), type_name=kind) for name, kind in found)
+
+
+def rows_of(
+    connection: sqlite3.Connection, table: str | tuple[str, ...] | None, names: Sequence[str]
+) -> Iterator[Sequence[Any]]:
+    """Yield the cells of these columns, row by row."""
+    query = f"SELECT {', '.join(map(cell, names))} FROM {sql.table_name(table)}"  # noqa: S608
+    with closing(connection.cursor()) as cursor:
+        yield from fetched(cursor.execute(query))
+
+
+def cell(name: str) -> str:
+    """Return a column without its declared type, which could trigger a program's converter."""
+    return f"+{sql.quoted(name)}"
+
+
+def fetched(cursor: Any) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a cursor, fetched in chunks."""
+    while part := cursor.fetchmany(_PART):
+        yield from part

@@ -1,0 +1,341 @@
+"""SPSS and Stata files, read by pyreadstat: first their header, then their rows in chunks.
+
+Text is requested as Latin-1, in which every byte is valid, and decoded here: bytes invalid in the
+file's encoding put one cell outside, and stop nothing. For the same reason :class:`LongText`
+reads the long text of Stata files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.counting.fit import Column
+from dproo.counting.loading import load
+from dproo.counting.sources.text.cleaning import repaired
+from dproo.counting.sql import query as sql
+
+_START = re.compile(
+    rb"<stata_dta><header><release>(11[789])</release><byteorder>(LSF|MSF)</byteorder><K>"
+)
+_MAP = b"<map>"
+_TYPES = b"<variable_types>"
+_DATA = b"<data>"
+_STRLS = b"<strls>"
+_LONG = 32768
+_WIDTHS = {_LONG: 8, 65526: 8, 65527: 4, 65528: 4, 65529: 2, 65530: 1}
+_TEXT = 130  # and 129 for bytes of any kind
+_SECTIONS = 14
+_READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class LongText:
+    """Where the long texts of an open file are.
+
+    Attributes:
+        descriptor: the file's descriptor.
+        order: its byte order.
+        rows: where its rows begin.
+        count: the number of rows.
+        width: the bytes of a row.
+        offsets: where in a row each variable begins.
+        release: the release of the format.
+        entries: where the section of texts begins and ends.
+    """
+
+    descriptor: int
+    order: str
+    rows: int
+    count: int
+    width: int
+    offsets: tuple[int, ...]
+    release: int
+    entries: tuple[int, int]
+
+    @classmethod
+    def of(cls, descriptor: int) -> LongText:
+        """Find where rows and texts are; no text is read.
+
+        Raises:
+            ValueError: the file is not a Stata file, or is damaged.
+        """
+        start = os.pread(descriptor, 1 << 10, 0)
+        found = _START.match(start)
+        if found is None:
+            raise ValueError("not a Stata file with long text")
+        release, order = int(found[1]), "little" if found[2] == b"LSF" else "big"
+        many, at = (4 if release == 119 else 2), found.end()
+        variables = _number(start[at : at + many], order)
+        at += many + len(b"</K><N>")
+        count = _number(start[at : at + (4 if release == 117 else 8)], order)
+        at = start.index(_MAP) + len(_MAP)
+        sections = [_number(start[at + 8 * i : at + 8 * i + 8], order) for i in range(_SECTIONS)]
+        types = os.pread(descriptor, 2 * variables, sections[2] + len(_TYPES))
+        offsets, width = [], 0
+        for i in range(variables):
+            offsets.append(width)
+            kind = _number(types[2 * i : 2 * i + 2], order)
+            width += _WIDTHS.get(kind, kind)
+        return cls(
+            descriptor=descriptor,
+            order=order,
+            rows=sections[9] + len(_DATA),
+            count=count,
+            width=width,
+            offsets=tuple(offsets),
+            release=release,
+            entries=(sections[10] + len(_STRLS), sections[11]),
+        )
+
+    def texts(self, places: Sequence[int], longest: int) -> Iterator[list[bytes | None]]:
+        """Yield the long texts of the variables at these places, row by row.
+
+        A text of more than ``longest`` bytes, which cannot be a letter, is replaced by its
+        fingerprint, so that different texts stay different.
+
+        Raises:
+            ValueError: the file ends too early.
+        """
+        found = dict(self._found())
+        at_once = max(_READ // max(self.width, 1), 1)
+        for start in range(0, self.count, at_once):
+            size = min(at_once, self.count - start) * self.width
+            block = os.pread(self.descriptor, size, self.rows + start * self.width)
+            if len(block) < size:
+                raise ValueError("the file ends too early")
+            for row in range(0, size, self.width):
+                keys = (self._key(block, row + self.offsets[place]) for place in places)
+                yield [self._text(found.get(key), longest) if any(key) else b"" for key in keys]
+
+    def _key(self, block: bytes, at: int) -> tuple[int, int]:
+        """Return the key stored in a row: the numbers of a variable and of a row."""
+        middle = at + {117: 4, 118: 2, 119: 3}[self.release]
+        return _number(block[at:middle], self.order), _number(block[middle : at + 8], self.order)
+
+    def _text(self, entry: tuple[int, int] | None, longest: int) -> bytes | None:
+        if entry is None:
+            return None
+        place, length = entry
+        if length <= longest:
+            return os.pread(self.descriptor, length, place).partition(b"\0")[0]
+        digest = hashlib.sha256()
+        for at in range(place, place + length, _READ):
+            digest.update(os.pread(self.descriptor, min(_READ, place + length - at), at))
+        return b"\0" + digest.hexdigest().encode()
+
+    def _found(self) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """Yield the key of each text, with its position and its length in bytes."""
+        wide = 4 if self.release == 117 else 8
+        size = 3 + 4 + wide + 1 + 4
+        at, end = self.entries
+        block, base = b"", at
+        while at < end:
+            if at + size > base + len(block):
+                block, base = os.pread(self.descriptor, _READ, at), at
+            entry = block[at - base : at - base + size]
+            if not entry.startswith(b"GSO") or len(entry) < size:
+                return
+            key = _number(entry[3:7], self.order), _number(entry[7 : 7 + wide], self.order)
+            kind, length = entry[7 + wide], _number(entry[8 + wide :], self.order)
+            if kind == _TEXT:
+                yield key, (at + size, length)
+            at += size + length
+
+
+def _number(content: bytes, order: str) -> int:
+    return int.from_bytes(content, order)  # type: ignore[arg-type]
+
+
+SPSS, STATA = (".sav", ".zsav"), (".dta",)
+"""The endings of such files."""
+
+BYTES = 1 << 27
+"""Roughly the memory, in bytes, that the rows of one chunk take."""
+
+LONGEST = 1 << 20
+"""The most bytes read of a long text: no letter is longer."""
+
+_OBJECT = 64  # bytes of a cell in memory, besides its text
+_LATIN_1 = "ISO-8859-1"
+_NUMBERS = {"int8": sql.INTEGER, "int16": sql.INTEGER, "int32": sql.INTEGER}
+# Formats of days: formats of other periods, and of times, hold no letters.
+_KINDS = {
+    r"[AEJS]?DATE[0-9.]*|%-?t?d.*": sql.DATE,
+    r"DATETIME[0-9.]*|YMDHMS[0-9.]*|%-?t[cC].*": sql.TIMESTAMP,
+    r"(D?TIME|MTIME|MOYR|QYR|WKYR)[0-9.]*|%-?t.*": None,
+}
+_SPSS_START, _STATA_START = datetime(1582, 10, 14), datetime(1960, 1, 1)  # noqa: DTZ001 - without a zone
+
+
+def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
+    """Return the header of a file; no row is read.
+
+    Args:
+        file: what to open.
+        suffix: the ending of its name.
+        path: what a refusal calls it.
+        name: the argument that names it.
+
+    Raises:
+        ValueError: the library is not installed, or the file is unreadable.
+    """
+    read = _reader(suffix)
+    try:
+        header = read(file, metadataonly=True, user_missing=True)[1]
+        if suffix in STATA and any(_is_long(header, column) for column in header.column_names):
+            with _opened(file) as descriptor:
+                LongText.of(descriptor)
+    except Exception:  # noqa: BLE001 - of a library, in its own words
+        raise ValueError(refusal(name, "be a readable SPSS or Stata file", path)) from None
+    return header
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[int]:
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
+    pyreadstat = load("pyreadstat", extra="spss")
+    read: Callable[..., tuple[Any, Any]] = (
+        pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
+    )
+    return read
+
+
+def columns_of(header: Any) -> tuple[Column, ...]:
+    """Return the variables, as the header describes them."""
+    return tuple(
+        Column(name=name, kind=_kind(header, name), type_name=_format(header, name) or "number")
+        for name in header.column_names
+    )
+
+
+def _format(header: Any, name: str) -> str:
+    return str(header.original_variable_types.get(name, ""))
+
+
+def _kind(header: Any, name: str) -> str | None:
+    stored = header.readstat_variable_types.get(name)
+    if stored == "string":
+        return sql.TEXT
+    for shape, kind in _KINDS.items():
+        if re.fullmatch(shape, _format(header, name)):
+            return kind
+    return _NUMBERS.get(str(stored), sql.FLOAT)
+
+
+def rows_of(
+    file: str, suffix: str, header: Any, places: Sequence[int], encoding: str | None
+) -> Iterator[Sequence[Any]]:
+    """Yield the cells of the variables at these places, row by row.
+
+    Args:
+        file: what to open.
+        suffix: the ending of its name.
+        header: its header.
+        places: the places of the variables.
+        encoding: the encoding of its text, by default the one in the header.
+    """
+    names = [header.column_names[place] for place in places]
+    stored = header.file_encoding or "utf-8"
+    readings = [_reading(header, name, suffix, encoding or stored) for name in names]
+    is_long = [suffix in STATA and _is_long(header, name) for name in names]
+    long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
+    short = [name for name, is_text in zip(names, is_long, strict=True) if not is_text]
+    parts: list[Iterator[Sequence[Any]]] = []
+    if long:
+        parts.append(_long_texts(file, long))
+    if short:
+        widths = [header.variable_storage_width.get(name) or 0 for name in short]
+        asked_for = [name.encode(stored).decode(_LATIN_1) for name in short]
+        parts.append(
+            _short_cells(file, suffix, asked_for, sum(width + _OBJECT for width in widths))
+        )
+    # Long texts come first; this restores the order.
+    order = sorted(range(len(names)), key=lambda place: not is_long[place])
+    back = [order.index(place) for place in range(len(names))]
+    for row in zip(*parts, strict=True):
+        cells = list(chain.from_iterable(row))
+        yield [reading(cells[at]) for reading, at in zip(readings, back, strict=True)]
+
+
+def _is_long(header: Any, name: str) -> bool:
+    """Return whether a variable of a Stata file is long text, which has no declared width."""
+    is_text = header.readstat_variable_types.get(name) == "string"
+    return is_text and not header.variable_storage_width.get(name)
+
+
+def _long_texts(file: str, places: Sequence[int]) -> Iterator[Sequence[Any]]:
+    with _opened(file) as descriptor:
+        for texts in LongText.of(descriptor).texts(places, LONGEST):
+            yield [None if text is None else text.decode(_LATIN_1) for text in texts]
+
+
+def _short_cells(
+    file: str, suffix: str, names: Sequence[str], width: int
+) -> Iterator[Sequence[Any]]:
+    size = max(BYTES // width, 1)
+    read, start = _reader(suffix), 0
+    options: dict[str, Any] = {"user_missing": True} if suffix in SPSS else {}
+    while True:
+        cells, _ = read(
+            file,
+            usecols=list(names),
+            row_offset=start,
+            row_limit=size,
+            encoding=_LATIN_1,
+            output_format="dict",
+            disable_datetime_conversion=True,
+            **options,
+        )
+        columns = [cells[name] for name in names]
+        yield from zip(*columns, strict=True)
+        if len(columns[0]) < size:
+            return
+        start += size
+
+
+def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[Any], Any]:
+    """Return the function that decodes a stored cell of a variable."""
+    kind = _kind(header, name)
+    if kind == sql.TEXT:
+        is_utf_8 = encoding.lower().replace("_", "-") in {"utf-8", "utf8"}
+        return _utf_8 if is_utf_8 else lambda cell: _decoded(cell, encoding)
+    if kind not in {sql.DATE, sql.TIMESTAMP}:
+        return lambda cell: cell
+    is_days = suffix in STATA and kind == sql.DATE
+    start = _SPSS_START if suffix in SPSS else _STATA_START
+    unit = timedelta(1) if is_days else timedelta(seconds=1 if suffix in SPSS else 0.001)
+
+    def moment(cell: Any) -> Any:
+        try:
+            found = start + cell * unit
+        except (ArithmeticError, TypeError, ValueError):  # missing, or beyond the calendar
+            return None
+        return found.date() if kind == sql.DATE else found
+
+    return moment
+
+
+def _utf_8(cell: Any) -> Any:
+    return repaired(cell.encode(_LATIN_1)) if isinstance(cell, str) else cell
+
+
+def _decoded(cell: Any, encoding: str) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    return cell.encode(_LATIN_1).decode(encoding, errors="replace").replace("\ufffd", "?")

@@ -1,0 +1,103 @@
+"""Compressed files, recognised by their names and read chunk by chunk."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dproo.counting.loading import load
+
+GZIP, ZSTD, ZIP = "gz", "zst", "zip"
+SUFFIXES = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
+
+_MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
+_ENCRYPTED = 1
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header
+_LONGEST = 1 << 20
+
+
+def is_packed(start: bytes, compression: str) -> bool:
+    """Return whether a file that starts with these bytes can have this compression.
+
+    >>> is_packed(bytes([31, 139, 8]), "gz"), is_packed(b"a,b", "gz")
+    (True, False)
+    """
+    return start.startswith(_MAGIC[compression])
+
+
+def require(compression: str | None) -> None:
+    """Refuse a compression whose library is not installed."""
+    if compression == ZSTD:
+        _zstandard()
+
+
+def plain_blocks(blocks: Iterable[bytes], compression: str | None) -> Iterator[bytes]:
+    """Yield the decompressed bytes.
+
+    Raises:
+        ValueError: the file is damaged, or ends too early.
+    """
+    if compression == GZIP:
+        return _gunzipped(blocks)
+    return _unzstd(blocks) if compression == ZSTD else iter(blocks)
+
+
+def the_only_file(archive: str) -> zipfile.ZipInfo | None:
+    """Return the file in a ZIP archive; None if there is not exactly one that can be read.
+
+    Args:
+        archive: what to open.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            files = [found for found in opened.infolist() if not found.is_dir()]
+    except (OSError, zipfile.BadZipFile):
+        return None
+    is_read = len(files) == 1 and not files[0].flag_bits & _ENCRYPTED
+    return files[0] if is_read else None
+
+
+def unzipped(archive: str) -> Iterator[bytes]:
+    """Yield the content of the only file in a ZIP archive."""
+    only = the_only_file(archive)
+    with zipfile.ZipFile(archive) as opened, opened.open(only or "") as content:
+        while block := content.read(_LONGEST):
+            yield block
+
+
+def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a gzip file, which may have several members."""
+    unpacking = zlib.decompressobj(_ANY_WINDOW)
+    for block in blocks:
+        rest = block
+        while rest:
+            if unpacking.eof:
+                rest = rest.lstrip(b"\0")  # padding
+                if not rest:
+                    break
+                unpacking = zlib.decompressobj(_ANY_WINDOW)
+            yield unpacking.decompress(rest, _LONGEST)
+            rest = unpacking.unconsumed_tail or unpacking.unused_data
+    if not unpacking.eof:
+        raise ValueError("the file ends too early")
+
+
+def _zstandard() -> Any:
+    return load("zstandard", extra="zstd")
+
+
+def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    unpacking = None
+    for block in blocks:
+        rest = block
+        while rest:
+            if unpacking is None:
+                unpacking = _zstandard().ZstdDecompressor().decompressobj()
+            yield unpacking.decompress(rest)
+            rest = b""
+            if unpacking.eof:
+                rest, unpacking = unpacking.unused_data, None
+    if unpacking is not None:
+        raise ValueError("the file ends too early")

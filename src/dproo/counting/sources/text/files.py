@@ -1,0 +1,135 @@
+"""Text files as every reader accepts them: decompressed, in UTF-8, without their header."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dproo.core.checks import refusal
+from dproo.counting.fit import MissingColumnError
+from dproo.counting.layout import UTF_8, Layout
+from dproo.counting.sources.descriptors import Incoming, Opened
+from dproo.counting.sources.text.compression import (
+    ZIP,
+    is_packed,
+    plain_blocks,
+    require,
+    the_only_file,
+    unzipped,
+)
+from dproo.counting.sources.text.header import Header, behind
+
+_AS_THEY_ARE = {UTF_8, "utf-8-sig", "ascii"}
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text file of which no record has been read.
+
+    Attributes:
+        opened: the file.
+        encoding: the encoding of its records.
+        compression: its compression, if any.
+        header: its header line, if any.
+    """
+
+    opened: Opened | Incoming
+    encoding: str
+    compression: str | None
+    header: Header | None = None
+
+    @classmethod
+    def of(
+        cls, opened: Opened | Incoming, layout: Layout, *, separator: str | None = None
+    ) -> TextFile:
+        """Read the header of a file, and nothing after it.
+
+        Args:
+            opened: the file.
+            layout: what its owner says of it.
+            separator: what separates the names of its header if neither the layout nor the header
+                says so; None if it has no header: then its first bytes are a record, and are not
+                looked at.
+
+        Raises:
+            ValueError: it is not compressed as its name implies, or has no valid header.
+        """
+        _, compression = layout.ending_of(opened.path)
+        require(compression)
+        if compression is not None and not is_packed(opened.start(), compression):
+            raise ValueError(refusal("data", f"be compressed as {compression}", opened.path))
+        if compression == ZIP and (
+            isinstance(opened, Incoming) or the_only_file(opened.name) is None
+        ):
+            raise ValueError(
+                refusal("data", "be an archive of one file without a password", opened.path)
+            )
+        encoding = layout.encoding or UTF_8
+        raw = cls(opened, encoding, compression)
+        if separator is None:
+            return raw
+        header = Header.of(
+            raw.raw_blocks(),
+            encoding=encoding,
+            quote=layout.quote,
+            delimiter=layout.delimiter,
+            default=separator,
+            skip=layout.skip_rows,
+            comment=layout.comment,
+        )
+        return cls(opened, header.encoding, compression, header)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file can be read without conversion."""
+        return self.compression is None and self.encoding in {UTF_8, "ascii"}
+
+    def raw_blocks(self) -> Iterator[bytes]:
+        """Yield the content unpacked, a part at a time."""
+        if self.compression == ZIP:
+            return unzipped(self.opened.name)
+        return plain_blocks(self.opened.blocks(), self.compression)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield all after the header, decompressed and in UTF-8, perhaps with invalid bytes."""
+        blocks = self.raw_blocks()
+        if self.header is not None:
+            blocks = behind(blocks, self.header.length)
+        elif self.encoding == "utf-8-sig":
+            blocks = unmarked(blocks)
+        return blocks if self.encoding in _AS_THEY_ARE else _transcoded(blocks, self.encoding)
+
+    def begins_with(self, sign: bytes) -> bool:
+        """Return whether a character is the first after a byte-order mark and blanks."""
+        starts = (block.lstrip() for block in unmarked(self.blocks()))
+        return next((start for start in starts if start), b"").startswith(sign)
+
+
+def unmarked(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes without a leading UTF-8 mark."""
+    held = b""
+    for block in blocks:
+        held += block
+        if len(held) >= len(codecs.BOM_UTF8):
+            break
+    yield held.removeprefix(codecs.BOM_UTF8)
+    yield from blocks
+
+
+def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    for block in blocks:
+        yield decoder.decode(block).encode(errors="replace")
+    yield decoder.decode(b"", final=True).encode(errors="replace")
+
+
+def refuse_column(column: str, header: Sequence[str]) -> None:
+    """Refuse a column that is not in the header once."""
+    times = header.count(column)
+    if times > 1:
+        hint = " The header has it more than once."
+        raise MissingColumnError(column, condition="be a column of the data, once", hint=hint)
+    if times == 0:
+        hint = " List the columns: dproo.open(DATA).columns."
+        raise MissingColumnError(column, among=header, hint=hint)

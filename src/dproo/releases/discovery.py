@@ -1,0 +1,433 @@
+"""The letters themselves, found privately: the public choices of a code book's release.
+
+A code book is found in stages. What a stage releases decides what the next one counts, and nothing
+else does: whether a column holds categories, numbers, dates or free text is read off noisy counts.
+
+Proof: docs/proofs/discovery.md
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+from dproo.codebooks import found
+from dproo.codebooks.draft import PROFILE
+from dproo.codebooks.found import DATES, NUMERIC, Guess
+from dproo.core.counts import Counts, NamedCounts
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import decimal_text, float_upper, is_at_most_exp, log_upper
+from dproo.counting.fit import Column
+from dproo.counting.sql import query as sql
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
+from dproo.mechanisms.noise import Ratio
+from dproo.releases.request import Assurance, Drawn, StagedRequest
+from dproo.schema import Alphabet
+from dproo.schema.axis import LONGEST_OPEN, Axis, Letters, OpenText
+from dproo.schema.codebook import CodeBook
+
+DISCOVERY = "discovery"
+"""What receipts and ledgers call the mechanism."""
+
+LETTERS_MAX = 500
+LETTERS_ROOM = 1 << 21
+"""The most values of one column, and bytes of those of all columns; the most frequent are kept."""
+
+ROWS = Fraction(1, 50)
+"""The share of epsilon for the number of records, where it is private."""
+
+SHAPES = Fraction(1, 10)
+RANGE = Fraction(1, 4)
+VALUES = Fraction(1, 3)
+"""What each stage takes of what a column has left: how text is written, where numbers are, and
+which values are shared, if the column may be one of numbers; the last stage takes all."""
+
+NOTHING = "nothing in it is shared by enough people: free text, or unique"
+_RESERVE = 1 - Fraction(1, 1 << 20)
+_ENOUGH = 0.8  # of the numbers of a column: its values are then letters, or tell the bins
+_REST = 1 << 12  # bytes of everything else of a column
+
+_NUMBERS = {sql.INTEGER, sql.DECIMAL, sql.FLOAT}
+_MIXED = {sql.JSON, sql.ANY}
+_DAYS = {sql.DATE, sql.TIMESTAMP, sql.INSTANT}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one stage of one column cost, from the integers that were drawn with.
+
+    Attributes:
+        column: the column, or none for the number of records.
+        ratio: by how much what is protected can change a probability.
+        delta: how often it may change one by more.
+    """
+
+    column: str
+    ratio: Fraction
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscoveryRequest(StagedRequest):
+    """All public choices of the release of a code book; nothing of the data is in it.
+
+    Attributes:
+        known: the columns, as header or schema describes them.
+        most: the most values of one column.
+        resource: what the code book says of the data besides its columns.
+        is_rehearsed: whether every stage is run, whatever is found.
+    """
+
+    known: tuple[Column, ...]
+    most: int = LETTERS_MAX
+    resource: Mapping[str, Any] = field(default_factory=dict)
+    is_rehearsed: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.known:
+            raise ValueError("columns must name at least one column, got none.")
+        for column in self.known:
+            if column.kind in {None, sql.NOTHING}:
+                sql.refuse_type(column.name, column.type_name, remedy="Leave it out.")
+        if self.paying:
+            least = self.epsilon_of_each * (1 - SHAPES) * (1 - RANGE) * VALUES
+            if least < KEEP_EPSILON_MIN * self.protection.changes:
+                raise ValueError(
+                    "epsilon must be larger to find the values of so many columns, or records of a"
+                    f" person: {float(least / self.protection.changes):.1g} would be left for each"
+                    f" step of a count, and {float(KEEP_EPSILON_MIN):g} is needed."
+                )
+            self.rule(least)  # refuses what no data could make right
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.known)
+
+    @property
+    def paying(self) -> tuple[Column, ...]:
+        """The columns whose letters their types do not list."""
+        return tuple(c for c in self.known if c.kind != sql.BOOLEAN and not c.values)
+
+    @property
+    def epsilon_of_each(self) -> Fraction:
+        """The epsilon of each of these."""
+        rows = ROWS if self.protection.neighbours == ADD_REMOVE else 0
+        return self.epsilon * (1 - rows) / len(self.paying)
+
+    def rule(self, epsilon: Fraction) -> KeepRule:
+        """Return the certified rule by which the values of one column are kept."""
+        return _rule(
+            epsilon,
+            self.delta / len(self.paying),
+            self.protection.neighbours,
+            self.protection.records,
+        )
+
+    @property
+    def text_rule(self) -> KeepRule:
+        """The rule for a column of text, where at least one column pays."""
+        return self.rule(self.epsilon_of_each * (1 - SHAPES))
+
+    def first_axis(self, column: Column) -> Axis:
+        """Return what a column is counted by at first."""
+        if column.kind == sql.BOOLEAN:
+            return Letters.of(["true", "false"])
+        if column.values:
+            return Letters.of(column.values)
+        if column.kind in _NUMBERS:
+            return Guess(NUMERIC).octaves()
+        return Guess(DATES).years() if column.kind in _DAYS else found.shapes()
+
+    @cached_property
+    def counted_alphabets(self) -> tuple[Alphabet, ...]:
+        """The alphabets to count by at first, one for each column."""
+        return tuple(_named(column.name, self.first_axis(column)) for column in self.known)
+
+    @property
+    def room(self) -> int:
+        """Bytes of the ledger that the receipt may need."""
+        return super().room + LETTERS_ROOM + len(self.known) * _REST
+
+    @property
+    def public_choices(self) -> dict[str, Any]:
+        """The choices as they stand in the ledger."""
+        return {"sampler": DISCOVERY, "longest": LONGEST_OPEN, "most": self.most}
+
+    @property
+    def rehearsal(self) -> DiscoveryRequest:
+        """The same release, with every stage."""
+        return replace(self, is_rehearsed=True)
+
+    def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
+        """Return the code book, which is part of the facts."""
+        run = _Run(self, source)
+        run.find(tables)
+        ratio = math.prod((part.ratio for part in run.parts), start=Fraction(1))
+        delta = sum((part.delta for part in run.parts), Fraction(0))
+        is_within = is_at_most_exp(ratio, self.epsilon) and delta <= self.delta
+        return Drawn(
+            values=(),
+            facts={
+                "sampler": DISCOVERY,
+                "sampler_reason": None,
+                "delta": str(self.delta),
+                "delta_decimal": decimal_text(self.delta),
+                "discovery": self._found(run),
+            },
+            certificate={
+                "holds": is_within,
+                "epsilon": float_upper(log_upper(ratio)) if ratio > 1 else 0.0,
+                "delta": float_upper(delta),
+                "covers": f"{self.covers(of_a_person=True)}, the whole code book",
+            },
+            assurance=Assurance(alpha=None, told=self.accuracy),
+        )
+
+    def _found(self, run: _Run) -> dict[str, Any]:
+        descriptor = {
+            "$schema": PROFILE,
+            **self.resource,
+            "schema": {"fieldsMatch": "subset", "missingValues": [""], "fields": run.fields},
+        }
+        digest = CodeBook.of(descriptor).digest if run.fields else None
+        return {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "codebook": descriptor,
+            "codebook_sha256": digest,
+            "other": run.others,
+            "left_out": run.left_out,
+        }
+
+    @property
+    def accuracy(self) -> str:
+        """How many must share a text that is found."""
+        if not self.paying:
+            return "every value is listed by the schema"
+        rule = self.text_rule
+        several = "people" if self.protection.counts_people else "records"
+        return (
+            f"a text that {rule.certain:,} {several} share is always found, one of {rule.half:,}"
+            f" every second time, one of fewer than {rule.minimum:,} never"
+        )
+
+
+@lru_cache(maxsize=64)
+def _rule(epsilon: Fraction, delta: Fraction, neighbours: Relation, records: int) -> KeepRule:
+    return KeepRule(epsilon=epsilon, delta=delta, neighbours=neighbours, records=records)
+
+
+def _named(column: str, axis: Axis) -> Alphabet:
+    return Alphabet(axes=(axis,), columns=(column,))
+
+
+@dataclass
+class _State:
+    """A column on its way: what it has left to spend, and what was released of it.
+
+    Attributes:
+        column: the column.
+        left: its epsilon that is not spent.
+        guess: how its cells are written.
+        noisy: the noisy counts of octaves, or of years, and the scale of their noise.
+        letters: the values that were kept, with their noisy counts.
+    """
+
+    column: Column
+    left: Fraction
+    guess: Guess = field(default_factory=Guess)
+    noisy: tuple[Sequence[int], float] | None = None
+    letters: dict[str, int] = field(default_factory=dict)
+
+    def spend(self, share: Fraction | int) -> Fraction:
+        """Return this share of what is left, which is then spent."""
+        cost = self.left * share
+        self.left -= cost
+        return cost
+
+
+@dataclass
+class _Run:
+    """One run of a request: what was released so far."""
+
+    request: DiscoveryRequest
+    source: RandomSource
+    parts: list[Part] = field(default_factory=list)
+    fields: list[dict[str, Any]] = field(default_factory=list)
+    others: dict[str, float] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    records: float = 1.0
+    rehearsed: set[str | None] = field(default_factory=set)
+
+    def noisy(
+        self, column: str, counts: Sequence[int], epsilon: Fraction
+    ) -> tuple[list[int], float]:
+        """Release counts with noise; return them, and the scale of the noise."""
+        changes = self.request.protection.changes
+        ratio = Ratio.of(epsilon * _RESERVE / changes)
+        noise = ratio.noise(len(counts), self.source)
+        self.parts.append(Part(column, ratio.power(changes)))
+        noisy = [count + more for count, more in zip(counts, noise, strict=True)]
+        return noisy, changes / float(epsilon)
+
+    def find(self, tables: Sequence[Counts]) -> None:
+        """Run all stages."""
+        request, n = self.request, tables[0].n
+        if request.protection.neighbours == REPLACE:
+            self.records = float(max(n, 1))
+        else:
+            (rows,), _ = self.noisy("", [n], request.epsilon * ROWS)
+            self.records = float(max(rows, 1))
+        paying = {column.name for column in request.paying}
+        states = {
+            column.name: self._begun(column, counts)
+            for column, counts in zip(request.known, tables, strict=True)
+            if column.name in paying
+        }
+        self._find_ranges(states)
+        for state in states.values():
+            if state.guess.kind != DATES and not self._is_narrow(state):
+                self._find_letters(state)
+        edges = {name: self._edges(state) for name, state in states.items()}
+        grids = self._counted({n: states[n].guess.bins(e) for n, e in edges.items() if e})
+        for column in request.known:
+            name = column.name
+            if name not in states:
+                self._list(column)
+            elif name in grids:
+                self._cut(states[name], edges[name], grids[name])
+            else:
+                self._settle(states[name])
+
+    def _counted(self, axes: Mapping[str, Axis]) -> dict[str, Counts]:
+        """Count columns, each by the letters of its axis, in one pass."""
+        if not axes:
+            return {}
+        alphabets = [_named(name, axis) for name, axis in axes.items()]
+        return dict(zip(axes, self.request.counted(alphabets, tuple(axes)), strict=True))
+
+    def _begun(self, column: Column, counts: Counts) -> _State:
+        """Release what a column is counted by at first."""
+        state = _State(column, self.request.epsilon_of_each)
+        if column.kind in _NUMBERS:
+            state.guess = Guess(NUMERIC, is_whole=column.kind == sql.INTEGER)
+            state.noisy = self.noisy(column.name, list(counts), state.spend(RANGE))
+        elif column.kind in _DAYS:
+            state.guess = Guess(DATES)
+            state.noisy = self.noisy(column.name, list(counts), state.spend(1))
+        else:
+            noisy, scale = self.noisy(column.name, list(counts), state.spend(SHAPES))
+            state.guess = found.guessed(noisy, records=self.records, scale=scale)
+            is_mixed = column.kind in _MIXED and state.guess.kind != DATES  # decimals have no text
+            if is_mixed or self.request.is_rehearsed:
+                state.guess = replace(state.guess, kind=NUMERIC)
+        return state
+
+    def _find_ranges(self, states: Mapping[str, _State]) -> None:
+        """Release where the numbers and dates of text are; what is neither is text after all."""
+        waiting = {name: state for name, state in states.items() if state.noisy is None}
+        if self.request.is_rehearsed:
+            self._counted({name: state.guess.years() for name, state in waiting.items()})
+        axes = {
+            name: state.guess.years() if state.guess.kind == DATES else state.guess.octaves()
+            for name, state in waiting.items()
+            if state.guess.kind in {DATES, NUMERIC}
+        }
+        for name, counts in self._counted(axes).items():
+            state = waiting[name]
+            cost = state.spend(1 if state.guess.kind == DATES else RANGE)
+            state.noisy = self.noisy(name, list(counts), cost)
+            (*_, outside), scale = state.noisy
+            least = max(found.SPARSE * self.records, found.level(1, scale))
+            is_seen = self.records - outside >= least
+            if state.guess.kind == NUMERIC and not is_seen and not self.request.is_rehearsed:
+                state.guess, state.noisy = Guess(), None
+
+    def _find_letters(self, state: _State) -> None:
+        """Release the values of a column that enough people share."""
+        name = state.column.name
+        if self.request.is_rehearsed and state.column.kind in self.rehearsed:
+            return
+        self.rehearsed.add(state.column.kind)
+        rule = self.request.rule(state.spend(VALUES if state.guess.kind == NUMERIC else 1))
+        axis = OpenText(minimum=rule.minimum)
+        (counts,) = self.request.counted([_named(name, axis)], (name,))
+        assert isinstance(counts, NamedCounts)  # noqa: S101 - for the type checker
+        state.letters = rule.release(counts, self.source)
+        self.parts.append(Part(name, rule.largest_ratio, rule.largest_delta))
+
+    def _is_narrow(self, state: _State) -> bool:
+        """Return whether a column is of few integers, which need not be found."""
+        if state.noisy is None or not state.guess.is_whole or self.request.is_rehearsed:
+            return False
+        edges = found.grid(*state.noisy, is_whole=True)
+        return bool(edges) and edges[-1] - edges[0] <= found.NARROW
+
+    def _edges(self, state: _State) -> tuple[float, ...]:
+        """Return the grid that the numbers of a column are counted by; none if it needs none."""
+        if state.guess.kind != NUMERIC or state.noisy is None:
+            return ()
+        if self.request.is_rehearsed:
+            return tuple(map(float, range(found.CELLS)))
+        noisy, scale = state.noisy
+        numbers = self.records - noisy[-1]
+        if state.letters and sum(state.letters.values()) >= _ENOUGH * numbers:
+            return ()
+        return found.grid(noisy, scale, is_whole=state.guess.is_whole)
+
+    def _list(self, column: Column) -> None:
+        """Take the letters that a type lists."""
+        kind: dict[str, Any] = {"type": "boolean"}
+        if column.values:
+            kind = {"type": "string", "categories": list(column.values)}
+        self.fields.append({"name": column.name, **kind, "source": "its type lists them"})
+
+    def _cut(self, state: _State, edges: Sequence[float], counts: Counts) -> None:
+        """Release the counts of a grid, and make bins of about equally many records."""
+        cost = state.spend(1)
+        name = state.column.name
+        noisy, scale = self.noisy(name, list(counts), cost)
+        if self._is_narrow(state):
+            self._keep(name, *(found.integers_field(name, edges, noisy, scale) or ({}, 0)))
+            return
+        told = self.records - noisy[-1]
+        if sum(state.letters.values()) > told:
+            self._settle(state)
+            return
+        cut = found.quantiles(edges, noisy, math.sqrt(2 * len(edges)) * scale)
+        self._keep(name, found.bins_field(name, cut, state.guess), told)
+
+    def _settle(self, state: _State) -> None:
+        """Make a field of what was released of a column."""
+        name, letters = state.column.name, state.letters
+        if state.guess.kind == DATES and state.noisy is not None:
+            dates = found.dates_field(name, *state.noisy, state.guess)
+            self._keep(name, *(dates or ({}, 0)))
+            return
+        if state.guess.kind == NUMERIC and found.have_bins(letters):
+            edges = found.bins_of_letters(letters)
+            guess = replace(state.guess, is_whole=True)
+            self._keep(name, found.bins_field(name, edges, guess), sum(letters.values()))
+            return
+        room = LETTERS_ROOM // len(self.request.known)
+        described = found.category_field(name, letters, most=self.request.most, room=room)
+        kept = [letters[str(letter)] for letter in described["categories"]]
+        self._keep(name, described, sum(kept))
+
+    def _keep(self, name: str, described: dict[str, Any], told: float) -> None:
+        """Add a field, unless too few records are told by it."""
+        if not described or told < found.RARE * self.records:
+            self.left_out[name] = NOTHING
+            return
+        request = self.request
+        paid = f"epsilon {decimal_text(request.epsilon)}, delta {decimal_text(request.delta)}"
+        source = f"found privately, for {paid} with all other columns"
+        self.fields.append({**described, "source": source})
+        self.others[name] = round(min(1.0, max(0.0, 1 - told / self.records)), 3)

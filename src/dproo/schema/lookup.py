@@ -1,0 +1,105 @@
+"""Lookup tables: a value and its label in each row, of one column or of several."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from io import StringIO
+from typing import Any
+
+from dproo.core.checks import refusal
+from dproo.schema.cell import INTEGER_TEXT
+
+_COLUMN = {"column", "variable", "field", "variable name", "field name"}
+_WIDEST = 3
+_RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
+LEADING_ZEROS = "Excel turns 001 into 1: compare the values with the data's documentation."
+
+
+def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[dict[str, Any]]:
+    """Return the fields of a lookup table.
+
+    Its columns are value and label; or column, value and label, by the name of the first.
+
+    Args:
+        rows: the table, its header first.
+        column: the column that it lists the values of, by default the first name of the header.
+
+    >>> fields_of_lookup([["sex", "label"], ["1", "female"], ["2", "male"]], None)[0]["type"]
+    'integer'
+
+    Raises:
+        ValueError: it has more columns, as data have, which nothing may be taken from.
+    """
+    header, *entries = rows
+    if len(header) > _WIDEST:
+        raise ValueError(
+            "file must be a lookup table of values and labels, got one with more columns."
+            " Of data, draft a code book: dproo.draft_codebook(DATA)."
+        )
+    if header[0].lower() in _COLUMN and len(header) > 1:
+        if column is not None:
+            raise ValueError(refusal("column", "be left out: the table names the columns", column))
+        names = dict.fromkeys(row[0] for row in entries if row[0])
+        return [
+            field_of(name, [(row[1], _label(row, 2)) for row in entries if row[0] == name])
+            for name in names
+        ]
+    return [field_of(column or header[0], [(row[0], _label(row, 1)) for row in entries])]
+
+
+def table_rows(text: str) -> list[list[str]] | None:
+    """Return the rows of a small CSV file, blank ones and blanks around cells left out.
+
+    Its separator is the one that its first line has most of. None if it is not CSV.
+    """
+    delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+    try:
+        rows = list(csv.reader(StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return None
+    return [cells for row in rows if any(cells := [cell.strip() for cell in row])]
+
+
+def described(text: str) -> dict[str, Any] | None:
+    """Return the descriptor of a code book that is a table of column, value and label.
+
+    In place of its values, a column may have one line such as ``0..120`` or ``bins:0,18,65``.
+    None if it is not such a table.
+
+    >>> described("column,value\\nsex,f\\nsex,m\\nage,0..120")["schema"]["fields"][1]["type"]
+    'integer'
+    """
+    rows = table_rows(text) or [[]]
+    is_table = len(rows) > 1 and 1 < len(rows[0]) <= _WIDEST and rows[0][0].lower() in _COLUMN
+    if not is_table or any(len(row) < 2 for row in rows):
+        return None
+    return {"schema": {"fields": fields_of_lookup(rows, None)}}
+
+
+def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the field of a column with these values and labels."""
+    listed = [(value, label) for value, label in entries if value]
+    if len(listed) == 1 and (ends := _RANGE.fullmatch(listed[0][0])):
+        bounds = {"minimum": int(ends[1]), "maximum": int(ends[2]) - 1}
+        return {"name": name, "type": "integer", "constraints": bounds}
+    if len(listed) == 1 and listed[0][0].startswith("bins:"):
+        with suppress(ValueError):
+            edges = [float(edge) for edge in listed[0][0].removeprefix("bins:").split(",")]
+            return {"name": name, "type": "number", "bins": edges}
+    is_integer = bool(listed) and all(re.fullmatch(INTEGER_TEXT, value) for value, _ in listed)
+    categories = [
+        {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
+        for value, label in dict(listed).items()
+    ]
+    return {
+        "name": name,
+        "type": "integer" if is_integer else "string",
+        "categories": categories,
+    }
+
+
+def _label(row: Sequence[str], place: int) -> str:
+    return row[place] if place < len(row) else ""

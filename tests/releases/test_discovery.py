@@ -1,0 +1,418 @@
+"""A code book that is found privately: its cost, what it holds, and what no record can do to it."""
+
+from __future__ import annotations
+
+import csv
+import random
+import secrets
+from collections.abc import Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from support import poison
+from support.soak import SOAK, few
+
+import dproo
+from dproo import CodeBook, Ledger
+from dproo.core.counts import Counts, NamedCounts
+from dproo.core.draw import RandomSource
+from dproo.core.numbers import is_at_most_exp
+from dproo.counting.fit import Column
+from dproo.counting.source import Source
+from dproo.counting.sql import query as sql
+from dproo.errors import BudgetRefused, ReleaseError
+from dproo.ledger.rules import TERMS
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.releases import discovery
+from dproo.releases.dataset import Dataset
+from dproo.releases.discovery import DiscoveryRequest
+from dproo.releases.protection import Protection
+from dproo.releases.table import FoundTableRequest
+from dproo.schema import Alphabet
+from dproo.schema.axis import OpenText
+
+DICE = random.Random(secrets.randbits(64))  # noqa: S311 - a test's choice
+SURE: dict[str, Any] = {"epsilon": 600, "delta": "1e-6"}
+"""So much that noise changes nothing."""
+
+
+def visits(n: int = 3000) -> list[dict[str, Any]]:
+    """Return records with one column of each kind."""
+    first = date(2021, 1, 1)
+    return [
+        {
+            "ward": DICE.choice(["A", "B", "Zürich, 3"]),
+            "code": DICE.choice([1, 2, 7]),
+            "age": DICE.randrange(90),
+            "cost": round(DICE.lognormvariate(6, 1), 2),
+            "day": (first + timedelta(days=DICE.randrange(700))).isoformat(),
+            "note": f"note {DICE.random()} of nobody else",
+        }
+        for _ in range(n)
+    ]
+
+
+def written(
+    folder: Path, rows: Sequence[dict[str, Any]], delimiter: str = ",", name: str = "visits.csv"
+) -> Path:
+    path = folder / name
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def fields_of(book: CodeBook) -> dict[str, dict[str, Any]]:
+    return {field["name"]: dict(field) for field in book.descriptor["schema"]["fields"]}
+
+
+def check_visits(book: CodeBook, rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """See that each kind of column was found for what it is."""
+    found = fields_of(book)
+    assert found["ward"]["categories"] == ["A", "B", "Zürich, 3"]
+    assert found["code"]["constraints"] == {"minimum": 1, "maximum": 7}
+    for name in ("age", "cost"):
+        edges, cells = found[name]["bins"], [row[name] for row in rows]
+        # Noise may add an octave at each end.
+        assert min(cells) / 4 <= edges[0] < edges[-1] <= 4 * max(cells)
+        assert len(edges) > 5
+    assert found["day"]["type"] == "yearmonth"
+    assert found["day"]["constraints"] == {"minimum": "2021-01", "maximum": "2022-12"}
+    assert "note" not in found
+    told = book.receipt.details["discovery"]
+    assert list(told["left_out"]) == ["note"]
+    assert max(told["other"].values()) < 0.1
+    assert all(field["source"].startswith("found privately") for field in found.values())
+    return found
+
+
+def test_every_kind_of_column_is_found_in_a_file_that_nobody_described(tmp_path: Path) -> None:
+    rows = visits()
+    data = dproo.open(written(tmp_path, rows))
+    book = data.codebook(**SURE)
+    assert check_visits(book, rows)["cost"]["type"] == "number"
+    assert data.check(book).columns
+    row = data.row(book, epsilon=1).value
+    assert isinstance(row, dict)
+    assert set(row) == set(book.columns)
+    assert len(data.synthesize(book, epsilon=1).rows(7)) == 7
+    book.save(tmp_path / "book.json")
+    assert CodeBook.of(tmp_path / "book.json") == book
+    with pytest.raises(FileExistsError):
+        book.save(tmp_path / "book.json")
+
+
+def test_a_decimal_comma_and_dates_with_points_are_read(tmp_path: Path) -> None:
+    rows = visits()
+    german = [
+        row
+        | {
+            "cost": f"{row['cost']:,.2f}".translate(str.maketrans(",.", ".,")),
+            "day": ".".join(reversed(row["day"].split("-"))),
+        }
+        for row in rows
+    ]
+    data = dproo.open(written(tmp_path, german, ";"), delimiter=";")
+    found = check_visits(data.codebook(**SURE), rows)
+    assert (found["cost"]["decimalChar"], found["cost"]["groupChar"]) == (",", ".")
+    assert found["day"]["format"] == "%d.%m.%Y"
+
+
+def test_months_are_not_guessed_where_slashes_are_between_numbers(tmp_path: Path) -> None:
+    rows = [{"day": "/".join(reversed(row["day"].split("-")))} for row in visits()]
+    found = fields_of(dproo.open(written(tmp_path, rows)).codebook(**SURE))["day"]
+    assert (found["type"], found["format"]) == ("year", "%d/%m/%Y")
+    assert found["constraints"] == {"minimum": 2021, "maximum": 2022}
+
+
+def test_typed_columns_lists_and_frames_are_found_alike(tmp_path: Path) -> None:
+    rows = visits()
+    frame = pl.DataFrame(rows).with_columns(pl.col("day").str.to_date())
+    frame.write_parquet(tmp_path / "visits.parquet")
+    for data in (frame, frame.to_pandas(), tmp_path / "visits.parquet"):
+        check_visits(dproo.open(data).codebook(**SURE), rows)
+    names = list(rows[0])
+    with pytest.raises(TypeError, match="data must have a header or a schema"):
+        dproo.open(rows).codebook(**SURE)
+    check_visits(dproo.open(rows).codebook(columns=names, **SURE), rows)
+
+
+def test_what_a_type_lists_costs_nothing() -> None:
+    kind = pd.CategoricalDtype(["x", "y", "z"])
+    frame = pl.DataFrame(
+        {"is_ill": [True] * 50, "kind": pl.Series(["x"] * 50, dtype=pl.Enum(["x", "y", "z"]))}
+    )
+    assert list(kind.categories) == ["x", "y", "z"]
+    book = dproo.open(frame).codebook(epsilon="0.001", delta="1e-9")
+    assert [field["source"] for field in fields_of(book).values()] == ["its type lists them"] * 2
+    assert book.sizes == (3, 4)
+    assert book.receipt.certificate["epsilon"] == 0
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("ward,\n" + "A,x\n" * 2000, encoding="utf-8")
+    assert dproo.open(path).codebook(**SURE).columns == ("ward",)
+
+
+def test_a_person_counts_once_for_every_column(tmp_path: Path) -> None:
+    """Ten thousand records of one person make no value that people share."""
+    many = [{"who": f"p{i}", "ward": "A"} for i in range(2000)]
+    one = [{"who": "z", "ward": "only one person's"} for _ in range(10_000)]
+    data = dproo.open(written(tmp_path, many + one), person="who")
+    book = data.codebook(**SURE)
+    assert fields_of(book)["ward"]["categories"] == ["A"]
+    assert book.receipt.n == 2001
+    assert book.receipt.unit == "person"
+    assert book.columns == ("ward",)
+
+
+def test_under_add_remove_the_number_of_records_is_nowhere(tmp_path: Path) -> None:
+    rows = [{"ward": "A"}] * 34_567
+    data = dproo.open(written(tmp_path, rows), neighbours=ADD_REMOVE)
+    book = data.codebook(**SURE)
+    assert "n" not in book.receipt.as_dict()
+    assert book.columns == ("ward",)
+
+
+def test_it_is_one_charge_of_epsilon_and_delta(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("visits", budget=685, delta="1e-5", neighbours=REPLACE)
+    data = dproo.open(written(tmp_path, visits()), ledger=ledger, dataset="visits")
+    data.codebook(**SURE)
+    (account,) = ledger.show()
+    (line,) = account.lines
+    assert (line.charge, len(account.lines)) == (600 * 10**9, 1)
+    with pytest.raises(BudgetRefused):
+        data.codebook(**SURE)
+    model = data.synthesize(epsilon=80, delta="1e-6")
+    (account,) = ledger.show()
+    assert [line.charge for line in account.lines] == [600 * 10**9, 80 * 10**9]
+    assert model.receipt is not None
+    receipt = model.receipt.as_dict()
+    assert receipt["delta"] == str(Fraction(1, 10**6))
+    found = receipt["discovery"]
+    assert Fraction(found["epsilon"]) == 20
+    assert Fraction(model.released["epsilon"]) == 60
+    assert Fraction(found["delta"]) + Fraction(model.released["delta"]) == Fraction(1, 10**6)
+    assert receipt["certificate"]["holds"]
+    assert receipt["certificate"]["epsilon"] <= 80
+    assert set(receipt["other"]) == set(model.names) >= {"ward", "code"}
+    assert len(model.rows(12)) == 12
+
+
+@pytest.mark.parametrize("is_table", [False, True])
+def test_where_nothing_is_shared_the_charge_stays_and_the_sentence_says_so(
+    tmp_path: Path,
+    is_table: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("notes", budget=685, delta="1e-5", neighbours=REPLACE)
+    rows = [{"note": f"x{DICE.random()}"} for _ in range(50)]
+    data = dproo.open(written(tmp_path, rows), ledger=ledger, dataset="notes")
+    with pytest.raises(ReleaseError, match="no column has values that enough people share"):
+        data.synthesize(**SURE) if is_table else data.codebook(**SURE)
+    (account,) = ledger.show()
+    assert account.lines[0].is_recorded
+
+
+def imagined_counts(alphabet: Alphabet, n: int) -> Counts:
+    """Return counts of ``n`` records that fall anywhere."""
+    if isinstance(alphabet.axes[0], OpenText):
+        many = DICE.choice([0, 1, 5, 50])
+        seen = {f"{i}{DICE.choice(['', 'x', ',5'])}": n // many for i in range(many)}
+        return NamedCounts.seen(seen, others=n - sum(seen.values()))
+    places = DICE.choices(range(alphabet.k), k=DICE.choice([1, 2, 20]))
+    return Counts.sparse({place: n // len(places) + 1 for place in places}, k=alphabet.k)
+
+
+KINDS = [sql.TEXT, sql.INTEGER, sql.FLOAT, sql.DECIMAL, sql.DATE, sql.INSTANT, sql.JSON, sql.ANY]
+
+
+def test_on_every_path_the_parts_cost_no_more_than_epsilon_and_delta() -> None:
+    """Whatever is found, and whatever that makes the next stage count."""
+    kinds_seen = set()
+    for _ in range(400 if SOAK else 40):
+        known = tuple(
+            Column(name=f"c{place}", kind=DICE.choice(KINDS), type_name="")
+            for place in range(DICE.randint(1, 4))
+        )
+        neighbours: Relation = DICE.choice([ADD_REMOVE, REPLACE])
+        request = DiscoveryRequest(
+            known=known,
+            epsilon=Fraction(f"{DICE.uniform(0.1, 20):.3f}"),
+            delta=Fraction(f"{10 ** DICE.uniform(-9, -1):.3e}"),
+            protection=Protection(neighbours=neighbours, records=DICE.choice([1, 1, 3])),
+        )
+        n = int(10 ** DICE.uniform(1, 6))
+
+        def count(
+            alphabets: Sequence[Alphabet], columns: tuple[str, ...], n: int = n
+        ) -> tuple[Counts, ...]:
+            assert [alphabet.columns for alphabet in alphabets] == [(name,) for name in columns]
+            return tuple(imagined_counts(alphabet, n) for alphabet in alphabets)
+
+        run = discovery._Run(request.bound(count), RandomSource())
+        run.find(count(request.counted_alphabets, request.columns))
+        ratio, delta = Fraction(1), Fraction(0)
+        for part in run.parts:
+            ratio, delta = ratio * part.ratio, delta + part.delta
+        assert is_at_most_exp(ratio, request.epsilon)
+        assert delta <= request.delta
+        # Nearly all of it is spent where a column takes every stage.
+        assert {field["name"] for field in run.fields} | {*run.left_out} == {*request.columns}
+        drawn = request.bound(count).draw(
+            count(request.counted_alphabets, request.columns), RandomSource()
+        )
+        assert drawn.certificate["holds"]
+        kinds_seen |= {field["type"] for field in run.fields}
+    assert len(kinds_seen) > 2
+
+
+def test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up() -> None:
+    request = DiscoveryRequest(
+        known=tuple(Column(name=name, kind=sql.TEXT, type_name="") for name in "ab"),
+        epsilon=Fraction(2),
+        delta=Fraction(1, 10**6),
+    )
+    n = 10**6
+    text = NamedCounts.seen({"x": n}, others=0)
+    shapes = request.counted_alphabets[0].k
+    plain = Counts.sparse({shapes - 1: n}, k=shapes)  # no shape of a number or a date
+    run = discovery._Run(request.bound(lambda _, __: (text,)), RandomSource())
+    run.find([plain, plain])
+    assert [part.column for part in run.parts] == ["a", "b", "a", "b"]
+    rule = request.rule(Fraction(9, 10))
+    assert [part.delta for part in run.parts] == [0, 0, rule.largest_delta, rule.largest_delta]
+    assert rule.delta == Fraction(1, 2 * 10**6)
+    assert run.parts[2].ratio == rule.growth**2
+    assert is_at_most_exp(run.parts[0].ratio, Fraction(1, 10))
+    assert not is_at_most_exp(run.parts[0].ratio, Fraction(999, 10_000))
+
+
+def test_the_order_of_the_data_decides_nothing() -> None:
+    rows = [{"ward": ward} for ward in "cab" for _ in range(1000)]
+    for _ in range(3):
+        DICE.shuffle(rows)
+        book = dproo.open(rows).codebook(columns=["ward"], **SURE)
+        assert fields_of(book)["ward"]["categories"] == ["a", "b", "c"]
+
+
+NASTY = [
+    "x" * 250,
+    "tab\there",
+    "line\nbreak",
+    "other",
+    "\u202eevil",
+    "password=hunter2",
+    "9" * 40,
+    "1e999",
+    "-",
+    "9007199254740993",
+    "\U0001f600" * 200,
+]
+
+
+def test_odd_values_that_many_share_never_make_it_fail(tmp_path: Path) -> None:
+    """They are letters that every part of a release can hold, or ``other``."""
+    rows = [{"a": value, "b": str(place % 3)} for value in NASTY for place in range(400)]
+    path = written(tmp_path, rows)
+    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
+    ledger.declare("odd", budget=1300, delta="1e-4", neighbours=REPLACE)
+    data = dproo.open(path, ledger=ledger, dataset="odd")
+    book = data.codebook(**SURE)
+    kept = fields_of(book)["a"]["categories"]
+    assert {"password=hunter2", "\U0001f600" * 200} <= set(kept)
+    assert not set(kept) & {"x" * 250, "other", "tab\there", "line\nbreak", "\u202eevil"}
+    assert len(data.synthesize(**SURE).rows(5)) == 5
+
+
+def test_large_integers_that_are_shared_are_letters_and_no_bins() -> None:
+    rows = [{"a": 10**17 + place % 50} for place in range(50_000)]
+    (field,) = fields_of(dproo.open(rows).codebook(columns=["a"], **SURE)).values()
+    assert len(field["categories"]) == 50
+
+
+def poisoned(data: Any, options: dict[str, Any]) -> Dataset:
+    layout = options.pop("layout", None)
+    return Dataset(source=Source(data=data, **options, **({"layout": layout} if layout else {})))
+
+
+def check_poison(column: poison.Poisoned) -> bool:
+    """See that one poison cell changes neither whether a code book is found, nor what it holds."""
+    rest = [column.good] * 60
+    cell = DICE.choice([column.good, *column.cells])
+
+    def columns_of(cells: list[Any]) -> set[str] | None:
+        data = poisoned(*column.build(cells))
+        try:
+            return {*data.codebook(columns=["a", "b"], **SURE).columns}
+        except ValueError:  # a type that holds no letters
+            return None
+
+    before, after = columns_of(rest), columns_of([*rest[:50], cell, *rest[50:]])
+    if before is None or after is None:
+        assert before == after
+        return False
+    assert before == after or "b" in before & after
+    return True
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "source", ["csv", "tsv", "json lines", "parquet", "pandas", "polars", "list"]
+)
+def test_a_poison_cell_makes_no_discovery_fail(source: str, tmp_path: Path) -> None:
+    columns = {name.replace("_", " "): made for name, made in poison.HERE.items()}
+    assert [check_poison(column) for column in few(columns[source](tmp_path), 2)]
+
+
+def test_a_poison_cell_of_postgresql_makes_no_discovery_fail(server: Any) -> None:
+    assert [check_poison(column) for column in few(poison.postgresql(server), 1)]
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"delta": 0}, "delta must be above 0"),
+        ({"columns": []}, "columns must name at least one column"),
+        ({"columns": ["ward", "ward"]}, "columns must be named once"),
+        ({"columns": ["Ward"]}, "'Ward'"),
+        ({"epsilon": "0.0001"}, "epsilon must be larger"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_a_record_is_read(
+    choices: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    data = dproo.open(written(tmp_path, visits(3)))
+    with pytest.raises(ValueError, match=sentence):
+        data.codebook(**(SURE | choices))
+
+
+def test_columns_are_a_list_of_names(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="columns must be a list of names"):
+        dproo.open(written(tmp_path, visits(3))).codebook(columns="ward", **SURE)
+
+
+def test_data_that_is_gone_once_it_was_read_is_refused() -> None:
+    for data in (iter([{"a": 1}]), "-", pl.DataFrame({"a": [1]}).to_arrow().to_reader()):
+        with pytest.raises(ValueError, match="data must be readable more than once"):
+            dproo.open(data).codebook(columns=["a"], **SURE)
+
+
+def test_the_largest_table_that_may_be_found_can_always_be_recorded() -> None:
+    before = 10**9
+    for size in (1, 10, 60):
+        known = tuple(Column(name=f"c{i}", kind=sql.TEXT, type_name="") for i in range(size))
+        whole = DiscoveryRequest(known=known, epsilon=Fraction(9), delta=Fraction(1, 10**6))
+        request = FoundTableRequest.of(whole, "auto")
+        assert request.room <= TERMS["receipt_max"]
+        assert request.discovery.most <= before
+        before = request.discovery.most
+    assert before < 100
