@@ -23,7 +23,9 @@ for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
 
-const SOON = 150;
+const SPAN = 10_000;
+const AT_ONCE = 50; // in a span; a browser lets an address change so often only
+const SOON = 200;
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
 const privacy = find("step-privacy");
@@ -32,7 +34,7 @@ let isLooked = false;
 let hasLooked = Boolean(start.data);
 let keeping;
 let isReady = false; // before the files are there, nothing is kept
-let keptAt = 0;
+let keptAt = [];
 let looking = new AbortController();
 
 const builder = new Builder(changed);
@@ -150,10 +152,9 @@ function withdrawAll() {
 
 function changed() {
   confirmation?.withdraw();
-  // At once, but not for each of many changes: a browser lets an address change so often only.
   clearTimeout(keeping);
-  if (Date.now() > keptAt + SOON) keepChoices();
-  else keeping = setTimeout(keepChoices, SOON);
+  keptAt = keptAt.filter((moment) => moment > Date.now() - SPAN);
+  keeping = setTimeout(keepChoices, keptAt.length < AT_ONCE ? 0 : SOON);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = !part.dataset.what.split(" ").includes(what());
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
@@ -178,7 +179,7 @@ function changed() {
 
 function keepChoices() {
   if (!isReady) return;
-  keptAt = Date.now();
+  keptAt.push(Date.now());
   const isFile = source() === "file";
   const text = (id) => find(id).value.trim();
   const choices = {
