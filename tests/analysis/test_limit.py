@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from support.draws import DICE, SOAK
 
 import dproo
-from dproo.analysis.limit import Levels, _hardest
+from dproo.analysis.limit import LimitLevels, _hardest
 from dproo.core.numbers import exp_lower, power_lower, power_upper
 from dproo.mechanisms import ADD_REMOVE, SAMPLERS
 from dproo.study.minimax import _matrix, _Program, minimax
@@ -104,7 +104,7 @@ def test_the_bound_of_levels_is_rounded_down(data):
     growth = data.draw(st.fractions(min_value=1, max_value=9, max_denominator=20))
     weights = tuple(data.draw(st.lists(st.integers(2**300, 2**301), min_size=2, max_size=4)))
     first = data.draw(st.integers(0, k - len(weights)))
-    levels = Levels(
+    levels = LimitLevels(
         letters=data.draw(st.integers(1, k - len(weights) - first + 1)),
         rest=data.draw(st.integers(50, 99)),
         middle=data.draw(st.integers(1, 25)),
@@ -126,7 +126,7 @@ def test_the_bound_of_levels_is_rounded_down_for_few_records(k):
     """Where one term in ten shows it if it is rounded to the other side."""
     growths = map(Fraction, ("11/10", "3/2", "11/5", "3"))
     for n, growth, letters, middle in itertools.product(range(2, 6), growths, (1, 3), (3, 9, 19)):
-        levels = Levels(
+        levels = LimitLevels(
             letters=letters,
             rest=65,
             middle=middle,

@@ -17,7 +17,7 @@ from dproo.mechanisms.bal_roo.bounds import BalancedBounds
 from dproo.mechanisms.bal_roo.table import balanced_weights
 from dproo.study.average import (
     BinomialMeans,
-    Letters,
+    LetterShares,
     largest_mean_distance,
     mean,
     worst_mean_alpha,
@@ -41,7 +41,7 @@ class Domination:
         bounds = BalancedBounds(table, MANY, k)
         self.table = table
         self.price = int(bounds.largest_distance * MANY * ONE * share) // k
-        self.letters = Letters(bounds, self.price, 1 << 9)
+        self.letters = LetterShares(bounds, self.price, 1 << 9)
 
     def excess(self, dataset):
         """Return by how much a dataset is further than that, over the price."""
@@ -143,7 +143,7 @@ def test_no_distribution_of_few_letters_is_further_than_the_bound(k, letters):
     rate = Fraction(150 + DICE.randrange(110), 100)
     table = table_of(rate, k)
     bounds = BalancedBounds(table, letters, k)
-    assert Letters(bounds, ONE, 1 << 10).are_few
+    assert LetterShares(bounds, ONE, 1 << 10).are_few
     bound = float(largest_mean_distance(bounds))
     assert bound <= float(bounds.largest_distance)
     for _ in range(4):
@@ -184,7 +184,7 @@ def test_no_probabilities_add_more_than_the_bound():
     """The most probable letter gets the toll back only where the others have all the rest."""
     n, k = 300, 9
     bounds = mechanism("bal-roo", n=n, k=k, epsilon="0.3").bounds
-    letters = Letters(bounds, int(bounds.largest_distance * n * ONE * 4 / 5) // k, 1 << 12)
+    letters = LetterShares(bounds, int(bounds.largest_distance * n * ONE * 4 / 5) // k, 1 << 12)
     assert letters.are_few
 
     def added(p):

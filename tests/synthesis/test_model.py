@@ -18,15 +18,17 @@ from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.fit import Law
-from dproo.synthesis.model import Column, Model, half_width
+from dproo.synthesis.model import Model, ModelColumn, half_width
 from dproo.synthesis.model import _hash as model_hash
 from dproo.synthesis.request import Measurement, TableRequest
 from dproo.synthesis.run import run
 
 COLUMNS = (
-    Column("ward", ("A", "B", None), labels=("East", None, None)),
-    Column("age", ("0..18", "18..65", "other"), bins=((0, 18), (18, 65), None), is_integer=True),
-    Column("sick", (True, False)),
+    ModelColumn("ward", ("A", "B", None), labels=("East", None, None)),
+    ModelColumn(
+        "age", ("0..18", "18..65", "other"), bins=((0, 18), (18, 65), None), is_integer=True
+    ),
+    ModelColumn("sick", (True, False)),
 )
 SIZES = tuple(len(column.letters) for column in COLUMNS)
 N = 1000
@@ -101,7 +103,7 @@ def test_labels_and_numbers_within_bins_are_shown_where_there_are_any():
     assert {row["ward"] for row in rows} <= {"East", "B", None}
     ages = {row["age"] for row in rows}
     assert ages - {"other"} <= {*range(65)}
-    number = Column("x", ("bin",), bins=((0.0, 0.5),))
+    number = ModelColumn("x", ("bin",), bins=((0.0, 0.5),))
     found = number.within(np.zeros(100, dtype=int), numbers())
     assert all(0 <= x < 0.5 for x in found)
 
@@ -376,9 +378,9 @@ def test_columns_must_have_the_letters_of_the_request():
     with pytest.raises(ValueError, match="columns must have"):
         Model.of(released, COLUMNS)
     with pytest.raises(ValueError, match="letters must have at least one letter"):
-        Column("x", ())
+        ModelColumn("x", ())
     with pytest.raises(ValueError, match="labels must be as many as the letters"):
-        Column("x", (1, 2), labels=("one",))
+        ModelColumn("x", (1, 2), labels=("one",))
 
 
 def test_a_law_of_one_column_has_no_pairs():

@@ -12,8 +12,8 @@ import dproo
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.synthesis import run as runs
-from dproo.synthesis.families import DEPENDENCE, STRONG, Plan, cells, expected, planned
-from dproo.synthesis.model import Column, Model
+from dproo.synthesis.families import DEPENDENCE, STRONG, PairPlan, cells, expected, planned
+from dproo.synthesis.model import Model, ModelColumn
 from dproo.synthesis.request import QUESTION, UNIT, Step, TableRequest, certify
 from dproo.synthesis.run import run
 
@@ -183,7 +183,7 @@ def test_a_question_is_charged_and_kept_in_the_model():
     released = run(made(sizes, epsilon=Fraction(5)), counted, RandomSource())
     (asked,) = (step for step in released.steps if step.kind == QUESTION)
     assert asked.cost == 5 * DEPENDENCE
-    columns = [Column(f"c{size}{at}", tuple(range(size))) for at, size in enumerate(sizes)]
+    columns = [ModelColumn(f"c{size}{at}", tuple(range(size))) for at, size in enumerate(sizes)]
     model = Model.of(released, columns)
     assert model.certificate.ratio == certify(released).ratio
     (kept,) = (step for step in model.released["steps"] if step["kind"] == QUESTION)
@@ -200,9 +200,9 @@ def test_pairs_are_planned_only_where_they_promise_a_gain(monkeypatch):
     noise = own.request._noise(is_gaussian=False)
     for dependence, is_worth in ((0.0, False), (0.3, True)):
         monkeypatch.setattr(own, "ask", lambda _, found=dependence: found * n)
-        assert (own.plan(noise, sizes) != Plan(0, 0)) == is_worth
+        assert (own.plan(noise, sizes) != PairPlan(0, 0)) == is_worth
     few = {"sizes": sizes, "noise": noise, "cost": 0.01, "records": float(chance.integers(1, 900))}
-    assert planned(**few, dependence=STRONG) == Plan(0, 0)
+    assert planned(**few, dependence=STRONG) == PairPlan(0, 0)
 
 
 # Known before it is paid for
