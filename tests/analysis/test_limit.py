@@ -3,7 +3,6 @@
 import itertools
 import math
 import operator
-import random
 from fractions import Fraction
 
 import flint
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 import dproo
 from dproo.analysis.limit import Levels, _hardest
@@ -35,7 +34,6 @@ SHARPER = {
 }  # fmt: skip
 GRID_OF_FOUR = 15  # partitions of 8 into four, the grid below; the others prove the limit
 EPSILONS = ("1e-3", "0.01", "0.1", "0.2", "0.5", "1", "2", "3", "5", "10")
-DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
 SOLVER = 2e-7  # HiGHS meets its constraints to 1e-7
 
 settings_of_the_limit = st.tuples(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.draws import some
 from support.nursery import outcome
-from support.soak import some
 
 import dproo
 

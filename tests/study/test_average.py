@@ -1,13 +1,13 @@
 """The bound on the mean law of BAL-ROO: letter by letter, by enumeration, and against limits."""
 
 import math
-import secrets
 from fractions import Fraction
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.draws import DICE
 
 from dproo import Counts, limit, mechanism
 from dproo.core.counts import every_dataset, falling_datasets
@@ -129,18 +129,18 @@ def mean_distance(table, k, n, p):
 
 def somewhere(k, n, end):
     """Return a distribution: some equal letters, one large, the rest empty; or any."""
-    seen = 1 + secrets.randbelow(k - 1)
-    if secrets.randbelow(4):
-        share = min(1 / seen, (1 + secrets.randbelow(100 * end)) / 100 / n)
+    seen = 1 + DICE.randrange(k - 1)
+    if DICE.randrange(4):
+        share = min(1 / seen, (1 + DICE.randrange(100 * end)) / 100 / n)
         return [1 - seen * share, *[share] * seen, *[0.0] * (k - 1 - seen)]
-    cuts = [secrets.randbelow(10**6) / 10**6 for _ in range(k)]
+    cuts = [DICE.randrange(10**6) / 10**6 for _ in range(k)]
     return [cut / sum(cuts) for cut in cuts]
 
 
 @pytest.mark.parametrize(("k", "letters"), [(4, 40), (5, 24)])
 def test_no_distribution_of_few_letters_is_further_than_the_bound(k, letters):
     """By enumeration, at a rate drawn anew."""
-    rate = Fraction(150 + secrets.randbelow(110), 100)
+    rate = Fraction(150 + DICE.randrange(110), 100)
     table = table_of(rate, k)
     bounds = BalancedBounds(table, letters, k)
     assert Letters(bounds, ONE, 1 << 10).are_few
@@ -152,13 +152,13 @@ def test_no_distribution_of_few_letters_is_further_than_the_bound(k, letters):
 
 
 def test_the_mean_over_binomial_counts_is_never_below_the_true_one():
-    n = 100 + secrets.randbelow(1000)
-    values = [secrets.randbelow(ONE) for _ in range(1 + secrets.randbelow(12))]
-    means, toll = BinomialMeans.of(values, n=n), secrets.randbelow(ONE)
+    n = 100 + DICE.randrange(1000)
+    values = [DICE.randrange(ONE) for _ in range(1 + DICE.randrange(12))]
+    means, toll = BinomialMeans.of(values, n=n), DICE.randrange(ONE)
     bound, with_toll = means.largest(), means.largest(toll=toll)
     found = []
     for _ in range(40):
-        share = Fraction(secrets.randbelow(3000 * len(values)), 1000 * n)
+        share = Fraction(DICE.randrange(3000 * len(values)), 1000 * n)
         exact = sum(
             math.comb(n, c) * share**c * (1 - share) ** (n - c) * value
             for c, value in enumerate(values)
@@ -196,7 +196,7 @@ def test_no_probabilities_add_more_than_the_bound():
         return sum(pays) + (k - 1) * letters.base + mean(letters.probable, n=n, records=first)
 
     equal = [[Fraction(j, 8 * n)] * (k - 1) for j in range(1, 8 * n // k, 4)]
-    drawn = [[Fraction(1 + secrets.randbelow(99), 10**3) for _ in range(k - 1)] for _ in range(30)]
+    drawn = [[Fraction(1 + DICE.randrange(99), 10**3) for _ in range(k - 1)] for _ in range(30)]
     found = [added([1 - sum(others), *others]) for others in equal + drawn]
     assert Fraction(49, 50) * letters.total < max(found) <= letters.total
 
