@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import polars as pl
 import psycopg
 import pyarrow as pa
@@ -58,21 +59,43 @@ def test_a_draft_of_typed_data_names_the_types(tmp_path):
     assert fields_of(draft_codebook(rows)) == fields_of(draft)
 
 
-def test_enumerations_of_a_schema_are_taken_over_and_categories_of_the_data_are_not(tmp_path):
+def test_enumerations_of_a_schema_are_taken_over_and_categories_of_the_data_are_not():
     frame = pl.DataFrame({"mood": pl.Series(["ok"], dtype=pl.Enum(["ok", "it's"]))})
     assert fields_of(draft_codebook(frame))["mood"]["categories"] == ["ok", "it's"]
     categories = frame.with_columns(pl.lit(CANARY).cast(pl.Categorical).alias("mood"))
     for data in (categories, categories.to_pandas()):
         assert CANARY not in json.dumps(draft_codebook(data))
-    path = tmp_path / "a.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TYPE mood AS ENUM ('ok', 'it''s')")
-        connection.execute("CREATE SCHEMA clinic; CREATE TABLE clinic.visits (mood mood)")
-    draft = draft_codebook(path, table="clinic.visits")
-    assert fields_of(draft)["mood"]["categories"] == ["ok", "it's"]
-    assert draft["dialect"] == {"table": "clinic.visits"}
-    with duckdb.connect(str(path)) as connection:
-        assert fields_of(draft_codebook(connection, table="clinic.visits"))["mood"]
+
+
+ENUMERATIONS = {
+    "a category of pandas": "CREATE TABLE clinic.visits AS SELECT * FROM frame",
+    "a query": "CREATE TYPE mood AS ENUM (SELECT DISTINCT CAST(mood AS VARCHAR) FROM frame);"
+    " CREATE TABLE clinic.visits AS SELECT CAST(mood AS mood) AS mood FROM frame",
+    "a list": f"CREATE TYPE mood AS ENUM ('ok', 'bad', '{CANARY}');"
+    " CREATE TABLE clinic.visits AS SELECT CAST(mood AS mood) AS mood FROM frame",
+}
+
+
+@pytest.mark.parametrize("made", ENUMERATIONS)
+def test_one_record_of_an_enumeration_in_a_duckdb_file_is_not_seen(tmp_path, made):
+    """DuckDB makes enumerations of the data, and a file does not say which."""
+    seen = []
+    for cells in (["ok"] * 500 + ["bad"] * 500, ["ok"] * 500 + ["bad"] * 499 + [CANARY]):
+        path = tmp_path / f"{len(seen)}" / "a.duckdb"
+        path.parent.mkdir()
+        frame = pd.DataFrame({"mood": pd.Categorical(cells)})
+        with duckdb.connect(str(path)) as connection:
+            connection.register("frame", frame)
+            connection.execute(f"CREATE SCHEMA clinic; {ENUMERATIONS[made]}")
+        draft = draft_codebook(path, table="clinic.visits")
+        assert draft["dialect"] == {"table": "clinic.visits"}
+        data = dproo.open(path, table="clinic.visits")
+        checked = [data.check("mood", [word, "x"]).refusals for word in (CANARY, "ok", "y")]
+        book = data.codebook(epsilon=20, delta="1e-9")
+        found = sorted(book.descriptor["schema"]["fields"][0]["categories"])
+        seen.append((fields_of(draft), checked, found))
+    assert seen[0] == seen[1]
+    assert seen[0][2] == ["bad", "ok"]
 
 
 def test_a_draft_of_a_table_of_postgresql(postgresql):

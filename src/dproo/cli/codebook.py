@@ -72,7 +72,7 @@ def codebook_command() -> None:
 def draft_command(data: str, *, table: str | None, out: str | None, **layout: Any) -> None:
     """Draft a code book of DATA from its header and schema.
 
-    No record is read: the draft holds names, types, and the values of a database's enumerations.
+    No record is read: the draft holds names, types, and the values of enumerations in PostgreSQL.
     Fill in what is marked TODO; no release takes the draft before its key 'draft' is removed.
     """
     _write(draft_codebook(data, table=table, **layout), out)

@@ -32,7 +32,7 @@ from dproo.counting.sources.schemas import FILES, schemas_of, tables_of
 from dproo.counting.sources.text.files import TextFile, refuse_column
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, enumerated, in_range, literal
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, in_range, literal
 
 if TYPE_CHECKING:
     from dproo.counting.sources.schemas import Started
@@ -307,30 +307,26 @@ def _open_typed(
         refuse_column(column, header)
     schema = {name: (kind, sql.quoted(called)) for name, kind, called in schemas[0] or ()}
     found = [(name, *schema[name]) for name in columns]
-    is_listed = table is not None
     return Files(
-        format=DUCKDB if is_listed else PARQUET,
+        format=PARQUET if table is None else DUCKDB,
         opened=tuple(opened),
         relation=relation,
         cells=tuple(
-            by_bytes(cell) if is_listed and kind == "VARCHAR" else in_range(cell, kind)
+            by_bytes(cell) if table is not None and kind == "VARCHAR" else in_range(cell, kind)
             for _, kind, cell in found
         ),
-        columns=tuple(_column(name, kind, is_listed=is_listed) for name, kind, _ in found),
+        # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
+        columns=tuple(
+            Column(name=name, kind=duckdb_kind(kind), type_name=kind) for name, kind, _ in found
+        ),
         header=tuple(header),
         started=started,
     )
 
 
-def _column(name: str, type_name: str, *, is_listed: bool) -> Column:
-    """Return a column of this type; an enumeration of a database lists its values."""
-    values = enumerated(type_name) if is_listed else ()
-    return Column(name=name, kind=duckdb_kind(type_name), type_name=type_name, values=values)
-
-
 def _check_log(path: str) -> None:
     """Refuse a database with records outside its file, which is all that is read."""
-    if os.path.lexists(f"{path}.wal"):
+    if any(os.path.lexists(f"{name}.wal") for name in (path, os.path.realpath(path))):
         raise ValueError(
             refusal("data", "be a DuckDB file without a log of changes beside it", path)
             + " Open it in DuckDB and run CHECKPOINT."

@@ -22,7 +22,6 @@ MEMORY = "384MB"
 ROOM = 1536
 """Mebibytes of addresses for the engine, its threads and the buffers of its readers."""
 
-_VALUE = re.compile("'((?:[^']|'')*)'")
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": False,
@@ -198,9 +197,3 @@ def duckdb_kind(name: str) -> str | None:
     if re.fullmatch("TIMESTAMP(_S|_MS|_NS|_MILLIS)?", name):
         return sql.TIMESTAMP
     return _KINDS.get(name)
-
-
-def enumerated(name: str) -> tuple[str, ...]:
-    """Return the values of an enumeration, by the name of its type; none for other types."""
-    values = _VALUE.findall(name) if name.startswith("ENUM(") else ()
-    return tuple(value.replace("''", "'") for value in values)
