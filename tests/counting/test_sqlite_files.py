@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from support.commands import dproo
 
@@ -97,6 +98,30 @@ def test_what_cannot_be_read_is_refused_before(name: str, visits: Path) -> None:
     with pytest.raises(ValueError, match=words) as refused:
         counting.prepare(visits, **asked)
     assert "canary" not in str(refused.value)
+
+
+@pytest.mark.parametrize("end", ["sqlite3", "duckdb"])
+def test_a_log_beside_the_file_that_a_link_names_is_seen(end: str, tmp_path: Path) -> None:
+    file, link = tmp_path / f"a.{end}", tmp_path / "links" / f"b.{end}"
+    link.parent.mkdir()
+    link.symlink_to(file)
+    connect: Callable[[Path], Any] = sqlite3.connect if end == "sqlite3" else duckdb.connect
+    with closing(connect(file)) as connection:
+        connection.execute("CREATE TABLE t (a VARCHAR(9))")
+        connection.commit()
+    asked: dict[str, Any] = {"table": "t", "column": "a", "alphabet": ["x"]}
+    assert counting.count(link, **asked).n == 0
+    Path(f"{file}{'-wal' if end == 'sqlite3' else '.wal'}").write_bytes(b"canary")
+    with pytest.raises(ValueError, match="without a log of changes beside it"):
+        counting.prepare(link, **asked)
+
+
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+def test_a_generated_column_is_a_column(kind: str, visits: Path) -> None:
+    with closing(sqlite3.connect(visits)) as connection, connection:
+        connection.execute(f"CREATE TABLE g (a TEXT, b TEXT AS (a || '!') {kind})")
+        connection.execute("INSERT INTO g VALUES ('x'), (NULL)")
+    assert list(counting.count(visits, table="g", column="b", alphabet=["x!"])) == [1, 1]
 
 
 @pytest.mark.parametrize("mode", ["DELETE", "WAL"])

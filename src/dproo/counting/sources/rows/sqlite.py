@@ -35,7 +35,7 @@ def connected(path: str) -> sqlite3.Connection:
     Raises:
         ValueError: it is not an SQLite file, or has a log of changes beside it.
     """
-    log = f"{path}-wal"
+    log = f"{os.path.realpath(path)}-wal"  # SQLite writes it beside the file, not beside a link
     if os.path.exists(log) and os.path.getsize(log):  # noqa: PTH110, PTH202 - the name unchanged
         raise ValueError(
             refusal("data", "be an SQLite file without a log of changes beside it", path)
@@ -81,7 +81,7 @@ def columns_of(
         )
         raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
     *schema, name = sql.table_parts(table)
-    query = "SELECT name, type FROM pragma_table_info(?, ?)"
+    query = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
     found = attempt(lambda: connection.execute(query, (name, *(schema or ["main"]))).fetchall())
     if not found:
         raise ValueError(refusal("table", "be a table or view of the database", table))
