@@ -122,8 +122,9 @@ def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
         spark.sql(" UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS a" for cell in cells))
         for kind, cells, _ in READ
     ]
-    before = {name: spark.conf.get(name) for name in SETTINGS}
-    for settings in (before, SETTINGS):
+    before = {name: spark.conf.get(name, None) for name in SETTINGS}
+    before = {name: value for name, value in before.items() if value is not None}  # known to it
+    for settings in (before, {name: SETTINGS[name] for name in before}):
         try:
             for name, value in settings.items():
                 spark.conf.set(name, value)
