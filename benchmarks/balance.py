@@ -4,14 +4,17 @@ Criterion: of the constants whose proven worst case over all distributions is wi
 promised at six public settings with few letters and many, and as a geometric mean within half a
 percent of the least, those with the smallest geometric mean of the accuracy over LS-ROO's on the
 public family of ``shapes.py``. Beside it stands in how many settings condition (C) makes the
-plateau longer. The accuracy suites and the random shapes are not looked at. Run it with
-``python benchmarks/balance.py``; it takes some minutes.
+plateau longer. The accuracy suites and the random shapes are not looked at. Prints a table and
+writes ``benchmarks/balance.json``. Run it with ``python benchmarks/balance.py``; it takes some
+minutes.
 """
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from operator import le
+from pathlib import Path
 
 import numpy as np
 import shapes
@@ -40,6 +43,9 @@ GRID = {
     "SURPLUS": ("1/5", "1/2", "1"),
     "EVEN": ("1/2", "9/16", "5/8", "3/4", "1"),
 }
+TOGETHER = {"SLOPE": Fraction(1, 20), "SURPLUS": Fraction(3, 2)}
+"""Two changes at once: the least worst case that was seen."""
+
 NEW = ((700, 5000, "0.3"), (1000, 30_000, "0.3"), (20, 2000, "0.1"))
 """Settings of the family beside those of ``shapes.py``: many letters, and few records each."""
 
@@ -62,8 +68,10 @@ def main() -> None:
     grid = [chosen]
     for name, values in GRID.items():
         grid += [chosen | {name: Fraction(v)} for v in values if Fraction(v) != chosen[name]]
+    grid.append(chosen | TOGETHER)
     limits = [float(limit(n=n, k=k, epsilon=e).lower) for n, k, e in PROMISED]
     print(*(f"{name:>7}" for name in GRID), "| worst case | kept | longer | family over LS-ROO")
+    rows = []
     for candidate in grid:
         for name, value in candidate.items():
             setattr(balanced, name, value)
@@ -79,13 +87,18 @@ def main() -> None:
             ratios += [
                 case.ratio(lambda counts, by=sampler: _laws(by, counts, np.nan)) for case in members
             ]
+        row = {name: str(value) for name, value in candidate.items()}
+        row |= {"worst": mean(worst), "kept": kept, "longer": sum(map(is_longer, samplers))}
+        row["family"] = mean(ratios)
         print(
             *(f"{value!s:>7}" for value in candidate.values()),
-            f"| {mean(worst):10.4f} | {kept:4} | {sum(map(is_longer, samplers)):6}",
-            f"| {mean(ratios):.4f}",
+            f"| {row['worst']:10.4f} | {kept:4} | {row['longer']:6} | {row['family']:.4f}",
             "<- chosen" if candidate == chosen else "",
             flush=True,
         )
+        rows.append(json.dumps(row))
+    text = "[\n " + ",\n ".join(rows) + "\n]\n"
+    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from measuring import compared, peak_memory, write
 from dproo import Alphabet, Model, counting
 from dproo.core.draw import RandomSource
 from dproo.schema.axis import Letters
-from dproo.synthesis.model import Column
+from dproo.synthesis.model import ModelColumn
 from dproo.synthesis.request import TableRequest
 from dproo.synthesis.run import run
 
@@ -116,7 +116,7 @@ def draws(*, rounds: int, size: int = 10**6) -> dict[str, Any]:
         request, lambda families: map(partial(_counts, places), families), RandomSource()
     )
     letters = [tuple(f"letter{i:04}" for i in range(size)) for size in SIZES]
-    model = Model.of(released, [Column(*both) for both in zip(NAMES, letters, strict=True)])
+    model = Model.of(released, [ModelColumn(*both) for both in zip(NAMES, letters, strict=True)])
     return compared(
         f"{size:.0e} rows of 8 columns of a model",
         lambda: model.rows(size),

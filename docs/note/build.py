@@ -24,6 +24,7 @@ LINES = {
     "bal-roo": ("#D55E00", "-", "BAL-ROO"),
 }
 SMALL = {"font.size": 9, "axes.titlesize": 9, "lines.linewidth": 1.5, "font.family": "serif"}
+SMALL |= {"legend.frameon": True, "legend.framealpha": 1, "legend.edgecolor": "none"}
 
 
 def plot_worst_case() -> Figure:

@@ -12,7 +12,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
-from support.soak import SOAK, some
+from support.draws import SOAK, some
 
 import dproo
 from dproo.analysis.certificate import _neighbours

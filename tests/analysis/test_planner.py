@@ -2,13 +2,12 @@
 
 import json
 import math
-import random
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 import dproo
 from dproo import mechanism, plan
@@ -19,7 +18,6 @@ from dproo.mechanisms.ls_roo.calibration import Envelope
 from dproo.report import advised_object, limit_sentence
 from dproo.study.baselines import LaplaceSampler
 
-DICE = random.Random()  # noqa: S311 - settings drawn anew at each run
 EXACT = planned(is_closed_form=True)
 THE_BEST = "the best that any private sampler could do"
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import SOAK, some
+from support.draws import SOAK, some
 
 import dproo
 from dproo import Counts, certify, mechanism

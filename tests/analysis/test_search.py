@@ -1,13 +1,11 @@
 """The search for the first integer that meets a target, on curves whose answer is known."""
 
-import random
 from fractions import Fraction
 
 import pytest
+from support.draws import DICE
 
 from dproo.analysis.search import Curve, least, most, roughly
-
-DICE = random.Random()  # noqa: S311 - curves drawn anew at each run
 
 
 def curves(number=60):

@@ -9,7 +9,7 @@ from math import comb
 
 import pytest
 from scipy.stats import beta, binom
-from support.soak import SOAK, some
+from support.draws import SOAK, some
 
 import dproo
 from dproo.auditing.confidence import Repetition, log_odds_lower

@@ -3,14 +3,13 @@
 import subprocess
 import sys
 from math import copysign, log
-from random import SystemRandom
 
 import pytest
+from support.draws import DICE
 
 import dproo
 from dproo.auditing.fixture import check
 
-CHANCE = SystemRandom()
 BITS = 8
 
 
@@ -20,8 +19,8 @@ def float_laplace(records):
     Mironov (2012) showed for PINQ, Airavat, Fuzz and GUPT that the last bits of the sum tell the
     count apart. In miniature: the uniform number has 8 bits instead of 53.
     """
-    uniform = (CHANCE.getrandbits(BITS) + 1) / 2**BITS
-    return sum(records) - copysign(log(uniform), CHANCE.getrandbits(1) - 0.5)
+    uniform = (DICE.getrandbits(BITS) + 1) / 2**BITS
+    return sum(records) - copysign(log(uniform), DICE.getrandbits(1) - 0.5)
 
 
 def geometric(records):
@@ -29,7 +28,7 @@ def geometric(records):
 
     def failures():
         count = 0
-        while CHANCE.getrandbits(2):
+        while DICE.getrandbits(2):
             count += 1
         return count
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import random
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import COMMAND, dproo
-from support.soak import SOAK, some
+from support.draws import DICE, SOAK, some
 
 from dproo.ledger import Ledger
 
@@ -28,7 +27,6 @@ def _folder(tmp_path, monkeypatch):
     book.declare("data", budget="999", delta="1e-6", neighbours="replace")
 
 
-DICE = random.Random()  # noqa: S311 - it chooses options
 SAMPLE = ["sample", "data.csv", "--dataset", "data", "--column", "code"]
 SAMPLE += ["--alphabet", "codes.txt", "--epsilon", "1"]
 SYNTHESIZE = ["synthesize", *SAMPLE[1:], "--rows", "5", "--delta", "1e-7"]

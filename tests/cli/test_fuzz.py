@@ -1,13 +1,12 @@
 """Bad arguments and broken files, thousands: one sentence, an exit code, no data, no charge."""
 
 import io
-import random
 from contextlib import redirect_stderr, redirect_stdout
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 from dproo.cli import commands
 from dproo.ledger import Ledger
@@ -60,11 +59,10 @@ def assert_civil(code, out, err):
 
 
 def test_random_arguments_are_refused_in_one_sentence_and_cost_nothing(house):
-    dice = random.Random()  # noqa: S311 - it chooses arguments
     words = [*WORDS, str(house / "data.csv"), str(house / "letters.txt"), str(house)]
     spent = 0
     for _ in range(ARGUMENTS):
-        arguments = [dice.choice(words[:10]), *dice.choices(words, k=dice.randrange(9))]
+        arguments = [DICE.choice(words[:10]), *DICE.choices(words, k=DICE.randrange(9))]
         code, out, err = run(arguments)
         assert_civil(code, out, err)
         account = Ledger(house / "ledger.sqlite3").show()[0]
@@ -99,8 +97,7 @@ def release(path):
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
 def test_broken_text_files_give_a_letter_or_one_sentence(house, kind):
-    dice = random.Random()  # noqa: S311 - it breaks files
-    rows = [f"{i},{dice.choice(['a', 'b', CANARY, ''])}" for i in range(30)]
+    rows = [f"{i},{DICE.choice(['a', 'b', CANARY, ''])}" for i in range(30)]
     whole = {
         "csv": "\n".join(["i,c", *rows]),
         "tsv": "\n".join(["i,c", *rows]).replace(",", "\t"),
@@ -110,20 +107,19 @@ def test_broken_text_files_give_a_letter_or_one_sentence(house, kind):
     }[kind].encode()
     path = house / f"broken.{kind}"
     for _ in range(TEXTS // 3):
-        path.write_bytes(mutated(dice, whole))
+        path.write_bytes(mutated(DICE, whole))
         code, out, err = release(path)
         assert_civil(code, out, err)
         assert code or out.strip() in {"a", "b", "other"}
 
 
 def test_broken_parquet_files_give_a_letter_or_one_sentence(house):
-    dice = random.Random()  # noqa: S311 - it breaks files
     path = house / "broken.parquet"
     table = pa.table({"c": ["a", "b", None, CANARY] * 50, "i": range(200)})
     pq.write_table(table, path)
     whole = path.read_bytes()
     for _ in range(PARQUETS):
-        path.write_bytes(mutated(dice, whole))
+        path.write_bytes(mutated(DICE, whole))
         code, out, err = release(path)
         assert_civil(code, out, err)
         assert code or out.strip() in {"a", "b", "other"}

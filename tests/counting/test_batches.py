@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from itertools import combinations
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
+from support.draws import DICE
 
 from dproo import Alphabet, counting
 from dproo.counting import asked as asking
@@ -24,9 +24,8 @@ PAIRS = [Alphabet.of({a: ["x", "y"], b: ["x", "y"]}) for a, b in combinations(NA
 
 
 def rows_of(size: int) -> pa.Table:
-    chance = Random(secrets.token_hex(8))  # noqa: S311 - it chooses tables
-    columns = {name: [chance.choice(["x", "y", "z", None]) for _ in range(size)] for name in NAMES}
-    return pa.table({**columns, "who": [chance.choice("abcdefgh") for _ in range(size)]})
+    columns = {name: [DICE.choice(["x", "y", "z", None]) for _ in range(size)] for name in NAMES}
+    return pa.table({**columns, "who": [DICE.choice("abcdefgh") for _ in range(size)]})
 
 
 def counts_of(data: Any, *, salt: str, person: str | None, **options: Any) -> list[list[int]]:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 from dproo import Alphabet, counting
 from dproo.counting.asked import Asked
@@ -237,11 +237,10 @@ def test_every_line_of_a_csv_file_is_one_record(
 
 
 def test_lines_of_random_bytes_are_all_counted(tmp_path: Path) -> None:
-    rng = random.Random()  # noqa: S311
     alphabet = list(b"ab \xff\xc3\xa9\x80\x00;',")
     for _ in range(20):
         lines = [
-            bytes(rng.choices(alphabet, k=rng.randint(1, 6))) for _ in range(rng.randint(0, 99))
+            bytes(DICE.choices(alphabet, k=DICE.randint(1, 6))) for _ in range(DICE.randint(0, 99))
         ]
         path = tmp_path / "x.csv"
         path.write_bytes(b"b,a\n" + b"".join(line + b"\n" for line in lines))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
-from support.soak import SOAK, few, some
+from support.draws import DICE, SOAK, few, some
 
 from dproo import Layout, counting
 from dproo.counting.sql.query import quoted
@@ -103,10 +102,9 @@ PIECES = (
 
 
 def names(how_many: int = 500) -> list[str]:
-    rng = random.Random()  # noqa: S311
     found = dict.fromkeys(PIECES)
     while len(found) < how_many:
-        found["".join(rng.choices(PIECES, k=rng.randint(2, 5)))[:30]] = None
+        found["".join(DICE.choices(PIECES, k=DICE.randint(2, 5)))[:30]] = None
     # Names that differ in case alone are one name to DuckDB, and a blank is stripped nowhere.
     unique = {name.lower(): name for name in found}
     return list(unique.values())[:how_many]

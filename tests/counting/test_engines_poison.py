@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.soak import SOAK, few, some
+from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, counting
 from dproo.counting.sources import file_scan
@@ -258,7 +257,6 @@ def test_blanks_around_a_line_of_json_are_not_of_it(tmp_path: Path) -> None:
 
 def test_both_ways_to_read_json_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The way for long lines reads every other line as the fast way does."""
-    dice = random.Random()  # noqa: S311 - it chooses lines
     pieces = [
         b"{",
         b"}",
@@ -274,9 +272,9 @@ def test_both_ways_to_read_json_are_one(tmp_path: Path, monkeypatch: pytest.Monk
         b"\\",
         b"\x00",
     ]
-    lines = [b"".join(dice.choices(pieces, k=dice.randrange(8))) for _ in range(2000)]
-    lines += [json.dumps({"b": dice.choice(["x", 7, None])}).encode() for _ in range(2000)]
-    dice.shuffle(lines)
+    lines = [b"".join(DICE.choices(pieces, k=DICE.randrange(8))) for _ in range(2000)]
+    lines += [json.dumps({"b": DICE.choice(["x", 7, None])}).encode() for _ in range(2000)]
+    DICE.shuffle(lines)
     path = tmp_path / "x.jsonl"
     path.write_bytes(b"\n".join(lines))
     fast = counting.count(path, alphabet=["x", 7], column="b")
@@ -288,10 +286,9 @@ def test_both_ways_to_read_json_are_one(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_text_is_repaired_wherever_it_is_cut() -> None:
-    dice = random.Random()  # noqa: S311 - it chooses bytes
     for _ in range(2000):
-        text = bytes(dice.choices(b"a\xc3\xa9\x80\xff\xe2\x82\xac\xed\xa0\xf0\x9f\x98", k=12))
-        cuts = sorted(dice.sample(range(13), 3))
+        text = bytes(DICE.choices(b"a\xc3\xa9\x80\xff\xe2\x82\xac\xed\xa0\xf0\x9f\x98", k=12))
+        cuts = sorted(DICE.sample(range(13), 3))
         parts = [text[i:j] for i, j in zip([0, *cuts], [*cuts, 12], strict=True)]
         whole = b"".join(cleaning.valid_text(parts)).decode()
         assert whole == cleaning.repaired(text)

@@ -19,8 +19,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.draws import SOAK
 from support.releasing import sample
-from support.soak import SOAK
 
 from dproo import ReleaseError, counting
 from dproo.counting.sources import descriptors

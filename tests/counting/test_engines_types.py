@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from support.draws import some
 from support.releasing import sample
-from support.soak import some
 
 from dproo import ReleaseError, counting
 from dproo.ledger import Ledger

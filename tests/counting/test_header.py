@@ -6,8 +6,6 @@ import codecs
 import encodings
 import itertools
 import pkgutil
-import random
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,9 @@ import duckdb
 import pandas as pd
 import pyreadstat
 import pytest
+from support.draws import DICE, some
 from support.releasing import check
 from support.row_files import excel
-from support.soak import some
 
 import dproo
 from dproo import counting, draft_codebook
@@ -65,12 +63,11 @@ def test_in_an_encoding_that_is_read_ascii_means_ascii(codec: str) -> None:
     name = text_encoding(codec)
     if name is None or name == "utf-16":
         return
-    rng = random.Random(secrets.randbits(64))  # noqa: S311
     decoder = codecs.getincrementaldecoder(name)(errors="replace")
     for length in range(1, 60):
-        text = bytes(rng.choices(range(128), k=length))
+        text = bytes(DICE.choices(range(128), k=length))
         assert text.decode(name) == text.decode("ascii")
-        junk = rng.randbytes(length)
+        junk = DICE.randbytes(length)
         decoder.reset()
         lines = decoder.decode(junk + b"\n" * 9 + b"x,y\n")
         assert lines.endswith("\nx,y\n")

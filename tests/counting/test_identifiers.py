@@ -18,7 +18,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
-from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +28,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.soak import SOAK, few, some
+from support.draws import DICE, SOAK, few, some
 
 from dproo import Alphabet, counting
 from dproo.counting.asked import Asked
@@ -61,7 +60,7 @@ def assert_a_person_is_one_record(
     records: list[Record], hold: Callable[[list[Record]], tuple[Any, dict[str, Any]]]
 ) -> None:
     """Expect that each person in turn is one kept record, or up to two where two are kept."""
-    salt, dice = secrets.token_hex(4), Random(secrets.token_hex(8))  # noqa: S311
+    salt, dice = secrets.token_hex(4), DICE
     people = dict.fromkeys(label for _, label, _ in records)
     for kept in (1, 2):
         data, options = hold(records)
@@ -84,10 +83,9 @@ def assert_a_person_is_one_record(
 
 def table_of(who: list[tuple[Any, str]], *, size: int = 24) -> list[Record]:
     """Return records of all of these identifiers, most of them with several."""
-    chance = Random(secrets.token_hex(8))  # noqa: S311 - it chooses tables
-    chosen = [*who, *chance.choices(who, k=size)]
-    records = [(cell, label, chance.choice(CODES)) for cell, label in chosen]
-    chance.shuffle(records)
+    chosen = [*who, *DICE.choices(who, k=size)]
+    records = [(cell, label, DICE.choice(CODES)) for cell, label in chosen]
+    DICE.shuffle(records)
     return records
 
 
@@ -334,10 +332,10 @@ def test_no_collation_of_postgresql_makes_two_people_one_or_one_person_two(
 
 
 def test_a_person_of_a_spark_frame_is_one_record(spark: Any) -> None:
-    kind = secrets.choice(["text", "floats", "decimals", "integers"])
+    kind = DICE.choice(["text", "floats", "decimals", "integers"])
     who = TYPED[kind][0]
     if len(who) > 20:
-        who = [*Random(secrets.token_hex(8)).sample(who, 12), *nobody(None)]  # noqa: S311
+        who = [*DICE.sample(who, 12), *nobody(None)]
     records = table_of(who, size=6)
     assert_a_person_is_one_record(
         records, lambda rows: (spark.createDataFrame(arrow_of(rows, kind)), {})

@@ -1,7 +1,6 @@
 """A release killed in the middle of its scan leaves its charge and not a word of the data."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 from dproo.ledger import Ledger
 
@@ -30,7 +29,6 @@ def test_a_scan_killed_midway_stays_charged_and_leaves_no_cell_behind(tmp_path):
     command = [str(Path(sys.executable).parent / "dproo"), "sample", str(data), "--column", "c"]
     command += ["--alphabet", str(letters), "--epsilon", "1", "--ledger", str(book.path)]
     known = {"TMPDIR": str(left), "XDG_CONFIG_HOME": str(left), "HOME": str(left)}
-    dice = random.Random()  # noqa: S311 - it chooses moments
     output, charged = b"", 0
     while charged < KILLS or all(line.is_recorded for line in book.show()[0].lines):
         child = subprocess.Popen(
@@ -42,7 +40,7 @@ def test_a_scan_killed_midway_stays_charged_and_leaves_no_cell_behind(tmp_path):
         )
         while child.poll() is None and len(book.show()[0].lines) == charged:
             time.sleep(0.005)
-        time.sleep(dice.uniform(0, 0.15))  # the charge is made: the scan has begun
+        time.sleep(DICE.uniform(0, 0.15))  # the charge is made: the scan has begun
         child.send_signal(signal.SIGKILL)
         output += child.communicate()[0]
         charged += 1

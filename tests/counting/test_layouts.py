@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import secrets
 
 import duckdb
@@ -12,8 +11,8 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from support.draws import DICE, few, some
 from support.releasing import check
-from support.soak import few, some
 
 from dproo import Alphabet, CodeBook, ReleaseError, counting
 from dproo.counting.layout import Layout
@@ -61,14 +60,13 @@ def test_every_item_of_an_array_is_one_record(tmp_path, content, records):
     ("packed", "ending"), [(bytes, ""), (gzip.compress, ".gz"), (zstandard.compress, ".zst")]
 )
 def test_lines_of_random_bytes_are_all_counted(tmp_path, encoding, order, packed, ending):
-    rng = random.Random(secrets.randbits(64))  # noqa: S311 - a test's lines
     layout, mark = Layout(encoding=encoding), b""
     if encoding == "utf-16":
         encoding = f"utf-16-{order}"
         mark = "\ufeff".encode(encoding)
     line = "x\n".encode(encoding)
     junk = b"".join(
-        bytes(byte for byte in rng.randbytes(6) if byte not in b'\n\r",\0') + "\n".encode(encoding)
+        bytes(byte for byte in DICE.randbytes(6) if byte not in b'\n\r",\0') + "\n".encode(encoding)
         for _ in range(50)
     )
     if mark:  # an odd number of bytes would shift all that follows

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
+from support.draws import DICE
 
 from dproo import Alphabet, counting
 from dproo.schema.axis import OpenText
@@ -180,11 +181,10 @@ def holders(numbers: list[int], folder: Path) -> Iterator[tuple[Any, dict[str, s
 
 
 def test_bins_of_integers_are_exact_beyond_those_of_a_double(tmp_path: Path) -> None:
-    dice = random.Random()  # noqa: S311 - it chooses edges
     for _ in range(3):
         near = [float(number) for number in NUMBERS]
         near += [np.nextafter(number, np.inf) for number in near] + [-1e300, 1e300]
-        edges = sorted({float(edge) for edge in dice.sample(near, 9)})
+        edges = sorted({float(edge) for edge in DICE.sample(near, 9)})
         whole = [-1e18, 0.5, 2.0**53]
         for data, options in holders(NUMBERS, tmp_path):
             counts = list(counting.count(data, alphabet=Alphabet.bins(edges), **options))

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.soak import some
+from support.draws import some
 from support.sources import SOURCES
 from test_people import opened
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,8 +14,8 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.draws import SOAK, dice_of, some
 from support.nasty import TABLES_PER_BATCH, Batch, batch
-from support.soak import SOAK, some
 from support.sources import SOURCES
 
 from dproo import Counts, counting
@@ -29,7 +27,7 @@ from dproo.schema import OTHER
 pytestmark = pytest.mark.untraced
 
 TABLES = 5000 if SOAK else 200
-FIRST_SEED = int(os.environ.get("DPROO_SEED", secrets.randbelow(10**9)))
+FIRST_SEED = dice_of("parity").randrange(10**9)
 
 
 def batches() -> list[Batch]:
@@ -65,7 +63,7 @@ def assert_parity(
     for (table, letter), records in nasty.expected().items():
         expected[OTHER if letter is None else (table, letter)] += records
     found = counted(nasty, count, source, **options)
-    assert found == expected, f"DPROO_SEED={nasty.seed}: {nasty.rows['cell'].type}"
+    assert found == expected, f"seed {nasty.seed}: {nasty.rows['cell'].type}"
     assert found.total() == nasty.rows.num_rows
     if nasty.seed % 4 == 0 and not isinstance(source, Iterator):  # which can be read once only
         assert_parity_of_an_open_axis(nasty, count, source, **options)
@@ -83,8 +81,8 @@ def assert_parity_of_an_open_axis(
         listed[table] += 0 if letter is None else records
     records = Counter(nasty.rows["table"].to_pylist())
     for table, part in enumerate(parts):
-        assert part.n == records[table], f"DPROO_SEED={nasty.seed}: {nasty.rows['cell'].type}"
-        assert part[cells.size] == records[table] - listed[table], f"DPROO_SEED={nasty.seed}"
+        assert part.n == records[table], f"seed {nasty.seed}: {nasty.rows['cell'].type}"
+        assert part[cells.size] == records[table] - listed[table], f"seed {nasty.seed}"
 
 
 def drops_nulls(rows: list[tuple[object, object]], **options: Any) -> Counts:
@@ -121,7 +119,7 @@ def test_an_engine_that_is_wrong_is_caught(wrong: Callable[..., Counts], tmp_pat
             nasty = batch(FIRST_SEED + i)
             assert_parity(nasty, wrong, SOURCES["cells"](nasty.rows, tmp_path)[0])
 
-    with pytest.raises(AssertionError, match="DPROO_SEED"):
+    with pytest.raises(AssertionError, match="seed"):
         many_batches()
 
 

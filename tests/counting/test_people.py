@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import psycopg
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chisquare
-from support.soak import some
+from support.draws import dice_of, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, Counts, counting
@@ -34,7 +33,6 @@ from dproo.schema.reading import Reading
 pytestmark = pytest.mark.untraced
 
 ALPHA = 1e-9
-SEED = secrets.randbelow(10**9)
 CODES, AGES = ["a", "bb", "ccc"], Bins.of([0, 18, 65, 120])
 TABLES = [
     Alphabet.of({"cell": CODES}),
@@ -66,7 +64,7 @@ PEOPLE: dict[str, tuple[list[Any], pa.DataType, str]] = {
 
 
 def rows_of(kind: str, *, size: int = 240) -> pa.Table:
-    chance = Random(f"{SEED} {kind}")  # noqa: S311
+    chance = dice_of(kind)
     who, arrow_type, _ = PEOPLE[kind]
     if kind in {"text", "integers"}:
         who = who + [str(i) if kind == "text" else i for i in range(100, 130)]
@@ -142,7 +140,7 @@ def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) 
         alphabets=tuple(TABLES), columns=COLUMNS, person="who", kept=kept, salt=salt, **options
     )
     found = named(opened(data, asked).count_several())
-    assert found == [+counter for counter in expected(rows, kept, salt)], f"seed {SEED}, {kept}"
+    assert found == [+counter for counter in expected(rows, kept, salt)], kept
 
 
 @pytest.mark.parametrize("name", some(SOURCES, one_of=2))

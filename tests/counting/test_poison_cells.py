@@ -5,8 +5,6 @@ It must not fail the count, nor skip a record, nor make one count twice.
 
 from __future__ import annotations
 
-import random
-import secrets
 import struct
 import zipfile
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pyreadstat
 import pytest
+from support.draws import DICE
 from support.row_files import excel, raw_sheet
 
 from dproo import counting
@@ -180,7 +179,6 @@ def test_a_file_of_stata_that_ends_within_its_rows_fails(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["a.sav", "a.dta", "long.dta"])
 def test_rows_of_random_bytes_are_all_counted(name: str, tmp_path: Path) -> None:
     """Whatever bytes the rows of a file are, each is one record."""
-    rng = random.Random(secrets.randbits(64))  # noqa: S311 - a test's cells
     path, rows = tmp_path / name, 60
     frame = pd.DataFrame(
         {
@@ -199,7 +197,7 @@ def test_rows_of_random_bytes_are_all_counted(name: str, tmp_path: Path) -> None
     letters = {"n": [1], "code": ["abcdefgh"], "day": "2024-01..2024-02"}
     for _ in range(20):
         path.write_bytes(
-            whole[:start] + rng.randbytes(rows * width) + whole[start + rows * width :]
+            whole[:start] + DICE.randbytes(rows * width) + whole[start + rows * width :]
         )
         for column, alphabet in letters.items():
             for encoding in (None, "latin-1", "shift_jis"):

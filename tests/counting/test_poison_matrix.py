@@ -6,22 +6,18 @@ tests walk all of them.
 
 from __future__ import annotations
 
-import random
 import reprlib
-import secrets
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import poison
+from support.draws import DICE, SOAK, few, some
 from support.poison import Poisoned
-from support.soak import SOAK, few, some
 
 from dproo import Alphabet, counting
 from dproo.schema.axis import OpenText
 from dproo.schema.reading import Reading
-
-DICE = random.Random(secrets.randbits(64))  # noqa: S311 - a test's choice
 
 
 def read(alphabet: Alphabet, kind: str, **options: str) -> Alphabet:

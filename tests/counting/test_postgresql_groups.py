@@ -11,20 +11,20 @@ from support.databases import role_of
 
 from dproo import ReleaseError, counting
 from dproo.counting.sources.postgresql import groups as postgresql_groups
-from dproo.counting.sources.postgresql.groups import Groups
+from dproo.counting.sources.postgresql.groups import EqualCells
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Which way every count took: whether groups came first."""
     ways: list[bool] = []
-    are_few = Groups.are_few
+    are_few = EqualCells.are_few
 
-    def noted(groups: Groups, cursor: Any) -> bool:
+    def noted(groups: EqualCells, cursor: Any) -> bool:
         ways.append(are_few(groups, cursor))
         return ways[-1]
 
-    monkeypatch.setattr(Groups, "are_few", noted)
+    monkeypatch.setattr(EqualCells, "are_few", noted)
     return ways
 
 

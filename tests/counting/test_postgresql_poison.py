@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 import psycopg
 import pytest
-from support.soak import SOAK, few, some
+from support.draws import SOAK, few, some
 
 from dproo import Alphabet, counting
 from dproo.counting.asked import Asked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import psycopg
 import pyarrow as pa
 import pytest
-from support.soak import SOAK, few, some
+from support.draws import DICE, SOAK, few, some
 from support.sources import SOURCES
 
 from dproo import Alphabet, counting
@@ -19,7 +18,6 @@ from dproo.schema.axis import Axis
 from dproo.schema.reading import DAYS as WIDTHS
 from dproo.schema.reading import FORMATS, Reading
 
-DICE = random.Random()  # noqa: S311 - it chooses readings
 CELLS = (
     *("0", "00", "000.0", "0.", "-0", "-07", "0-7", "00\n", "07\n", "0.5", "00x", "0x"),
     *(

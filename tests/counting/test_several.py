@@ -16,8 +16,8 @@ import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.draws import SOAK, few, some
 from support.nasty import Batch, batch
-from support.soak import SOAK, few, some
 from support.sources import SOURCES
 from test_parity import FIRST_SEED, fill, plain
 
@@ -66,7 +66,7 @@ def assert_several(nasty: Batch, data: Any, **options: Any) -> None:
             raise
         return  # a stream is read once, and these letters are too many for that
     expected = one_by_one(nasty.rows, alphabets)
-    assert list(scan.count_several()) == expected, f"DPROO_SEED={nasty.seed}"
+    assert list(scan.count_several()) == expected, f"seed {nasty.seed}"
 
 
 @pytest.mark.parametrize("name", some(SOURCES, one_of=3))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from support.soak import SOAK
+from support.draws import SOAK
 from support.spark_driver import LETTERS
 
 from dproo.ledger import Ledger

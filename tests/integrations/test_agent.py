@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
-from support.soak import some
+from support.draws import some
 
 import dproo
 from dproo import Ledger, Model

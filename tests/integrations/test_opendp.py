@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.chance import ALPHA, p_value
-from support.soak import some
+from support.draws import some
 
 import dproo
 from dproo.core.counts import every_dataset

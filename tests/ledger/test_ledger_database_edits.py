@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.edits import DICE, randomly
-from support.soak import SOAK
+from support.draws import DICE, SOAK
+from support.edits import randomly
 from support.stores import emptied, put_rows, rows_of, unguarded
 
 from dproo.ledger import Ledger, LedgerError

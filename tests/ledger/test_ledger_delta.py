@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dproo.core.numbers import ATTO, delta_budget_of, delta_charge_of
 from dproo.errors import CorruptLedgerError, DeltaRefused, PureBudgetError
 from dproo.ledger import BudgetRefused, Ledger, in_delta
-from dproo.ledger.account import Tally
+from dproo.ledger.account import BudgetTally
 
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
 DELTAS = st.fractions(0, Fraction(99, 100), max_denominator=10**25)
@@ -90,7 +90,7 @@ def test_deltas_that_exceed_the_budget_are_found_in_a_chain_written_anew(
     book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Tally, "require", lambda *_: None)
+        patch.setattr(BudgetTally, "require", lambda *_: None)
         reserve(book, "1/100")
     with pytest.raises(CorruptLedgerError, match="event 2 breaks the rules: delta must be at most"):
         book.verify()

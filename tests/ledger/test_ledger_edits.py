@@ -9,8 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from support.edits import DICE, events, randomly
-from support.soak import SOAK
+from support.draws import DICE, SOAK
+from support.edits import events, randomly
 
 from dproo.ledger import CorruptLedgerError, Ledger, LedgerError
 from dproo.ledger.account import Replay

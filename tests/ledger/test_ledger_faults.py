@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import random
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from support.cutting import Cutter, Moment
 from support.databases import Server, role_of
+from support.draws import DICE
 from support.releasing import sample
 from support.stores import emptied, installed, unguarded, url_of
 
@@ -133,7 +133,6 @@ def test_a_server_that_is_away_is_one_sentence_and_its_return_is_noticed() -> No
 
 def killed(server: Server, url: str, kills: int) -> dict[str, int]:
     """Kill the server under a releasing client; after each kill, hold the ledger to its word."""
-    dice = random.Random()  # noqa: S311 - it chooses moments
     ledger = Ledger(url)
     ledger.declare("many", budget="100000", **REPLACE)
     report = {"kills": 0, "shown": 0}
@@ -153,7 +152,7 @@ def killed(server: Server, url: str, kills: int) -> dict[str, int]:
                 tries += words[0] == "try"
                 reads += words[0] == "read"
                 shown += [words[1:]] * (words[0] == "show")
-            time.sleep(dice.uniform(0, 0.05))
+            time.sleep(DICE.uniform(0, 0.05))
             server.kill()
             server.start()
             report["kills"] += 1

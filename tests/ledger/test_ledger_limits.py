@@ -20,7 +20,7 @@ from dproo.ledger import (
     accept_restore,
     copy,
 )
-from dproo.ledger.account import Tally
+from dproo.ledger.account import BudgetTally
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -233,7 +233,7 @@ def test_rules_go_with_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
 def test_a_charge_that_broke_a_rule_is_found(ledger: Ledger, monkeypatch: Any) -> None:
     declared(ledger, per_release="0.5")
     with monkeypatch.context() as patch:
-        patch.setattr(Tally, "require", lambda *_: None)
+        patch.setattr(BudgetTally, "require", lambda *_: None)
         ledger.reserve("visits", epsilon=1, **REPLACE)
     (line,) = ledger.show()[1].lines
     assert "the rule 'per_release' of 'visits'" in str(line.problem)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from support.databases import role_of
-from support.soak import some
+from support.draws import DICE, some
 from support.stores import copy_of, emptied
 
 from dproo import errors
@@ -288,13 +287,12 @@ def test_any_numbers_are_charged_as_python_would(ledger: Ledger, people: Any) ->
 
     ledger.declare("many", budget=10**6, **REPLACE)
     connection = people("bob")
-    dice = random.Random()  # noqa: S311 - it chooses numbers
     for _ in range(60):
-        size = 10 ** dice.randrange(1, 60)
-        epsilon = Fraction(dice.randint(1, size), dice.randint(1, size))
+        size = 10 ** DICE.randrange(1, 60)
+        epsilon = Fraction(DICE.randint(1, size), DICE.randint(1, size))
         if not Fraction(1, 10**30) <= epsilon <= 1000:
             continue
-        text = reserve(dataset="'many'", epsilon=f"'{epsilon}'", id=f"'{dice.randbytes(16).hex()}'")
+        text = reserve(dataset="'many'", epsilon=f"'{epsilon}'", id=f"'{DICE.randbytes(16).hex()}'")
         (nano,) = connection.execute(text.replace("SELECT", "SELECT nano FROM")).fetchone()
         assert nano == charge_of(epsilon)
     connection.commit()

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from support.soak import SOAK
+from support.draws import SOAK
 from support.stores import emptied
 
 from dproo import errors

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.soak import SOAK
+from support.draws import SOAK
 
 pytestmark = pytest.mark.untraced
 

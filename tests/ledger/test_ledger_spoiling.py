@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.databases import role_of
+from support.draws import DICE
 from support.stores import emptied, url_of
 
 from dproo import errors
@@ -20,7 +20,6 @@ from dproo.ledger.account import Replay
 from dproo.ledger.rules import SHAPES, TERMS, fault_of
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
-DICE = random.Random()  # noqa: S311 - it makes up texts
 DEEP = TERMS["depth_max"]
 
 ODD = [

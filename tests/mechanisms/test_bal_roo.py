@@ -1,7 +1,6 @@
 """BAL-ROO: its bound against brute force, every step of its proof, and what balance is good for."""
 
 import math
-import secrets
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import some
+from support.draws import DICE, numbers, some
 
 from dproo import Counts, certify, mechanism
 from dproo.core.counts import falling_datasets
@@ -314,8 +313,8 @@ def test_the_level_is_the_highest_that_fits(rate, k):
         level = table.low + (table.high - table.low) // share
         starved, loss = table.starved(level)
         ends = [0, starved, (table.plateau + loss) // table.unit, table.forgotten(loss) + 2]
-        counts = [low + secrets.randbelow(high - low + 1) for low, high in pairwise(ends)]
-        counts += [secrets.randbelow(ends[secrets.randbelow(4)] + 1) for _ in range(k // 5)]
+        counts = [low + DICE.randrange(high - low + 1) for low, high in pairwise(ends)]
+        counts += [DICE.randrange(ends[DICE.randrange(4)] + 1) for _ in range(k // 5)]
         sizes = Counts.of(counts + [0] * (k - len(counts))).sizes
         found = Levels(table, sizes)
         for own in sizes:
@@ -373,7 +372,7 @@ def test_a_letter_seen_often_is_revealed_as_it_is():
 @pytest.mark.parametrize(("n", "k", "epsilon"), [(4, 3, 1), (200, 6, 1), (2000, 40, "0.2")])
 def test_a_simulation_takes_the_law_from_the_same_integers(n, k, epsilon):
     sampler = mechanism("bal-roo", epsilon=epsilon, n=n, k=k)
-    generator = np.random.default_rng()
+    generator = numbers()
     for concentration in (0.05, 0.5, 5):
         p = generator.dirichlet(np.full(k, concentration))
         counts = generator.multinomial(n, p, size=20)

@@ -1,12 +1,12 @@
 """One epsilon for a record that is replaced, added or removed, in a dataset of unknown size."""
 
-import secrets
 from fractions import Fraction
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.draws import DICE
 from support.releasing import sample
 
 import dproo
@@ -114,7 +114,7 @@ def test_any_number_of_records_will_do(epsilon, neighbours):
 
 
 def test_the_pair_dominates_changes_of_both_kinds():
-    level = 1 + Fraction(secrets.randbelow(500), 250)
+    level = 1 + Fraction(DICE.randrange(500), 250)
     sampler = mechanism("ls-roo", epsilon="0.9", n=5, k=3, neighbours="both")
     for size in range(1, 6):
         for one in every_dataset(size, 3):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import chain, product
 
 import pytest
-from support.soak import SOAK, some
+from support.draws import SOAK, some
 from support.walk import law
 
 import dproo

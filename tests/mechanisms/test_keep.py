@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
-from random import Random
 from typing import Any
 
 import pytest
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 from dproo.analysis.certificate import hockey_stick
 from dproo.core.counts import NamedCounts
@@ -92,14 +90,14 @@ def worst(rule: KeepRule, records: int) -> Fraction:
     return max(found)
 
 
-def setting(chance: Random, neighbours: Relation, people: int) -> KeepRule:
+def setting(neighbours: Relation, people: int) -> KeepRule:
     while True:
         rule = KeepRule(
-            epsilon=Fraction(f"{chance.uniform(0.5, 6):.3f}"),
-            delta=Fraction(f"{chance.uniform(0.02, 0.5):.3f}"),
+            epsilon=Fraction(f"{DICE.uniform(0.5, 6):.3f}"),
+            delta=Fraction(f"{DICE.uniform(0.02, 0.5):.3f}"),
             neighbours=neighbours,
             records=people,
-            minimum=chance.choice([1, 1, 2]),
+            minimum=DICE.choice([1, 1, 2]),
         )
         if len(rule.weights) < 9:
             return rule
@@ -110,17 +108,15 @@ def setting(chance: Random, neighbours: Relation, people: int) -> KeepRule:
 def test_all_small_neighbours_leak_exactly_what_is_certified(
     neighbours: Relation, people: int
 ) -> None:
-    seed = secrets.randbelow(10**9)
-    chance = Random(seed)  # noqa: S311
     reached = 0
     for _ in range(40 if SOAK else 4):
-        rule = setting(chance, neighbours, people)
+        rule = setting(neighbours, people)
         found = worst(rule, RECORDS)
-        assert found <= rule.largest_delta <= rule.delta, f"seed {seed}"
+        assert found <= rule.largest_delta <= rule.delta
         # One value that is certain, and one that is as frequent as can be and never kept.
         needed = rule.minimum - 1 + (rule.certain if neighbours == REPLACE else 0)
         if needed <= RECORDS - (neighbours == REPLACE and rule.certain < people):
-            assert found == rule.largest_delta, f"seed {seed}"
+            assert found == rule.largest_delta
             reached += 1
     assert reached or neighbours == REPLACE
 
@@ -151,10 +147,9 @@ def optimal(epsilon: Fraction, delta: Fraction, counts: int) -> list[Fraction]:
 
 
 def test_it_keeps_nearly_as_much_as_any_private_rule_could() -> None:
-    chance = Random(secrets.randbelow(10**9))  # noqa: S311
     for _ in range(50 if SOAK else 8):
-        epsilon = Fraction(f"{10 ** chance.uniform(-1.5, 0.5):.4f}")
-        delta = Fraction(f"{10 ** chance.uniform(-12, -1):.3e}")
+        epsilon = Fraction(f"{10 ** DICE.uniform(-1.5, 0.5):.4f}")
+        delta = Fraction(f"{10 ** DICE.uniform(-12, -1):.3e}")
         rule = KeepRule(epsilon=epsilon, delta=delta, neighbours=ADD_REMOVE, minimum=1)
         best = optimal(epsilon, delta, rule.certain + 1)
         slack = Fraction(1, 10**12)

@@ -7,7 +7,7 @@ from math import exp, factorial, isqrt, log, log1p, prod
 
 import pytest
 from support.chance import ALPHA, p_value
-from support.soak import some
+from support.draws import some
 from support.walk import law
 
 from dproo.core.draw import RandomSource

@@ -1,13 +1,13 @@
 """What ``auto`` takes: never worse than any other sampler, and the same wherever it is asked."""
 
 import os
-import random
 import time
 from fractions import Fraction
 from inspect import signature
 
 import pytest
 from click.testing import CliRunner
+from support.draws import DICE
 from support.releasing import sample
 
 import dproo
@@ -58,9 +58,8 @@ def the_worst_case(name, setting):
 
 
 def test_auto_is_never_worse_than_another_sampler():
-    dice = random.Random()  # noqa: S311 - settings are public
     for _ in range(SETTINGS):
-        setting = a_setting(dice)
+        setting = a_setting(DICE)
         choice = choose(**setting)
         for name, kind in SAMPLERS.items():
             if setting["neighbours"] in kind.relations:
@@ -71,9 +70,8 @@ def test_auto_is_never_worse_than_another_sampler():
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_what_auto_takes_is_certified(relation):
-    dice = random.Random()  # noqa: S311 - settings are public
     for _ in range(5):
-        setting = a_setting(dice)
+        setting = a_setting(DICE)
         sampler = mechanism(
             AUTO, k=setting["k"], epsilon=setting["epsilon"], n=10**4, neighbours=relation
         )
@@ -122,9 +120,8 @@ def test_a_plan_finds_what_auto_takes_where_tables_are_long(missing):
 
 def test_bal_roo_is_ls_roo_wherever_that_is_clearly_better():
     """Up to 161 times better, at 14 records, 3 letters and epsilon 8."""
-    dice = random.Random()  # noqa: S311 - settings drawn anew at each run
     drawn = [
-        (int(10 ** dice.uniform(0, 5)), int(10 ** dice.uniform(0.31, 3)), dice.uniform(0.05, 12))
+        (int(10 ** DICE.uniform(0, 5)), int(10 ** DICE.uniform(0.31, 3)), DICE.uniform(0.05, 12))
         for _ in range(20)
     ]
     for n, k, epsilon in [(14, 3, 8), (1000, 100, 4), (1000, 9, 3), *drawn]:
@@ -166,7 +163,7 @@ def test_auto_has_no_options_of_a_single_sampler():
 
 @pytest.mark.skipif("DPROO_SOAK" not in os.environ, reason="long: set DPROO_SOAK")
 def test_auto_is_quick():
-    dice, taken = random.Random(), []  # noqa: S311 - as above
+    dice, taken = DICE, []
     for _ in range(200):
         n, k = int(10 ** dice.uniform(0, 12)), max(2, int(10 ** dice.uniform(0.4, 9)))
         epsilon = Fraction(f"{10 ** dice.uniform(-6, 1.3):.3g}")

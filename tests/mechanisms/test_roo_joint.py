@@ -1,13 +1,11 @@
 """Several draws of a person's several records: no allocation is taken for the worst unproven."""
 
 import json
-import random
-import secrets
 from fractions import Fraction
 
 import pytest
+from support.draws import DICE, SOAK, some
 from support.releasing import sample
-from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, certify, compose, mechanism
@@ -30,7 +28,6 @@ from dproo.releases.protection import Protection
 from dproo.releases.value import SampleRequest
 
 TWO = {"draws": 2, "records_per_person": 2}
-CHANCE = random.Random(secrets.randbits(64))  # noqa: S311 - not a secret
 
 
 def one_letter_pseudo(epsilon):
@@ -108,8 +105,8 @@ def test_the_joint_way_keeps_the_person_and_the_prior():
 def test_where_a_record_weighs_no_more_than_a_letter_one_letter_is_worst():
     """The lemma, by a search over all allocations to letters of any weight from that on."""
     for _ in range(60):
-        record, gains, draws = CHANCE.randint(1, 50), CHANCE.randint(1, 6), CHANCE.randint(1, 6)
-        bases = sorted(record + CHANCE.randint(0, 9) ** 3 for _ in range(4))
+        record, gains, draws = DICE.randint(1, 50), DICE.randint(1, 6), DICE.randint(1, 6)
+        bases = sorted(record + DICE.randint(0, 9) ** 3 for _ in range(4))
         worst = worst_allocations(bases, record, gains, draws)[gains][draws]
         assert Fraction(worst.over, worst.under) == Fraction(*risen(bases[0], record, gains, draws))
 
@@ -134,9 +131,9 @@ def test_the_search_finds_what_neither_one_letter_nor_an_even_split_has():
 
 def test_the_bounds_are_bounds_and_close():
     for _ in range(60):
-        few = CHANCE.randint(2, 12)
-        many = CHANCE.randint(few, 40)
-        pseudo = Fraction(CHANCE.randint(1000, 10**6), 1000)
+        few = DICE.randint(2, 12)
+        many = DICE.randint(few, 40)
+        pseudo = Fraction(DICE.randint(1000, 10**6), 1000)
         exact = Fraction(*risen(pseudo.numerator, pseudo.denominator, few, many))
         assert exact <= bound_on_one(pseudo, few, many)
     for gains, draws in [(2, 2), (2, 9), (3, 3), (4, 6), (8, 8)]:

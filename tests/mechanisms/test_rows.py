@@ -1,6 +1,5 @@
 """Whole rows against their certificate at random; networks and their private choice."""
 
-import random
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -9,8 +8,8 @@ from itertools import combinations_with_replacement, product
 from math import prod
 
 import pytest
+from support.draws import DICE, SOAK
 from support.networks import every_network
-from support.soak import SOAK
 
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -33,9 +32,6 @@ def matching_in(records, sizes):
         return Counts.sparse(found, k=sizes[family.column])
 
     return matching
-
-
-DICE = random.Random()  # noqa: S311 - it chooses settings
 
 
 def random_sampler(sizes, n):

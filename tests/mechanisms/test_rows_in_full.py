@@ -1,6 +1,5 @@
 """Whole rows of three columns, over every dataset of up to four records and all its neighbours."""
 
-import random
 from fractions import Fraction
 from functools import partial
 from itertools import combinations_with_replacement, product
@@ -8,15 +7,14 @@ from math import log
 
 import numpy as np
 import pytest
+from support.draws import DICE, SOAK, some
 from support.networks import every_network
-from support.soak import SOAK, some
 
 from dproo.core.counts import Counts
 from dproo.core.numbers import is_at_most_exp, log_upper
 from dproo.mechanisms.network import SENSITIVITY, SHARE, Family, Network
 from dproo.mechanisms.rows import RowSampler
 
-DICE = random.Random()  # noqa: S311 - it chooses settings
 EPSILONS = "0.000001", "0.3", "2", "5", "20"
 SIZES = list(product([2, 3], repeat=3)) if SOAK else [(2, 2, 2), (3, 2, 2), (2, 2, 3)]
 FLOAT_ERROR = 1e-11

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from support.databases import role_of
+from support.draws import SOAK, some
 from support.pages import FIRST, NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
-from support.soak import SOAK, some
 
 from dproo.mechanisms import SAMPLERS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.optimize import linprog
-from support.soak import some
+from support.draws import some
 
 from dproo import mechanism
 from dproo.analysis.certificate import _neighbours

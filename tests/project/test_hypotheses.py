@@ -5,11 +5,11 @@ from dataclasses import replace
 from fractions import Fraction
 from inspect import signature
 from math import prod
-from random import SystemRandom
 
 import check_proofs as check
 import pytest
 from support.coq import cases, evaluate, value
+from support.draws import DICE
 
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import exp_lower, exp_upper
@@ -20,7 +20,6 @@ from dproo.mechanisms.rows import RowSampler
 from dproo.synthesis.request import CHOICE, MEASURE, QUESTION, TableRequest
 from dproo.synthesis.run import run
 
-CHANCE = SystemRandom()
 THEOREMS = check.theorems()
 UNCHECKED = {"search_found_nothing", "bare_search_found_nothing"}
 
@@ -40,10 +39,10 @@ def python(name, numbers):
 
 
 def any_table(*, is_convex):
-    steps = [CHANCE.randint(-1, 6) for _ in range(CHANCE.randint(1, 4))]
+    steps = [DICE.randint(-1, 6) for _ in range(DICE.randint(1, 4))]
     if is_convex:
         steps = sorted(map(abs, steps))
-    values = [CHANCE.randint(1, 9) if is_convex else CHANCE.randint(0, 9)]
+    values = [DICE.randint(1, 9) if is_convex else DICE.randint(0, 9)]
     for step in steps[:-1]:
         values.append(values[-1] + step)
     return unchecked(values, steps[-1])
@@ -76,9 +75,9 @@ def compared(theorem, names, drawn, bound, *, least):
 def test_the_conditions_of_ls_roo_are_those_of_its_theorems(theorem, is_convex):
     def drawn():
         for _ in range(60 if is_convex else 3000):
-            table, n, k = any_table(is_convex=is_convex), CHANCE.randint(1, 6), CHANCE.randint(2, 4)
-            growth = Fraction(CHANCE.randint(9, 40), 10)
-            stop = table.last + CHANCE.randint(-1, 3) if table.last else CHANCE.randint(0, 3)
+            table, n, k = any_table(is_convex=is_convex), DICE.randint(1, 6), DICE.randint(2, 4)
+            growth = Fraction(DICE.randint(9, 40), 10)
+            stop = table.last + DICE.randint(-1, 3) if table.last else DICE.randint(0, 3)
             if is_convex:
                 stop = hypotheses.search_stop(table, growth)
             numbers = {"table": table, "growth": growth, "stop": stop, "n": n, "k": k}
@@ -101,12 +100,12 @@ def test_the_conditions_of_ls_roo_are_those_of_its_theorems(theorem, is_convex):
 def test_the_conditions_of_ds_roo_are_those_of_its_theorems(theorem, letters):
     def drawn():
         for _ in range(400):
-            size = CHANCE.randint(1, 4)
-            entries = [CHANCE.randint(-1, 11) for _ in range(size)]
-            if CHANCE.randint(0, 2):
+            size = DICE.randint(1, 4)
+            entries = [DICE.randint(-1, 11) for _ in range(size)]
+            if DICE.randint(0, 2):
                 entries = sorted(map(abs, entries), reverse=True)
-            n, unit = CHANCE.randint(1, 9), CHANCE.choice([0, 8, 10, 12])
-            growth = Fraction(CHANCE.randint(9, 40), 10)
+            n, unit = DICE.randint(1, 9), DICE.choice([0, 8, 10, 12])
+            growth = Fraction(DICE.randint(9, 40), 10)
             numbers = {
                 "entries": tuple(entries), "unit": unit, "growth": growth, "n": n, "k": letters
             }  # fmt: skip
@@ -136,9 +135,9 @@ def test_the_conditions_of_ds_roo_are_those_of_its_theorems(theorem, letters):
 def test_the_conditions_of_the_limit_are_those_of_its_theorems(theorem):
     def drawn():
         for _ in range(200):
-            letters, k, n, count = (CHANCE.randint(0, 4) for _ in range(4))
-            share = CHANCE.choice([Fraction(1, letters or 1), Fraction(CHANCE.randint(-1, 4), 4)])
-            growth = Fraction(CHANCE.randint(8, 14), 10)
+            letters, k, n, count = (DICE.randint(0, 4) for _ in range(4))
+            share = DICE.choice([Fraction(1, letters or 1), Fraction(DICE.randint(-1, 4), 4)])
+            growth = Fraction(DICE.randint(8, 14), 10)
             numbers = {
                 "letters": letters, "k": k, "share": share, "growth": growth, "n": n,
                 "records": count,
@@ -160,8 +159,8 @@ def test_the_conditions_of_roo_are_those_of_its_theorems_at_every_rational_growt
     """They hold at the bound below e^epsilon only if they hold, and then at the one above it."""
     found = set()
     for _ in range(200):
-        base, unit, many = (CHANCE.randint(1, 6) for _ in range(3))
-        epsilon = Fraction(CHANCE.randint(1, 40), 20)
+        base, unit, many = (DICE.randint(1, 6) for _ in range(3))
+        epsilon = Fraction(DICE.randint(1, 40), 20)
         coq = {"base": lambda _, base=base: base, "unit": Fraction(unit), "draws": many, "g": many}
         low, high = (
             evaluate(THEOREMS[theorem], name, coq | {"G": bound(epsilon)}, bound=1)
@@ -204,7 +203,7 @@ def test_the_steps_of_a_table_have_the_ratios_of_its_theorem(relation):
     request = TableRequest(
         sizes=(2, 3), epsilon=1, neighbours=relation, records=60 if relation == "replace" else None
     )
-    cost = Fraction(CHANCE.randint(1, 99), 100)
+    cost = Fraction(DICE.randint(1, 99), 100)
     made = [request.measured((0,), cost), request.chosen((0, 1), cost), request.asked(cost)]
     assert [step.kind for step in made] == [*KINDS]
     for step in made:
@@ -220,7 +219,7 @@ def test_a_table_checks_exactly_what_its_theorem_assumes(relation):
 
     def provide(families):
         for family in families:
-            yield [CHANCE.randint(0, 90) for _ in range(prod(sizes[column] for column in family))]
+            yield [DICE.randint(0, 90) for _ in range(prod(sizes[column] for column in family))]
 
     records = 60 if relation == "replace" else None
     request = TableRequest(sizes=sizes, epsilon=1, neighbours=relation, records=records)
@@ -239,11 +238,11 @@ def test_a_table_checks_exactly_what_its_theorem_assumes(relation):
 def test_the_conditions_of_the_keep_rule_are_those_of_its_theorems(theorem):
     def drawn():
         for _ in range(4000):
-            weights = [CHANCE.randint(0, 5) for _ in range(CHANCE.randint(0, 4))]
-            if CHANCE.randint(0, 1):
+            weights = [DICE.randint(0, 5) for _ in range(DICE.randint(0, 4))]
+            if DICE.randint(0, 1):
                 weights += weights[::-1]
-            records = CHANCE.randint(0, len(weights) + 1)
-            growth, minimum = Fraction(CHANCE.randint(8, 40), 10), CHANCE.randint(0, 1)
+            records = DICE.randint(0, len(weights) + 1)
+            growth, minimum = Fraction(DICE.randint(8, 40), 10), DICE.randint(0, 1)
             numbers = {
                 "weights": tuple(weights), "growth": growth, "records": records, "minimum": minimum
             }  # fmt: skip

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.draws import some
 from support.nursery import outcome
-from support.soak import some
 
 import dproo
 
@@ -537,10 +537,10 @@ MUTANTS = {
         "_Range.added", "max(taken, taken + gap, lost, given)", "0", DOMINATED,
     ),
     "the most probable letter gets the toll back twice": (
-        "Letters._with", "+ probable - toll", "+ probable - 2 * toll", TOLL,
+        "LetterShares._with", "+ probable - toll", "+ probable - 2 * toll", TOLL,
     ),
     "nobody pays the toll": (
-        "Letters._with", "means.largest(toll=toll) for", "means.largest() for", TOLL,
+        "LetterShares._with", "means.largest(toll=toll) for", "means.largest() for", TOLL,
     ),
     "one record too few is counted on average": (
         "average.mean", "chance * max(0, n - count) * odds.numerator", "chance * max(0, n - count - 1) * odds.numerator", BINOMIAL,
@@ -777,7 +777,7 @@ MUTANTS = {
         "cells._groups", "len(kinds) <= 1 and kinds <= {str, int, bool}", "kinds <= {str, int, bool, float}", INTEGER_OR_REAL,
     ),
     "one broken text stops the count of SQLite": (
-        "Table.cursor", "self.connection.text_factory = repaired", "self.connection.text_factory = str", ANY_CELL,
+        "StreamedTable.cursor", "self.connection.text_factory = repaired", "self.connection.text_factory = str", ANY_CELL,
     ),
     "a file that was cut off passes for a whole one": (
         "_gunzipped", "if not unpacking.eof:", "if unpacking is None:", CUT_OFF,
@@ -816,13 +816,13 @@ MUTANTS = {
         "Losses.followed_by", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
     ),
     "deltas are not added up": (
-        "Tally.require", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
+        "BudgetTally.require", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
     ),
     "a delta is taken from a pure budget": (
-        "Tally.require", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
+        "BudgetTally.require", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
     ),
     "the replay looks at epsilon only": (
-        "Tally.require", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
+        "BudgetTally.require", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
     ),
     "nobody looks at what is remembered of a ledger": (
         "Memory.lost", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
@@ -837,7 +837,7 @@ MUTANTS = {
         "Draft.id", "secrets.token_hex(16)", '"0" * 32', BOTH_COPIES,
     ),
     "the charges of a day are not added up": (
-        "Tally.require", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
+        "BudgetTally.require", "self.days.get(charge.at[:10], 0) + charge.nano", "charge.nano", OF_A_DAY,
     ),
     "the charges of a spender are not added up": (
         "ledger/stores/schema.sql", "sums.theirs + charge)", "charge)", OF_A_SPENDER,
@@ -969,16 +969,16 @@ MUTANTS = {
         "_theorem_1", "spare = k - letters + _is_even(letters, share)", "spare = k - letters + 1", LIMIT,
     ),
     "a letter too many of the levels has no probability": (
-        "Levels.bound", "(k - self.letters - i) * here", "(k - self.letters - i + 1) * here", LEVELS,
+        "LimitLevels.bound", "(k - self.letters - i) * here", "(k - self.letters - i + 1) * here", LEVELS,
     ),
     "levels forget a condition": (
-        "Levels._owed", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
+        "LimitLevels._owed", "if gained * high >= owed * low:", "if 2 * gained * high >= owed * low:", LEVELS,
     ),
     "levels round a term down": (
-        "Levels._owed", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", FEW_LEVELS,
+        "LimitLevels._owed", "low = ceil_div(low * over * self.middle, under)", "low = low * over * self.middle // under", FEW_LEVELS,
     ),
     "levels forget what letters above deserve": (
-        "Levels.bound", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
+        "LimitLevels.bound", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
     ),
     "the limit of levels rounds e^epsilon down": (
         "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").exact.exp_lower(loss))', LIMIT,
@@ -1071,7 +1071,7 @@ MUTANTS = {
         "kept_rows", "rank = rank_of(asked.salt, person, keys)", "rank = rank_of(asked.salt, str(len(people)), keys)", PEOPLE,
     ),
     "people and records share a budget": (
-        "Tally.require_basis", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
+        "BudgetTally.require_basis", "if asked.unit != self.basis.unit:", "if asked.unit is None:", ONE_UNIT,
     ),
     "the person is asked for letters": (
         "check_fit", "    counted = columns[: len(axes)]\n", "    counted = columns[-len(axes) :]\n", NAMES_NOBODY,
@@ -1134,7 +1134,7 @@ MUTANTS = {
         "paths_within", "prod(growths, start=Fraction(1))", "max(growths, default=Fraction(1))", f"{HYPOTHESES}::test_a_table_checks_exactly_what_its_theorem_assumes",
     ),
     "a stage of a column is not paid for": (
-        "_State.spend", "        self.left -= cost\n", "", FOUND_PATHS,
+        "_ColumnState.spend", "        self.left -= cost\n", "", FOUND_PATHS,
     ),
     "every column has all of epsilon": (
         "DiscoveryRequest.epsilon_of_each", " / len(self.paying)", "", FOUND_PATHS,
@@ -1155,7 +1155,7 @@ MUTANTS = {
         "in_range", "if found is None:", "if found:", DECIMAL_BITS,
     ),
     "identifiers come in the connection's character set": (
-        "sqlalchemy.Table._cell", "text = _MARIADB_IDENTIFIER if is_key", "text = form if is_key", CHARACTER_SETS,
+        "sqlalchemy.StreamedTable._cell", "text = _MARIADB_IDENTIFIER if is_key", "text = form if is_key", CHARACTER_SETS,
     ),
     "the page listens to the network": (
         "server.serve", "socket.create_server((HOST, port))", 'socket.create_server(("", port))', LOOPBACK,

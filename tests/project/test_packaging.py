@@ -8,8 +8,8 @@ import tarfile
 import zipfile
 
 import pytest
+from support.draws import some
 from support.pages import FIRST, ROOT, follow
-from support.soak import some
 
 PARQUET = "import duckdb; duckdb.sql(\"COPY (FROM 'data.csv') TO 'data.parquet'\")"
 

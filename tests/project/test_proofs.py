@@ -9,10 +9,10 @@ from fractions import Fraction
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from random import SystemRandom
 
 import check_proofs as check
 import pytest
+from support.draws import DICE
 
 import dproo
 from dproo.core.counts import Counts
@@ -34,7 +34,6 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "proofs").glob("*.md"))
 LIST = ROOT / "docs" / "proofs" / "machine_checked.md"
 
-CHANCE = SystemRandom()
 THEOREMS = check.theorems()
 MADE = [
     mechanism(name, epsilon=epsilon, n=12, k=3, neighbours=relation, **options)
@@ -265,9 +264,9 @@ def test_entries_that_meet_the_conditions_do_not_leak():
     ]:
         met = 0
         for _ in range(400):
-            n = CHANCE.randint(1, 9)
-            entries = tuple(sorted(CHANCE.choices(range(1, 41), k=CHANCE.randint(1, 4)))[::-1])
-            growth = Fraction(CHANCE.randint(100, 300), 100)
+            n = DICE.randint(1, 9)
+            entries = tuple(sorted(DICE.choices(range(1, 41), k=DICE.randint(1, 4)))[::-1])
+            growth = Fraction(DICE.randint(100, 300), 100)
             arguments = {
                 "entries": entries, "unit": 40, "growth": growth, "n": n, "k": k
             }  # fmt: skip
@@ -309,8 +308,8 @@ def test_a_table_is_straight_from_its_end_on():
 def tables(number):
     """Yield random convex tables, some of them short, flat or steep."""
     for _ in range(number):
-        steps = sorted(CHANCE.choices(range(CHANCE.choice([2, 9])), k=CHANCE.randint(1, 5)))
-        values = [CHANCE.randint(1, 30)]
+        steps = sorted(DICE.choices(range(DICE.choice([2, 9])), k=DICE.randint(1, 5)))
+        values = [DICE.randint(1, 30)]
         for step in steps[:-1]:
             values.append(values[-1] + step)
         yield LetterTable(tuple(values), steps[-1])
@@ -322,8 +321,8 @@ def lifted_tables(number):
     An unseen letter is the worst one there, and what it gains depends on how the rest lies.
     """
     for _ in range(number):
-        n, k = CHANCE.choice([(6, 4), (8, 4), (6, 5)])
-        growth = 1 + Fraction(CHANCE.randint(300, 900), 1000)
+        n, k = DICE.choice([(6, 4), (8, 4), (6, 5)])
+        growth = 1 + Fraction(DICE.randint(300, 900), 1000)
         tables = Envelope(growth, n, k)
         yield tables.table(tables.largest_rate), n, k
 
@@ -354,7 +353,7 @@ def test_the_search_finds_nothing_exactly_where_no_neighbours_leak():
     """At the exact worst ratio it finds nothing; a hair below it, it does."""
     found = 0
     sizes = [(k, n) for k in (2, 3, 4, 5) for n in range(1, 10 - k)]
-    any_tables = [(table, n, k) for table in tables(200) for k, n in [CHANCE.choice(sizes)]]
+    any_tables = [(table, n, k) for table in tables(200) for k, n in [DICE.choice(sizes)]]
     for table, n, k in [*any_tables, *lifted_tables(12)]:
         ratio = exact_ratio(table, n, k)
         for growth, holds in [(ratio, True), (ratio * (1 - Fraction(1, 2**40)), False)]:

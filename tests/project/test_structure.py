@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -129,6 +130,21 @@ def test_the_public_names_are_exactly_the_documented_ones():
     named = set(re.findall(r"\bdproo\.(\w+)", text))
     assert set(dproo.__all__) - {"__version__"} <= named
     assert all(hasattr(dproo, name) for name in dproo.__all__)
+
+
+def test_no_two_classes_have_one_name():
+    found = Counter(
+        node.name
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, times in found.items() if times > 1] == []
+
+
+def test_no_folder_has_more_than_14_files():
+    folders = Counter(path.parent for path in SOURCE.rglob("*.py") if path.stem != "__init__")
+    assert [folder.name for folder, files in folders.items() if files > 14] == []
 
 
 def test_no_file_is_longer_than_700_lines():

@@ -1,10 +1,10 @@
 """How good a release is, said always, and warned of where it is not good."""
 
-import random
 from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
+from support.draws import DICE
 from support.releasing import sample
 
 import dproo
@@ -104,9 +104,8 @@ def test_a_person_is_covered_as_a_whole_only_by_a_sampler_that_does():
 
 
 def test_what_is_said_at_a_public_number_holds_for_more_records():
-    dice = random.Random()  # noqa: S311 - settings are public
     for _ in range(5):
-        k, epsilon = dice.randint(2, 300), Fraction(f"{10 ** dice.uniform(-2, 1):.3g}")
+        k, epsilon = DICE.randint(2, 300), Fraction(f"{10 ** DICE.uniform(-2, 1):.3g}")
         n = enough(epsilon, k)
         for name, kind in SAMPLERS.items():
             if "add-remove" in kind.relations:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import random
-import secrets
 from collections.abc import Sequence
 from datetime import date, timedelta
 from fractions import Fraction
@@ -15,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support import poison
-from support.soak import SOAK, few
+from support.draws import DICE, SOAK, few
 
 import dproo
 from dproo import CodeBook, Ledger
@@ -36,7 +34,6 @@ from dproo.releases.table import FoundTableRequest
 from dproo.schema import Alphabet
 from dproo.schema.axis import OpenText
 
-DICE = random.Random(secrets.randbits(64))  # noqa: S311 - a test's choice
 SURE: dict[str, Any] = {"epsilon": 600, "delta": "1e-6"}
 """So much that noise changes nothing."""
 

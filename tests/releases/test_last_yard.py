@@ -9,7 +9,6 @@ import csv
 import datetime as dt
 import io
 import json
-import random
 import re
 import sqlite3
 import zipfile
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pandas as pd
 import pytest
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 import dproo
 from dproo import Alphabet, CodeBook, counting
@@ -28,7 +27,6 @@ from dproo.cli.commands import run
 from dproo.counting.layout import Layout
 from dproo.schema.reading import FORMATS, MONTHS
 
-DICE = random.Random()  # noqa: S311 - it chooses forms
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(17 * i) for i in range(20)]
 WARDS = ["A", "B", "C"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from support.draws import DICE
 from support.releasing import check, sample
 
 import dproo
@@ -81,7 +81,7 @@ def test_every_refusal_of_a_file_of_letters_is_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hold", [np.array, pd.Series, pl.Series, pa.array, list])
 def test_no_refusal_of_letters_quotes_or_counts_them(hold: type) -> None:
-    names = SECRETS * random.Random().randint(2, 9)  # noqa: S311 - a test's letters
+    names = SECRETS * DICE.randint(2, 9)
     letters = hold(names)
     assert refused(Alphabet.of, letters) == refused(Alphabet.of, hold(["x", "x"]))
     reading = refused(Alphabet.of(hold(SECRETS)).read_as, "lower")

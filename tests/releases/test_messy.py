@@ -24,8 +24,8 @@ import pandas as pd
 import psycopg
 import pytest
 import zstandard
+from support.draws import some
 from support.releasing import check
-from support.soak import some
 
 from dproo import Alphabet, CodeBook, counting
 from dproo.counting.layout import Layout

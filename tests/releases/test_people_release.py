@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.draws import SOAK, some
 from support.releasing import sample
-from support.soak import SOAK, some
 
 import dproo
 from dproo import Counts, Ledger

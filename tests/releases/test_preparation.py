@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import random
 import sqlite3
 import subprocess
 import sys
@@ -17,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from support.draws import DICE, SOAK, some
 from support.releasing import sample
-from support.soak import SOAK, some
 
 import dproo
 from dproo import counting
@@ -34,7 +33,6 @@ BROKEN = ["csv", "list", "xlsx", "sav", "arrow"]
 INTERRUPTED = ["csv", "parquet", "jsonl", "list", "postgresql"]
 MEBIBYTES = [*range(60, 200, 20), 400, 800, 1200]
 SAMPLERS = ["auto", "roo", "ls-roo", "subrr", "bal-roo", "ds-roo"]
-DICE = random.Random()  # noqa: S311 - it chooses settings
 
 
 @pytest.fixture

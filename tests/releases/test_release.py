@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from support.chance import ALPHA, p_value
+from support.draws import SOAK
 from support.releasing import sample
-from support.soak import SOAK
 
 import dproo
 from dproo import counting

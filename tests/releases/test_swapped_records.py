@@ -8,8 +8,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import random
-import secrets
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,7 +22,7 @@ import pyreadstat
 import pytest
 import sqlalchemy as sa
 import zstandard
-from support.soak import few, some
+from support.draws import DICE, few, some
 from support.sources import SOURCES as HOLDERS
 
 import dproo
@@ -124,7 +122,7 @@ def ends(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int,
 def swapped() -> list[tuple[int, bytes]]:
     """Return every hostile record in the first place, and some, drawn anew, in two others."""
     longest = RECORDS.index(max(RECORDS, key=len))
-    drawn = random.Random(secrets.randbits(64)).sample(HOSTILE, 4)  # noqa: S311 - a test's choice
+    drawn = DICE.sample(HOSTILE, 4)
     others = [(at, record) for at in (len(RECORDS) - 1, longest) for record in drawn]
     return [(0, record) for record in HOSTILE] + others
 

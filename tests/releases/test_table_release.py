@@ -1,7 +1,6 @@
 """A private table, released along the one path: law, cost, receipt, and what it refuses."""
 
 import json
-import secrets
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -13,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support.chance import ALPHA, p_value
-from support.soak import SOAK
+from support.draws import DICE, SOAK
 
 import dproo
 from dproo import CodeBook, Ledger, Model
@@ -395,11 +394,11 @@ def test_the_room_that_is_set_aside_is_enough(sizes, epsilon):
 def test_no_epsilon_and_no_data_make_a_model_that_is_refused(neighbours, epsilon):
     """Potentials of counts that noise drowns, or of cells that are surely empty, go far."""
     kinds = [{"type": "boolean"}, {"type": "integer", "bins": [12, 28, 41, 48, 67]}]
-    fields = [{"name": f"c{i}", **secrets.choice(kinds)} for i in range(secrets.randbelow(4) + 1)]
+    fields = [{"name": f"c{i}", **DICE.choice(kinds)} for i in range(DICE.randrange(4) + 1)]
     values = {"boolean": [True, False], "integer": [5, 30, 50, 90]}
     rows = [
-        {field["name"]: secrets.choice(values[field["type"]]) for field in fields}
-        for _ in range(secrets.choice([0, 1, 2, 60]))
+        {field["name"]: DICE.choice(values[field["type"]]) for field in fields}
+        for _ in range(DICE.choice([0, 1, 2, 60]))
     ]
     rows = rows or [{field["name"]: None for field in fields}]
     model = dproo.open(rows, neighbours=neighbours).synthesize(

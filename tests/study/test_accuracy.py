@@ -9,7 +9,7 @@ from math import comb, factorial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.soak import some
+from support.draws import some
 
 import dproo
 from dproo.study.accuracy import (

@@ -1,13 +1,13 @@
 """The bound on the mean law of BAL-ROO: letter by letter, by enumeration, and against limits."""
 
 import math
-import secrets
 from fractions import Fraction
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.draws import DICE
 
 from dproo import Counts, limit, mechanism
 from dproo.core.counts import every_dataset, falling_datasets
@@ -17,7 +17,7 @@ from dproo.mechanisms.bal_roo.bounds import BalancedBounds
 from dproo.mechanisms.bal_roo.table import balanced_weights
 from dproo.study.average import (
     BinomialMeans,
-    Letters,
+    LetterShares,
     largest_mean_distance,
     mean,
     worst_mean_alpha,
@@ -41,7 +41,7 @@ class Domination:
         bounds = BalancedBounds(table, MANY, k)
         self.table = table
         self.price = int(bounds.largest_distance * MANY * ONE * share) // k
-        self.letters = Letters(bounds, self.price, 1 << 9)
+        self.letters = LetterShares(bounds, self.price, 1 << 9)
 
     def excess(self, dataset):
         """Return by how much a dataset is further than that, over the price."""
@@ -129,21 +129,21 @@ def mean_distance(table, k, n, p):
 
 def somewhere(k, n, end):
     """Return a distribution: some equal letters, one large, the rest empty; or any."""
-    seen = 1 + secrets.randbelow(k - 1)
-    if secrets.randbelow(4):
-        share = min(1 / seen, (1 + secrets.randbelow(100 * end)) / 100 / n)
+    seen = 1 + DICE.randrange(k - 1)
+    if DICE.randrange(4):
+        share = min(1 / seen, (1 + DICE.randrange(100 * end)) / 100 / n)
         return [1 - seen * share, *[share] * seen, *[0.0] * (k - 1 - seen)]
-    cuts = [secrets.randbelow(10**6) / 10**6 for _ in range(k)]
+    cuts = [DICE.randrange(10**6) / 10**6 for _ in range(k)]
     return [cut / sum(cuts) for cut in cuts]
 
 
 @pytest.mark.parametrize(("k", "letters"), [(4, 40), (5, 24)])
 def test_no_distribution_of_few_letters_is_further_than_the_bound(k, letters):
     """By enumeration, at a rate drawn anew."""
-    rate = Fraction(150 + secrets.randbelow(110), 100)
+    rate = Fraction(150 + DICE.randrange(110), 100)
     table = table_of(rate, k)
     bounds = BalancedBounds(table, letters, k)
-    assert Letters(bounds, ONE, 1 << 10).are_few
+    assert LetterShares(bounds, ONE, 1 << 10).are_few
     bound = float(largest_mean_distance(bounds))
     assert bound <= float(bounds.largest_distance)
     for _ in range(4):
@@ -152,13 +152,13 @@ def test_no_distribution_of_few_letters_is_further_than_the_bound(k, letters):
 
 
 def test_the_mean_over_binomial_counts_is_never_below_the_true_one():
-    n = 100 + secrets.randbelow(1000)
-    values = [secrets.randbelow(ONE) for _ in range(1 + secrets.randbelow(12))]
-    means, toll = BinomialMeans.of(values, n=n), secrets.randbelow(ONE)
+    n = 100 + DICE.randrange(1000)
+    values = [DICE.randrange(ONE) for _ in range(1 + DICE.randrange(12))]
+    means, toll = BinomialMeans.of(values, n=n), DICE.randrange(ONE)
     bound, with_toll = means.largest(), means.largest(toll=toll)
     found = []
     for _ in range(40):
-        share = Fraction(secrets.randbelow(3000 * len(values)), 1000 * n)
+        share = Fraction(DICE.randrange(3000 * len(values)), 1000 * n)
         exact = sum(
             math.comb(n, c) * share**c * (1 - share) ** (n - c) * value
             for c, value in enumerate(values)
@@ -184,7 +184,7 @@ def test_no_probabilities_add_more_than_the_bound():
     """The most probable letter gets the toll back only where the others have all the rest."""
     n, k = 300, 9
     bounds = mechanism("bal-roo", n=n, k=k, epsilon="0.3").bounds
-    letters = Letters(bounds, int(bounds.largest_distance * n * ONE * 4 / 5) // k, 1 << 12)
+    letters = LetterShares(bounds, int(bounds.largest_distance * n * ONE * 4 / 5) // k, 1 << 12)
     assert letters.are_few
 
     def added(p):
@@ -196,7 +196,7 @@ def test_no_probabilities_add_more_than_the_bound():
         return sum(pays) + (k - 1) * letters.base + mean(letters.probable, n=n, records=first)
 
     equal = [[Fraction(j, 8 * n)] * (k - 1) for j in range(1, 8 * n // k, 4)]
-    drawn = [[Fraction(1 + secrets.randbelow(99), 10**3) for _ in range(k - 1)] for _ in range(30)]
+    drawn = [[Fraction(1 + DICE.randrange(99), 10**3) for _ in range(k - 1)] for _ in range(30)]
     found = [added([1 - sum(others), *others]) for others in equal + drawn]
     assert Fraction(49, 50) * letters.total < max(found) <= letters.total
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from support.draws import numbers
 from support.releasing import sample
 
 import dproo
@@ -123,7 +124,7 @@ def test_the_sampler_draws_by_the_law_that_its_accuracy_is_computed_with():
     counts = [30, 8, 2]
     for kind in (CLIP, EUCLIDEAN):
         sampler = LaplaceSampler(epsilon="0.2", n=40, k=3, projection=kind)
-        generator = np.random.default_rng()
+        generator = numbers()
         law = _laws(sampler, np.tile(counts, (400_000, 1)), generator).mean(axis=0)
         draws = 5_000
         drawn = [sampler.draw(counts)[0] for _ in range(draws)]

@@ -9,7 +9,7 @@ from math import exp, expm1
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.soak import SOAK
+from support.draws import SOAK
 
 import dproo
 from dproo.cli.commands import cli

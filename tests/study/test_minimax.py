@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import exp
 
 import pytest
-from support.soak import SOAK, some
+from support.draws import SOAK, some
 
 import dproo
 from dproo.study.minimax import minimax

@@ -183,6 +183,7 @@ def main() -> None:
     what, folder, *rest = sys.argv[1:]
     import dproo.releases.dataset  # noqa: F401 - what is loaded besides is what the data needs
 
+    random.seed(f"{os.environ.get('DPROO_SEED')} {rest}")
     if what == "watched":
         for kind in rest:
             for person in (False, True):

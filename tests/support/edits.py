@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
+
+from support.draws import DICE
 
 from dproo.ledger.events import COLUMNS, Event
 
-DICE = random.Random()  # noqa: S311 - it shuffles edits, it protects nothing
 PLACES = ", ".join("?" * len(Event._fields))
 
 

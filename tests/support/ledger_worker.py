@@ -28,7 +28,7 @@ from dproo.errors import (
     UnreachableLedgerError,
 )
 from dproo.ledger import BudgetRefused, Entry, Ledger, LedgerError
-from dproo.ledger.account import Tally
+from dproo.ledger.account import BudgetTally
 from dproo.ledger.stores import sqlite
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -75,7 +75,7 @@ class LooksThenCharges(Ledger):
         left = self.show()[0].left
         if charge > left:
             raise BudgetRefused(dataset, asked=charge, left=left)
-        Tally.require = lambda *_: None  # type: ignore[method-assign]
+        BudgetTally.require = lambda *_: None  # type: ignore[method-assign]
         return super().reserve(dataset, epsilon=epsilon, **RELATION)
 
 

@@ -32,9 +32,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import sqlalchemy as sa
+from support.draws import DICE, dice_of, few
 from support.nasty import FLOATS, INTEGERS, TEXTS
 from support.row_files import excel
-from support.soak import few
 
 from dproo.counting.layout import Layout
 
@@ -57,7 +57,7 @@ WORDS: tuple[str, ...] = (
     *("1677-09-21 00:12:43.145225", "2262-04-11 23:47:16.854775807", "now", "epoch", "tomorrow"),
     *("[7]", "[[7]]", "{7}", '{"a": {"b": [7]}}', "[" * 9999, "(7,8)", "[7,8)", "\\x", "\\xff"),
     *("7 years", "178000000 years", "P999999999Y", "1" * 64, str(2**127 - 1)),
-    secrets.choice(("7", "x", " ", "\u00e9")) * LONG,
+    dice_of("poison").choice(("7", "x", " ", "\u00e9")) * LONG,
 )  # fmt: skip
 LONE = ("\ud800", "7\udfff", "\udc80\ud800")
 BYTES = (
@@ -294,7 +294,7 @@ def arrow(_: Path) -> Iterator[Poisoned]:
 
 def parquet(folder: Path) -> Iterator[Poisoned]:
     def hold(rows: pa.Table) -> Source:
-        pq.write_table(rows, folder / "a.parquet", use_dictionary=bool(secrets.randbits(1)))
+        pq.write_table(rows, folder / "a.parquet", use_dictionary=bool(DICE.getrandbits(1)))
         return folder / "a.parquet", {}
 
     yield from arrow_columns(hold)

@@ -3,7 +3,7 @@
 import pytest
 
 from dproo.synthesis import run as runs
-from dproo.synthesis.families import WEAK, Plan
+from dproo.synthesis.families import WEAK, PairPlan
 
 
 @pytest.fixture
@@ -12,6 +12,8 @@ def asking(monkeypatch):
     true = runs.planned
 
     def planned(*sizes, dependence, **options):
-        return Plan(0, 0) if dependence == WEAK else true(*sizes, dependence=dependence, **options)
+        return (
+            PairPlan(0, 0) if dependence == WEAK else true(*sizes, dependence=dependence, **options)
+        )
 
     monkeypatch.setattr(runs, "planned", planned)

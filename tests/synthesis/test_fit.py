@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from support.draws import numbers
 
 from dproo.synthesis import fit
 from dproo.synthesis.fit import Law, fitted, projected
@@ -27,7 +28,7 @@ def marginal(whole, columns):
 
 
 def a_case(families=None):
-    chance = np.random.default_rng()
+    chance = numbers()
     sizes = tuple(int(k) for k in chance.integers(1, 4, 5))
     found = families or [(0,), (0, 1), (1, 2), (0, 2), (2, 3), (1, 4)]
     return sizes, {f: chance.normal(0, 2, [sizes[c] for c in f]) for f in found}
@@ -77,7 +78,7 @@ def test_exact_counts_are_fitted_exactly():
 
 
 def test_no_law_nearby_is_nearer_to_noisy_counts():
-    chance = np.random.default_rng()
+    chance = numbers()
     sizes, potentials = a_case()
     whole, n = dense(sizes, {f: table / 3 for f, table in potentials.items()}), 500.0
     families = [*potentials, (3,), (4,)]
@@ -95,7 +96,7 @@ def test_no_law_nearby_is_nearer_to_noisy_counts():
 
 
 def test_the_same_counts_give_the_same_law():
-    chance = np.random.default_rng()
+    chance = numbers()
     counts = {(0,): chance.normal(9, 5, 3), (0, 1): chance.normal(5, 5, (3, 4))}
     laws = [fitted((3, 4), counts, {(0,): 1.0, (0, 1): 0.5}, 50.0) for _ in range(2)]
     for family in counts:
@@ -111,7 +112,7 @@ def test_counts_that_are_all_negative_still_give_a_law():
 
 
 def test_a_projection_is_the_nearest_table_without_negative_cells():
-    chance = np.random.default_rng()
+    chance = numbers()
     for _ in range(20):
         values, total = chance.normal(0, 5, 6), float(chance.uniform(1, 20))
         found = projected(values, total)
@@ -125,7 +126,7 @@ def test_a_projection_is_the_nearest_table_without_negative_cells():
 def test_rows_follow_laws_of_many_letters():
     sizes = (50, 3)
     law = Law(sizes, {(0, 1): np.log(np.arange(1, 1 + prod(sizes)).reshape(sizes))})
-    first, second = law.rows(1000, np.random.default_rng())
+    first, second = law.rows(1000, numbers())
     assert first.min() >= 0
     assert first.max() < 50
     assert second.min() >= 0

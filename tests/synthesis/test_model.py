@@ -2,7 +2,6 @@
 
 import csv
 import json
-import random
 from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
@@ -13,28 +12,30 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
 from support.chance import ALPHA, p_value
-from support.soak import some
+from support.draws import DICE, numbers, some
 
 from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.mechanisms.noise import Ratio
 from dproo.synthesis.fit import Law
-from dproo.synthesis.model import Column, Model, half_width
+from dproo.synthesis.model import Model, ModelColumn, half_width
 from dproo.synthesis.model import _hash as model_hash
 from dproo.synthesis.request import Measurement, TableRequest
 from dproo.synthesis.run import run
 
 COLUMNS = (
-    Column("ward", ("A", "B", None), labels=("East", None, None)),
-    Column("age", ("0..18", "18..65", "other"), bins=((0, 18), (18, 65), None), is_integer=True),
-    Column("sick", (True, False)),
+    ModelColumn("ward", ("A", "B", None), labels=("East", None, None)),
+    ModelColumn(
+        "age", ("0..18", "18..65", "other"), bins=((0, 18), (18, 65), None), is_integer=True
+    ),
+    ModelColumn("sick", (True, False)),
 )
 SIZES = tuple(len(column.letters) for column in COLUMNS)
 N = 1000
 
 
 def true_columns():
-    chance = np.random.default_rng()
+    chance = numbers()
     ward = chance.integers(0, 3, N)
     return ward, np.minimum(2, ward + chance.integers(0, 2, N)), chance.integers(0, 2, N)
 
@@ -78,7 +79,7 @@ def test_rows_are_rows_of_letters():
 
 def test_rows_have_the_law_of_the_model():
     law = a_model().law
-    chance = np.random.default_rng()
+    chance = numbers()
     drawn = Counter(zip(*(column.tolist() for column in law.rows(20_000, chance)), strict=True))
     expected = dict(np.ndenumerate(law.joint((0, 1, 2))))
     likely = {cell: p for cell, p in expected.items() if p > 1e-3}
@@ -102,8 +103,8 @@ def test_labels_and_numbers_within_bins_are_shown_where_there_are_any():
     assert {row["ward"] for row in rows} <= {"East", "B", None}
     ages = {row["age"] for row in rows}
     assert ages - {"other"} <= {*range(65)}
-    number = Column("x", ("bin",), bins=((0.0, 0.5),))
-    found = number.within(np.zeros(100, dtype=int), np.random.default_rng())
+    number = ModelColumn("x", ("bin",), bins=((0.0, 0.5),))
+    found = number.within(np.zeros(100, dtype=int), numbers())
     assert all(0 <= x < 0.5 for x in found)
 
 
@@ -310,6 +311,19 @@ def places_of(content, path=()):
             yield from places_of(part, (*path, key))
 
 
+def changed(text, way, change):
+    """Return the text of a model with a change at a place, and with its hash."""
+    content = json.loads(text)
+    del content["sha256"]
+    *before, last = way
+    part = content
+    for key in before:
+        part = part[key]
+    part[last] = change
+    content["sha256"] = model_hash(content)
+    return json.dumps(content)
+
+
 def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
     """Whoever changes its hash with it gets rows, or a sentence."""
     path = tmp_path / "model.json"
@@ -333,24 +347,29 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         10**30,
         {"kind": "choice"},
     )
-    places = random.sample([*places_of(json.loads(text))], 60)
-    for way in places:
-        content = json.loads(text)
-        del content["sha256"]
+    for way in DICE.sample([*places_of(json.loads(text))], 60):
         if way == ("sha256",):
             continue
-        *before, last = way
-        part = content
-        for key in before:
-            part = part[key]
-        part[last] = random.choice(changes)  # noqa: S311 - a test's choice
-        content["sha256"] = model_hash(content)
-        path.write_text(json.dumps(content), encoding="utf-8")
+        change = DICE.choice(changes)
+        path.write_text(changed(text, way, change), encoding="utf-8")
         with suppress(ValueError):  # and nothing else
             model = Model.load(path)
-            assert len(model.rows(3)) == 3, (way, part[last])
+            assert len(model.rows(3)) == 3, (way, change)
             assert model.counts(model.names[-1]).rows
             certify(model)
+
+
+@pytest.mark.parametrize("cost", ["0", "-1", "41", "9" * 5000, "1/0", "1e3", " 1", ""])
+def test_no_step_costs_more_than_all_of_them(tmp_path, cost):
+    path = tmp_path / "model.json"
+    a_model().save(path)
+    text = path.read_text(encoding="utf-8")
+    ways = [way for way in places_of(json.loads(text)) if way[-1] == "cost"]
+    assert ways
+    for way in ways:
+        path.write_text(changed(text, way, cost), encoding="utf-8")
+        with pytest.raises(ValueError, match="model"):
+            certify(Model.load(path))
 
 
 def test_columns_must_have_the_letters_of_the_request():
@@ -359,9 +378,9 @@ def test_columns_must_have_the_letters_of_the_request():
     with pytest.raises(ValueError, match="columns must have"):
         Model.of(released, COLUMNS)
     with pytest.raises(ValueError, match="letters must have at least one letter"):
-        Column("x", ())
+        ModelColumn("x", ())
     with pytest.raises(ValueError, match="labels must be as many as the letters"):
-        Column("x", (1, 2), labels=("one",))
+        ModelColumn("x", (1, 2), labels=("one",))
 
 
 def test_a_law_of_one_column_has_no_pairs():

@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from support.draws import numbers
 
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
@@ -151,7 +152,7 @@ def test_a_table_of_columns_and_pair_pays_for_every_family(relation, g):
 
 
 def released(n=400, *, sizes=(2, 3, 4, 2), epsilon="3", **options):
-    chance_ = np.random.default_rng()
+    chance_ = numbers()
     first = chance_.integers(0, sizes[0], n)
     columns = [first, *(np.minimum(first + chance_.integers(0, 2, n), k - 1) for k in sizes[1:])]
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -218,7 +219,7 @@ def test_auto_measures_columns_only_where_it_cannot():
 @pytest.mark.parametrize("g", [1, 2])
 def test_a_score_changes_by_no_more_than_a_choice_pays_for(relation, g):
     """Over all small datasets and several public guesses; and the most is reached."""
-    chance_ = np.random.default_rng()
+    chance_ = numbers()
     guesses = [chance_.uniform(-1, 3, (2, 2)) for _ in range(3)]
     most = 0
     for before, after in neighbours(relation, 3, g):
@@ -379,7 +380,7 @@ def test_shares_are_those_of_least_noise():
 
 
 def test_every_family_lies_in_the_clique_of_its_last_column():
-    chance_ = np.random.default_rng()
+    chance_ = numbers()
     for _ in range(30):
         d = int(chance_.integers(2, 9))
         sizes = [int(k) for k in chance_.integers(2, 5, d)]

@@ -6,13 +6,14 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from support.draws import numbers
 
 import dproo
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.synthesis import run as runs
-from dproo.synthesis.families import DEPENDENCE, STRONG, Plan, cells, expected, planned
-from dproo.synthesis.model import Column, Model
+from dproo.synthesis.families import DEPENDENCE, STRONG, PairPlan, cells, expected, planned
+from dproo.synthesis.model import Model, ModelColumn
 from dproo.synthesis.request import QUESTION, UNIT, Step, TableRequest, certify
 from dproo.synthesis.run import run
 
@@ -116,7 +117,7 @@ class Transcribed:
 @pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
 def test_nothing_but_released_values_decides_what_comes_next(relation, options, monkeypatch):
     """Two datasets that release the same take the same steps, however different they are."""
-    chance = np.random.default_rng()
+    chance = numbers()
     sizes = tuple(int(size) for size in chance.integers(2, 6, 5))
     n = 3000
     first = chance.integers(0, 2, n)
@@ -177,12 +178,12 @@ def test_an_answer_changes_by_no_more_than_its_question_pays_for(relation, g, mo
 @pytest.mark.usefixtures("asking")
 def test_a_question_is_charged_and_kept_in_the_model():
     sizes = (2, 3, 2)
-    rows = np.random.default_rng().integers(0, 2, (4000, 3))
+    rows = numbers().integers(0, 2, (4000, 3))
     counted = lambda asked: [counts_of(rows, family, sizes) for family in asked]  # noqa: E731
     released = run(made(sizes, epsilon=Fraction(5)), counted, RandomSource())
     (asked,) = (step for step in released.steps if step.kind == QUESTION)
     assert asked.cost == 5 * DEPENDENCE
-    columns = [Column(f"c{size}{at}", tuple(range(size))) for at, size in enumerate(sizes)]
+    columns = [ModelColumn(f"c{size}{at}", tuple(range(size))) for at, size in enumerate(sizes)]
     model = Model.of(released, columns)
     assert model.certificate.ratio == certify(released).ratio
     (kept,) = (step for step in model.released["steps"] if step["kind"] == QUESTION)
@@ -191,7 +192,7 @@ def test_a_question_is_charged_and_kept_in_the_model():
 
 def test_pairs_are_planned_only_where_they_promise_a_gain(monkeypatch):
     """An answer decides: dependent pairs are measured, independent ones are not."""
-    chance = np.random.default_rng()
+    chance = numbers()
     sizes = (5,) * 19
     n = 4500
     own = runs._Run(made(sizes), lambda _: [], RandomSource())
@@ -199,9 +200,9 @@ def test_pairs_are_planned_only_where_they_promise_a_gain(monkeypatch):
     noise = own.request._noise(is_gaussian=False)
     for dependence, is_worth in ((0.0, False), (0.3, True)):
         monkeypatch.setattr(own, "ask", lambda _, found=dependence: found * n)
-        assert (own.plan(noise, sizes) != Plan(0, 0)) == is_worth
+        assert (own.plan(noise, sizes) != PairPlan(0, 0)) == is_worth
     few = {"sizes": sizes, "noise": noise, "cost": 0.01, "records": float(chance.integers(1, 900))}
-    assert planned(**few, dependence=STRONG) == Plan(0, 0)
+    assert planned(**few, dependence=STRONG) == PairPlan(0, 0)
 
 
 # Known before it is paid for
@@ -209,7 +210,7 @@ def test_pairs_are_planned_only_where_they_promise_a_gain(monkeypatch):
 
 def test_the_expected_distance_is_that_of_the_noise_alone():
     """Independent uniform columns: what a table misses is noise, within a third of the forecast."""
-    chance = np.random.default_rng()
+    chance = numbers()
     sizes, n = (4,) * 6, 4000
     rows = chance.integers(0, 4, (n, 6))
     counted = lambda asked: [counts_of(rows, family, sizes) for family in asked]  # noqa: E731

@@ -6,7 +6,7 @@ from math import log10
 
 import pytest
 from support.browsing import NARROW, OVERFLOW, ROOMS, seen, settled, visit
-from support.soak import some
+from support.draws import some
 
 import dproo
 from dproo.analysis.planner import planned

@@ -2,7 +2,7 @@
 
 import pytest
 from support.browsing import ROOMS, named, settled, visit
-from support.soak import some
+from support.draws import some
 
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from support.browsing import OVERFLOW, named, tab_to, visit
+from support.draws import some
 from support.serving import ORDER, admissions, served
-from support.soak import some
 
 from dproo import Model
 from dproo.ledger import Ledger
@@ -90,6 +90,12 @@ class Hand:
         else:
             self.page.select_option(selector, label=text)
 
+    def begin(self):
+        self.page.wait_for_selector("#file option >> nth=1", state="attached")
+        self.choose("#file", "admissions.csv")
+        told = "text=2 columns, from the file\u2019s header; no record was read."
+        self.page.wait_for_selector(told)
+
 
 def column(name, part):
     return f"[data-column={name}] {part}"
@@ -99,9 +105,7 @@ def column(name, part):
 def test_a_row_is_released_from_an_empty_home(browser, home, means):
     with visit(browser, home, "release", viewport=ZOOMED) as page:
         hand = Hand(page, by_keys=means == "keyboard")
-        page.wait_for_selector("#file option >> nth=1", state="attached")
-        hand.choose("#file", "admissions.csv")
-        page.wait_for_selector("text=2 columns, from the file\u2019s header; no record was read.")
+        hand.begin()
         for name, values in {"diagnosis": "I50, J18, S72", "ward": "north, south"}.items():
             hand.press(column(name, "[type=checkbox]"))
             hand.write(column(name, "textarea"), values)
@@ -142,9 +146,7 @@ def test_a_row_is_released_from_an_empty_home(browser, home, means):
 def test_a_strangers_file_becomes_a_private_table_in_a_dozen_actions(browser, home, means):
     with visit(browser, home, "release", viewport=ZOOMED) as page:
         hand = Hand(page, by_keys=means == "keyboard")
-        page.wait_for_selector("#file option >> nth=1", state="attached")
-        hand.choose("#file", "admissions.csv")
-        page.wait_for_selector("text=2 columns, from the file\u2019s header; no record was read.")
+        hand.begin()
         hand.take("[name=how][value=found]")
         expect(page.locator("#columns [type=checkbox]:checked")).to_have_count(2)
         hand.write("#epsilon", "200")

@@ -23,9 +23,9 @@ from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, reques
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
 from dproo.web import gate, questions
+from dproo.web.answering import ROOMS
 from dproo.web.folder import Folder
 from dproo.web.gate import Nonces
-from dproo.web.rendering import ROOMS
 
 IN_OPEN = 0x20
 

@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import random
 import threading
 
 import pytest
+from support.draws import DICE, SOAK
 from support.serving import ORDER, admissions, request, served
-from support.soak import SOAK
 
 from dproo.web.gate import Gate
 
@@ -96,14 +95,13 @@ def endure(page, requests, *, patience=30):
 
 
 def test_requests_with_broken_bytes_are_endured(page):
-    chance = random.SystemRandom()
     whole = request("POST", "/api/order", page.headers, json.dumps(ORDER).encode())
 
     def broken():
         raw = bytearray(whole)
-        for _ in range(chance.randrange(3)):
-            place = chance.randrange(len(raw))
-            raw[place : place + 1] = chance.choice([bytes(raw[place : place + 1]) * 2, b"\r", b" "])
+        for _ in range(DICE.randrange(3)):
+            place = DICE.randrange(len(raw))
+            raw[place : place + 1] = DICE.choice([bytes(raw[place : place + 1]) * 2, b"\r", b" "])
         return bytes(raw)
 
     # A length that was broken makes the server wait for what will never come.
@@ -111,18 +109,17 @@ def test_requests_with_broken_bytes_are_endured(page):
 
 
 def test_objects_of_any_kind_are_endured(page):
-    chance = random.SystemRandom()
 
     def any_object():
         fields = (
             {**ORDER, "counts": [3, 1], "size": 1, "codebook": BOOK, "n": "9"}
-            if chance.random() < 0.8
+            if DICE.random() < 0.8
             else {}
         )
-        for _ in range(chance.randrange(4)):
-            fields[chance.choice(NAMES)] = chance.choice(VALUES)
-        path = chance.choice(POSTS)
-        if path in TAKEN and chance.random() < 0.8:
+        for _ in range(DICE.randrange(4)):
+            fields[DICE.choice(NAMES)] = DICE.choice(VALUES)
+        path = DICE.choice(POSTS)
+        if path in TAKEN and DICE.random() < 0.8:
             fields = {name: value for name, value in fields.items() if name in TAKEN[path]}
         return request("POST", path, page.headers, json.dumps(fields).encode())
 
@@ -130,7 +127,6 @@ def test_objects_of_any_kind_are_endured(page):
 
 
 def test_queries_of_any_kind_are_endured(page):
-    chance = random.SystemRandom()
     texts = [
         "1",
         "2",
@@ -149,11 +145,11 @@ def test_queries_of_any_kind_are_endured(page):
     ]
 
     def any_query():
-        names = chance.sample(["n", "k", "epsilon", "alpha", "sampler", "name", "as_printed"], 3)
-        if chance.random() < 0.3:
+        names = DICE.sample(["n", "k", "epsilon", "alpha", "sampler", "name", "as_printed"], 3)
+        if DICE.random() < 0.3:
             names = ["n", "k", "epsilon"]
-        query = "&".join(f"{name}={chance.choice(texts)}" for name in names)
-        return request("GET", f"/api/{chance.choice(GETS)}?{query}", page.headers)
+        query = "&".join(f"{name}={DICE.choice(texts)}" for name in names)
+        return request("GET", f"/api/{DICE.choice(GETS)}?{query}", page.headers)
 
     endure(page, (any_query() for _ in range(QUERIES)))
 

@@ -59,7 +59,7 @@ _UNIT = 1 << _LEVEL_BITS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Levels:
+class LimitLevels:
     """The distributions that prove a limit.
 
     Attributes:
@@ -211,7 +211,7 @@ class _Shape(NamedTuple):
         return others * gain / (1 + others * self.owed / letters)
 
 
-def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> Levels | None:
+def choose_levels(n: int, k: int, epsilon: float, *, above: float) -> LimitLevels | None:
     """Return levels whose bound should exceed ``above``, or None if there seem to be none."""
     if not min(_RECORDS) <= epsilon <= max(_RECORDS):
         return None
@@ -261,7 +261,7 @@ def _terms(n: int, epsilon: float, share: float) -> Iterator[float]:
             return
 
 
-def _levels(k: int, letters: int, shape: _Shape) -> Levels | None:
+def _levels(k: int, letters: int, shape: _Shape) -> LimitLevels | None:
     """Return the levels, or None if they leave no probability for one more letter."""
     mean = shape.above(k, letters)
     middle, high = (share / (1 - share) for share in (shape.middle, shape.high))
@@ -269,7 +269,7 @@ def _levels(k: int, letters: int, shape: _Shape) -> Levels | None:
     if rest <= 0:
         return None
     first, weights = _weights(k - letters, shape.odds, mean)
-    return Levels(
+    return LimitLevels(
         letters=letters,
         rest=int(Fraction(rest) * _ODDS),
         middle=int(Fraction(middle) * _ODDS),
@@ -318,7 +318,7 @@ class Limit:
     neighbours: Relation
     lower: Fraction
     pair: tuple[int, Fraction] | None
-    levels: Levels | None = None
+    levels: LimitLevels | None = None
 
     def __post_init__(self) -> None:
         """Check the hypotheses of the theorem."""

@@ -13,7 +13,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Line:
+class ColumnLine:
     """One column of a code book.
 
     Attributes:
@@ -42,7 +42,7 @@ class Overview:
         digest: the fingerprint that stands in receipts; a draft has none.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[ColumnLine, ...]
     notes: tuple[str, ...]
     digest: str | None
 
@@ -80,17 +80,17 @@ def overview(book: Any) -> Overview:
     )
 
 
-def _drafted(field: dict[str, Any]) -> Line:
+def _drafted(field: dict[str, Any]) -> ColumnLine:
     field.pop("parents", None)
     try:
         (found,) = CodeBook.of({"schema": {"fields": [field]}}).fields
     except ValueError:
-        return Line(str(field.get("name")), str(field.get("type")), None, "")
+        return ColumnLine(str(field.get("name")), str(field.get("type")), None, "")
     return line_of(found)
 
 
-def line_of(field: Field) -> Line:
+def line_of(field: Field) -> ColumnLine:
     """Return one column as a line of the table."""
     first = [str(field[place]) for place in islice(range(field.axis.listed), _SHOWN)]
     rest = ["..."] if field.axis.listed > _SHOWN else []
-    return Line(field.name, field.kind, field.size, ", ".join([*first, *rest]))
+    return ColumnLine(field.name, field.kind, field.size, ", ".join([*first, *rest]))

@@ -2,7 +2,7 @@
 
 from dproo.core.numbers import in_delta, in_epsilon
 from dproo.errors import BudgetRefused, CorruptLedgerError, LedgerError
-from dproo.ledger.account import Account, Asked, Budget, Line, Verification
+from dproo.ledger.account import Account, ApprovalRequest, Budget, Line, Verification
 from dproo.ledger.ledger import Entry, Ledger
 from dproo.ledger.location import Address, Database, address_of, default_path
 from dproo.ledger.restore import Loss, accept_restore, copy
@@ -12,7 +12,7 @@ from dproo.ledger.stores import install
 __all__ = [
     "Account",
     "Address",
-    "Asked",
+    "ApprovalRequest",
     "Budget",
     "BudgetRefused",
     "CorruptLedgerError",

@@ -151,7 +151,7 @@ class Account(Budget):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ApprovalRequest:
     """A release that needs a second person's approval.
 
     Attributes:
@@ -191,7 +191,7 @@ class Verification:
 
 
 @dataclass(kw_only=True)
-class Tally:
+class BudgetTally:
     """The terms of a budget, and the running sums of its charges."""
 
     declared: Event
@@ -204,7 +204,7 @@ class Tally:
     roles: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     @classmethod
-    def of(cls, declared: Event) -> Tally:
+    def of(cls, declared: Event) -> BudgetTally:
         """Return the tally of a newly declared budget."""
         fields = declared.fields
         names = ("neighbours", "records_per_person", "unit")
@@ -309,9 +309,9 @@ class Replay:
         hashes: the hashes of all events.
     """
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, BudgetTally] = field(default_factory=dict)
     lines: dict[int, dict[str, Any]] = field(default_factory=dict)
-    requests: dict[int, Asked] = field(default_factory=dict)
+    requests: dict[int, ApprovalRequest] = field(default_factory=dict)
     problems: dict[int, str] = field(default_factory=dict)
     count: int = 0
     head: str = NO_EVENT
@@ -378,7 +378,7 @@ class Replay:
     ) -> None:
         del neighbours, records_per_person, unit, limits
         _require(event.dataset not in self.tallies, "the name has a budget already")
-        self.tallies[event.dataset] = Tally.of(event)
+        self.tallies[event.dataset] = BudgetTally.of(event)
         total = 0 if delta is None else delta_budget_of(read(delta))
         _require(
             (event.entry, event.nano, event.atto) == (0, budget_of(read(budget)), total),
@@ -413,7 +413,7 @@ class Replay:
     ) -> None:
         _require(event.dataset in self.tallies and event.entry == 0, "it belongs to no budget")
         fault = shape_fault("request", request)
-        asked = Asked(
+        asked = ApprovalRequest(
             number=event.seq,
             dataset=event.dataset,
             charge=event.nano,

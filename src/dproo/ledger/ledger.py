@@ -19,7 +19,7 @@ from dproo.errors import (
     NotRecordedError,
     UnknownEntryError,
 )
-from dproo.ledger.account import Account, Asked, Budget, Replay, Verification, budgets
+from dproo.ledger.account import Account, ApprovalRequest, Budget, Replay, Verification, budgets
 from dproo.ledger.events import (
     APPROVED,
     DECLARED,
@@ -44,7 +44,7 @@ from dproo.ledger.rules import (
     require_name,
     written,
 )
-from dproo.ledger.stores import PATIENCE, Session, Store, store_of
+from dproo.ledger.stores import PATIENCE, LedgerSession, Store, store_of
 from dproo.ledger.witness import Memory, named_witness, tell
 from dproo.mechanisms import Relation
 
@@ -229,7 +229,7 @@ class Ledger:
             room=room,
         )
 
-        def append(session: Session[Memory]) -> Event:
+        def append(session: LedgerSession[Memory]) -> Event:
             session.tally(dataset).require_basis(basis)
             return session.append(draft)
 
@@ -256,7 +256,7 @@ class Ledger:
             kind=RECORDED, dataset=entry.dataset, body={"receipt": kept}, entry=entry.number
         )
 
-        def append(session: Session[Memory]) -> dict[str, Any]:
+        def append(session: LedgerSession[Memory]) -> dict[str, Any]:
             reserved = _charge(session, entry.number)
             if reserved.hash != entry.hash:
                 raise _unknown(entry.number)
@@ -294,7 +294,7 @@ class Ledger:
         with self._reading(is_checked=False) as session:
             return Replay.of(session.events()).accounts()
 
-    def requests(self) -> tuple[Asked, ...]:
+    def requests(self) -> tuple[ApprovalRequest, ...]:
         """Return every request for a second person's approval, oldest first."""
         with self._reading() as session:
             return tuple(Replay.of(session.events()).requests.values())
@@ -316,7 +316,7 @@ class Ledger:
         number = whole("request", number, at_least=1, at_most=MOST_EVENTS)
         known = Draft(kind=kind, dataset="", entry=number, body={})
 
-        def append(session: Session[Memory]) -> None:
+        def append(session: LedgerSession[Memory]) -> None:
             asked = session.event(number)
             if asked is None or asked.kind != REQUESTED or isinstance(self.path, Path):
                 raise UnknownEntryError(refusal("request", "be the number of an open one", number))
@@ -363,15 +363,15 @@ class Ledger:
         return Memory(ledger=identity, chosen=self.witness)
 
     @contextmanager
-    def _reading(self, *, is_checked: bool = True) -> Iterator[Session[Memory]]:
+    def _reading(self, *, is_checked: bool = True) -> Iterator[LedgerSession[Memory]]:
         with self._store.reading(self._look, is_checked=is_checked) as session:
             session.looked.require_all(session, self.path)
             yield session
 
-    def _write(self, action: Callable[[Session[Memory]], Result]) -> Result:
+    def _write(self, action: Callable[[LedgerSession[Memory]], Result]) -> Result:
         """Run ``action`` as :meth:`Store.write` does, then let witnesses note what it wrote."""
 
-        def remembered(session: Session[Memory]) -> tuple[Result, Any]:
+        def remembered(session: LedgerSession[Memory]) -> tuple[Result, Any]:
             session.looked.require_all(session, self.path)
             session.looked.require_writable()
             return action(session), session.looked.news(session)
@@ -381,7 +381,7 @@ class Ledger:
         return result
 
 
-def _charge(session: Session[Memory], number: int) -> Event:
+def _charge(session: LedgerSession[Memory], number: int) -> Event:
     found = session.event(number)
     if found is None or found.kind != RESERVED:
         raise _unknown(number)

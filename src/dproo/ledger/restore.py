@@ -14,7 +14,7 @@ from dproo.ledger.events import RESTORED, Draft
 from dproo.ledger.ledger import Ledger
 from dproo.ledger.location import Database, address_of
 from dproo.ledger.rules import TERMS
-from dproo.ledger.stores import PATIENCE, Session, store_of
+from dproo.ledger.stores import PATIENCE, LedgerSession, store_of
 from dproo.ledger.witness import Memory, News, Note, named_witness, tell
 
 
@@ -55,7 +55,7 @@ def copy(source: Ledger, target: str | os.PathLike[str] | Database) -> Ledger:
     Replay.of(chain).require_intact(source.path)
     made = Ledger.create(target)
 
-    def write(session: Session[Memory]) -> None:
+    def write(session: LedgerSession[Memory]) -> None:
         held = list(session.events())
         if held and not (session.is_again and held == chain):
             raise NotEmptyLedgerError(f"the ledger {made.path} must be empty to be copied into.")
@@ -94,7 +94,7 @@ def accept_restore(
     def look(identity: str) -> Memory:
         return Memory(ledger=identity, chosen=chosen)
 
-    def restore(session: Session[Memory]) -> tuple[list[Loss], list[News]]:
+    def restore(session: LedgerSession[Memory]) -> tuple[list[Loss], list[News]]:
         memory: Any = session.looked
         memory.require_writable()
         lost = memory.lost(session)

@@ -167,7 +167,7 @@ class DiscoveryRequest(StagedRequest):
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
         """Return the code book, which is part of the facts."""
-        run = _Run(self, source)
+        run = _Discovery(self, source)
         run.find(tables)
         ratio = math.prod((part.ratio for part in run.parts), start=Fraction(1))
         delta = sum((part.delta for part in run.parts), Fraction(0))
@@ -190,7 +190,7 @@ class DiscoveryRequest(StagedRequest):
             assurance=Assurance(alpha=None, told=self.accuracy),
         )
 
-    def _found(self, run: _Run) -> dict[str, Any]:
+    def _found(self, run: _Discovery) -> dict[str, Any]:
         descriptor = {
             "$schema": PROFILE,
             **self.resource,
@@ -229,7 +229,7 @@ def _named(column: str, axis: Axis) -> Alphabet:
 
 
 @dataclass
-class _State:
+class _ColumnState:
     """A column on its way: what it has left to spend, and what was released of it.
 
     Attributes:
@@ -254,7 +254,7 @@ class _State:
 
 
 @dataclass
-class _Run:
+class _Discovery:
     """One run of a request: what was released so far."""
 
     request: DiscoveryRequest
@@ -313,9 +313,9 @@ class _Run:
         alphabets = [_named(name, axis) for name, axis in axes.items()]
         return dict(zip(axes, self.request.counted(alphabets, tuple(axes)), strict=True))
 
-    def _begun(self, column: Column, counts: Counts) -> _State:
+    def _begun(self, column: Column, counts: Counts) -> _ColumnState:
         """Release what a column is counted by at first."""
-        state = _State(column, self.request.epsilon_of_each)
+        state = _ColumnState(column, self.request.epsilon_of_each)
         if column.kind in _NUMBERS:
             state.guess = Guess(NUMERIC, is_whole=column.kind == sql.INTEGER)
             state.noisy = self.noisy(column.name, list(counts), state.spend(RANGE))
@@ -330,7 +330,7 @@ class _Run:
                 state.guess = replace(state.guess, kind=NUMERIC)
         return state
 
-    def _find_ranges(self, states: Mapping[str, _State]) -> None:
+    def _find_ranges(self, states: Mapping[str, _ColumnState]) -> None:
         """Release where the numbers and dates of text are; what is neither is text after all."""
         waiting = {name: state for name, state in states.items() if state.noisy is None}
         if self.request.is_rehearsed:
@@ -350,7 +350,7 @@ class _Run:
             if state.guess.kind == NUMERIC and not is_seen and not self.request.is_rehearsed:
                 state.guess, state.noisy = Guess(), None
 
-    def _find_letters(self, state: _State) -> None:
+    def _find_letters(self, state: _ColumnState) -> None:
         """Release the values of a column that enough people share."""
         name = state.column.name
         if self.request.is_rehearsed and state.column.kind in self.rehearsed:
@@ -363,14 +363,14 @@ class _Run:
         state.letters = rule.release(counts, self.source)
         self.parts.append(Part(name, rule.largest_ratio, rule.largest_delta))
 
-    def _is_narrow(self, state: _State) -> bool:
+    def _is_narrow(self, state: _ColumnState) -> bool:
         """Return whether a column is of few integers, which need not be found."""
         if state.noisy is None or not state.guess.is_whole or self.request.is_rehearsed:
             return False
         edges = found.grid(*state.noisy, is_whole=True)
         return bool(edges) and edges[-1] - edges[0] <= found.NARROW
 
-    def _edges(self, state: _State) -> tuple[float, ...]:
+    def _edges(self, state: _ColumnState) -> tuple[float, ...]:
         """Return the grid that the numbers of a column are counted by; none if it needs none."""
         if state.guess.kind != NUMERIC or state.noisy is None:
             return ()
@@ -389,7 +389,7 @@ class _Run:
             kind = {"type": "string", "categories": list(column.values)}
         self.fields.append({"name": column.name, **kind, "source": "its type lists them"})
 
-    def _cut(self, state: _State, edges: Sequence[float], counts: Counts) -> None:
+    def _cut(self, state: _ColumnState, edges: Sequence[float], counts: Counts) -> None:
         """Release the counts of a grid, and make bins of about equally many records."""
         cost = state.spend(1)
         name = state.column.name
@@ -404,7 +404,7 @@ class _Run:
         cut = found.quantiles(edges, noisy, math.sqrt(2 * len(edges)) * scale)
         self._keep(name, found.bins_field(name, cut, state.guess), told)
 
-    def _settle(self, state: _State) -> None:
+    def _settle(self, state: _ColumnState) -> None:
         """Make a field of what was released of a column."""
         name, letters = state.column.name, state.letters
         if state.guess.kind == DATES and state.noisy is not None:

@@ -19,7 +19,7 @@ from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, fraction_text
-from dproo.counting.fit import Column as DataColumn
+from dproo.counting.fit import Column
 from dproo.counting.sql import query as sql
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
@@ -31,7 +31,7 @@ from dproo.schema import Alphabet
 from dproo.schema.axis import Bins
 from dproo.schema.codebook import CodeBook, Field
 from dproo.synthesis.families import CLIQUE_MAX, Family, cells
-from dproo.synthesis.model import Column, Model, half_width
+from dproo.synthesis.model import Model, ModelColumn, half_width
 from dproo.synthesis.request import GAUSSIAN, GEOMETRIC, MEASURE, Released, TableRequest
 from dproo.synthesis.run import run
 
@@ -183,7 +183,7 @@ class ModelRequest(Request):
         )
 
     @cached_property
-    def model_columns(self) -> tuple[Column, ...]:
+    def model_columns(self) -> tuple[ModelColumn, ...]:
         """The public columns of the model."""
         return tuple(map(_column, self.codebook.fields))
 
@@ -328,7 +328,7 @@ class FoundTableRequest(StagedRequest):
         )
 
 
-def _imagined(column: DataColumn) -> dict[str, Any]:
+def _imagined(column: Column) -> dict[str, Any]:
     """Return a field that a column of this type could have."""
     own: dict[str, Any] = {"type": "string", "categories": ["a", "b"]}
     if column.values:
@@ -390,7 +390,7 @@ def _accuracy(released: Released) -> str:
     return f"95 % of the counts of a column are off by at most {most:,}{more}; the rest is fitted"
 
 
-def _column(field: Field) -> Column:
+def _column(field: Field) -> ModelColumn:
     """Return a public column of a model, with the labels that its code book has."""
     letters = tuple(field[place] for place in range(field.size))
     labels = tuple(field.labels.get(str(letter)) for letter in letters) if field.labels else ()
@@ -402,4 +402,4 @@ def _column(field: Field) -> Column:
             for a, b in pairwise(field.axis.edges)
         ]
         bins = tuple([*edges, None][: field.size])
-    return Column(field.name, letters, labels, bins, is_integer)
+    return ModelColumn(field.name, letters, labels, bins, is_integer)

@@ -125,7 +125,7 @@ def largest_mean_distance(bounds: BalancedBounds) -> Fraction:
     price, slope = int(least * bounds.n * _ONE) // bounds.k, _SLOPE
     before: tuple[int, int] | None = None
     for work in _WORKS:
-        letters = Letters(bounds, price, work)
+        letters = LetterShares(bounds, price, work)
         if not letters.are_few:
             break
         least = min(least, up(Fraction(letters.total, bounds.n * _ONE)))
@@ -234,7 +234,7 @@ class _Range(NamedTuple):
         )
 
 
-class Letters:
+class LetterShares:
     """What letters add to the distance by their counts, if all but the most probable one pay.
 
     Attributes:

@@ -102,7 +102,7 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PairPlan:
     """How many pairs are measured: a forest of some, then some more."""
 
     forest: int
@@ -110,7 +110,7 @@ class Plan:
 
 
 def forecast(
-    sizes: Sequence[int], plan: Plan, *, noise: Noise, cost: float, records: float
+    sizes: Sequence[int], plan: PairPlan, *, noise: Noise, cost: float, records: float
 ) -> float:
     """Return the mean total variation distance of pairs that noise alone makes, about.
 
@@ -194,7 +194,7 @@ def planned(
     cost: float,
     records: float,
     dependence: float = TYPICAL,
-) -> Plan:
+) -> PairPlan:
     """Return how many pairs are probably best to measure, by public sizes and public numbers.
 
     Pairs must promise a tenth less than columns alone. How much of the dependence so many pairs
@@ -213,19 +213,19 @@ def planned(
     """
     d = len(sizes)
     most = len(pairs(sizes)) - (d - 1)
-    alone = Plan(0, 0)
+    alone = PairPlan(0, 0)
     if d < 2 or not pairs(sizes):
         return alone
 
-    def error(plan: Plan) -> float:
+    def error(plan: PairPlan) -> float:
         left = 0.57 * (1 - plan.forest / (d - 1)) ** 1.5 + 0.43 * exp(-plan.further / (1.3 * d))
         found = forecast(sizes, plan, noise=noise, cost=cost, records=records)
         return hypot(dependence * left, found)
 
     if forecast(sizes, alone, noise=noise, cost=cost, records=records) > HOPELESS:
         return alone
-    forests = [Plan(forest, 0) for forest in range(1, d)]
-    more = [Plan(d - 1, further) for further in range(1, min(most, 3 * d) + 1)]
+    forests = [PairPlan(forest, 0) for forest in range(1, d)]
+    more = [PairPlan(d - 1, further) for further in range(1, min(most, 3 * d) + 1)]
     best = min([*forests, *more], key=error)
     return best if error(best) < 0.9 * error(alone) else alone
 

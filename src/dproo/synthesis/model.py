@@ -60,7 +60,7 @@ Letter = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
-class Column:
+class ModelColumn:
     """A public column of a model.
 
     Attributes:
@@ -276,7 +276,7 @@ class Model:
         receipt: what was paid for it, where it was released just now; a file does not hold it.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ModelColumn, ...]
     released: Mapping[str, Any]
     measurements: tuple[Measurement, ...]
     law: Law
@@ -284,7 +284,7 @@ class Model:
     receipt: Receipt | None = None
 
     @classmethod
-    def of(cls, released: Released, columns: Sequence[Column]) -> Self:
+    def of(cls, released: Released, columns: Sequence[ModelColumn]) -> Self:
         """Return the model of what was released."""
         sizes = tuple(len(column.letters) for column in columns)
         if sizes != released.request.sizes:
@@ -357,7 +357,7 @@ class Model:
         rows = [(column.name, len(column.letters), self._known(column)) for column in self.columns]
         return html_table(repr(self)[1:-1], rows, heads=("column", "values", "measured with"))
 
-    def _known(self, column: Column) -> str:
+    def _known(self, column: ModelColumn) -> str:
         place = self.names.index(column.name)
         families = [found.family for found in self.measurements if place in found.family]
         others = {other for family in families for other in family} - {place}
@@ -586,12 +586,12 @@ def _hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _column(found: dict[str, Any]) -> Column:
+def _column(found: dict[str, Any]) -> ModelColumn:
     if found.keys() != _COLUMN:
         raise ValueError
     bins = tuple(None if edges is None else (edges[0], edges[1]) for edges in found["bins"])
     own = str(found["name"]), tuple(found["letters"]), tuple(found["labels"])
-    return Column(*own, bins, bool(found["is_integer"]))
+    return ModelColumn(*own, bins, bool(found["is_integer"]))
 
 
 def _step(found: Mapping[str, Any], request: TableRequest) -> Step:

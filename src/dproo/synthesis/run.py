@@ -33,7 +33,7 @@ from dproo.synthesis.families import (
     Elimination,
     Family,
     Noise,
-    Plan,
+    PairPlan,
     cells,
     disturbance,
     pairs,
@@ -201,7 +201,7 @@ class _Run:
                 law = self.fit(records, law)
         return law, records
 
-    def plan(self, noise: Noise, sizes: Sequence[int]) -> Plan:
+    def plan(self, noise: Noise, sizes: Sequence[int]) -> PairPlan:
         """Return how many pairs are measured, by sizes and by what was released.
 
         Where it depends on how dependent pairs are, that is asked for first, unless the answer
@@ -213,7 +213,7 @@ class _Run:
         least = self.total() - math.sqrt(sum(step.deviation_squared for step in self.steps))
         records = max(1.0, least)
 
-        def best(dependence: float) -> Plan:
+        def best(dependence: float) -> PairPlan:
             cost = float(request.budget)
             return planned(sizes, noise=noise, cost=cost, records=records, dependence=dependence)
 
@@ -240,7 +240,7 @@ class _Run:
         return answer / UNIT
 
     def forest(
-        self, plan: Plan, each: Fraction, cost: float, records: float
+        self, plan: PairPlan, each: Fraction, cost: float, records: float
     ) -> tuple[list[Family], list[Family], float]:
         """Choose pairs that join parts of the columns, until none is worth its noise.
 

@@ -1,4 +1,4 @@
-"""Answers: one sentence if refused, and only while a client waits."""
+"""Answers, pages and objects: one sentence if refused, and only while a client waits."""
 
 from __future__ import annotations
 
@@ -15,15 +15,33 @@ from asyncio import (
 )
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from http import HTTPStatus
+from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from dproo.report import BUG, FAILED, REFUSED, USAGE, verdict, versioned
+
+ROOMS = {
+    "release": "Release",
+    "plan": "Plan",
+    "understand": "Understand",
+    "ledger": "Ledger",
+}
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+)
+_TITLES = {403: "No entry", 404: "Nothing here", 421: "Wrong address"}
 
 STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
@@ -196,3 +214,32 @@ def object_of(body: bytes) -> Fields:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON.")
+
+
+class Refusal(NamedTuple):
+    """An HTTP status and its sentence."""
+
+    status: int
+    sentence: str
+
+
+def render(name: str, **known: Any) -> str:
+    """Return the page of a template."""
+    return _TEMPLATES.get_template(f"{name}.html").render(name=name, rooms=ROOMS, **known)
+
+
+def refused(refusal: Refusal, scope: Scope) -> Response:
+    """Return a refusal: a page for a visitor, JSON for a program."""
+    status, sentence = refusal
+    if not any("text/html" in kinds for kinds in values(scope, "accept")):
+        return JSONResponse({"error": sentence}, status_code=status)
+    title = _TITLES.get(status, HTTPStatus(status).phrase)
+    shown = sentence[0].upper() + sentence[1:]
+    return HTMLResponse(
+        render("refused", title=title, sentence=shown, status=status), status_code=status
+    )
+
+
+def values(scope: Scope, name: str) -> list[str]:
+    """Return all values of one header of a request."""
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name.encode()]

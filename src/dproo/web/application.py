@@ -15,13 +15,13 @@ from starlette.types import ASGIApp
 from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
 from dproo.study.distributions import SHAPES
+from dproo.web.answering import ROOMS, Refusal, refused, render
 from dproo.web.api import Api
 from dproo.web.folder import Folder
 from dproo.web.forecasts import LEVELS
 from dproo.web.gate import ENTRANCE, Door, Gate, Lock
 from dproo.web.pool import Pool
 from dproo.web.questions import PAINTED_LETTERS_MAX
-from dproo.web.rendering import ROOMS, Refusal, refused, render
 
 _SPENT = Refusal(
     403,

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dproo.web.rendering import Refusal, refused, values
+from dproo.web.answering import Refusal, refused, values
 
 BODY_MAX = 64 << 10
 CODEBOOK_MAX = 1 << 20

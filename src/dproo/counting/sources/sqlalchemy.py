@@ -44,7 +44,7 @@ _MARIADB_IDENTIFIER = "CAST({} AS BINARY)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class StreamedTable:
     """A table with its columns.
 
     Attributes:
@@ -194,7 +194,7 @@ def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
     return found
 
 
-def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
+def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTable:
     """Return a table with all its columns."""
     import sqlalchemy  # noqa: PLC0415 - already loaded
 
@@ -211,7 +211,7 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> Table:
     columns = _attempted(look)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
-    return Table(
+    return StreamedTable(
         connection=connection,
         dialect=data.dialect,
         name=".".join(quoted(part, data.dialect) for part in parts),
@@ -265,7 +265,7 @@ def _streaming(dialect: Any) -> list[Any]:
         return []
 
 
-def _tried(table: Table, query: str) -> Any:
+def _tried(table: StreamedTable, query: str) -> Any:
     """Let the database check the query and the rights to run it; no row is read."""
     with table.cursor() as cursor:
         cursor.execute(f"{query} WHERE 1 = 0")
@@ -273,7 +273,7 @@ def _tried(table: Table, query: str) -> Any:
 
 
 def _count(
-    table: Table, query: str, columns: Sequence[Column], asked: Asked
+    table: StreamedTable, query: str, columns: Sequence[Column], asked: Asked
 ) -> Sequence[Tally | Counts]:
     read = [_reader(column, table, is_key=column.name == asked.person) for column in columns]
     with table.cursor() as cursor:
@@ -287,7 +287,7 @@ def _count(
         return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
 
 
-def _reader(column: Column, table: Table, *, is_key: bool) -> Callable[[Any], Any] | None:
+def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[Any], Any] | None:
     """Return the conversion of a cell to its column's kind, where drivers differ."""
     if table.is_sqlite:
         return None

@@ -4,11 +4,11 @@ from importlib.util import find_spec
 
 from dproo.errors import POSIX_ONLY, LedgerError
 from dproo.ledger.location import Address, Database
-from dproo.ledger.stores.base import PATIENCE, Session, Store
+from dproo.ledger.stores.base import PATIENCE, LedgerSession, Store
 from dproo.ledger.stores.postgresql import PostgresqlStore, install
 from dproo.ledger.stores.sqlite import SqliteStore
 
-__all__ = ["PATIENCE", "Session", "Store", "install", "store_of"]
+__all__ = ["PATIENCE", "LedgerSession", "Store", "install", "store_of"]
 
 
 def store_of(address: Address, *, timeout: float) -> Store:

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
-from dproo.ledger.account import Tally
+from dproo.ledger.account import BudgetTally
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
 from dproo.ledger.location import Address
 
@@ -24,7 +24,7 @@ Look = Callable[[str], Looked]
 """Asks the witnesses about a ledger, given the hash of its first event, or empty text."""
 
 
-class Rows(Protocol):
+class Fetched(Protocol):
     """The result of a query."""
 
     def fetchone(self) -> Any:
@@ -34,7 +34,7 @@ class Rows(Protocol):
         """Yield the rows."""
 
 
-class Session(ABC, Generic[Looked]):
+class LedgerSession(ABC, Generic[Looked]):
     """A ledger inside a transaction, in one state.
 
     Attributes:
@@ -47,7 +47,7 @@ class Session(ABC, Generic[Looked]):
     is_again: bool = False
 
     @abstractmethod
-    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Fetched:
         """Run a query of our own whose parameters are written as question marks."""
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Session(ABC, Generic[Looked]):
         """Write events unchanged into an empty ledger."""
 
     @abstractmethod
-    def tally(self, dataset: str) -> Tally:
+    def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset.
 
         Raises:
@@ -138,7 +138,7 @@ class Store(Protocol):
 
     def reading(
         self, look: Look[Looked], *, is_checked: bool = True
-    ) -> AbstractContextManager[Session[Looked]]:
+    ) -> AbstractContextManager[LedgerSession[Looked]]:
         """Begin a transaction that sees one state of the ledger.
 
         Args:
@@ -146,5 +146,7 @@ class Store(Protocol):
             is_checked: whether a file with an edited event is refused.
         """
 
-    def write(self, look: Look[Looked], action: Callable[[Session[Looked]], Result]) -> Result:
+    def write(
+        self, look: Look[Looked], action: Callable[[LedgerSession[Looked]], Result]
+    ) -> Result:
         """Run an action, commit, and return its result; it may run twice, but counts once."""

@@ -2,7 +2,7 @@
 
 Only functions of the database (``schema.sql``) write the table of events: they enforce the lock,
 the cap, the rules, the chain and the clock, whoever calls them. They decide a charge as
-:class:`~dproo.ledger.account.Tally` does, by the same terms, and a replay checks them.
+:class:`~dproo.ledger.account.BudgetTally` does, by the same terms, and a replay checks them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from dproo.errors import (
     UnreachableLedgerError,
     UnusableLedgerError,
 )
-from dproo.ledger.account import Tally, pure, taken, used
+from dproo.ledger.account import BudgetTally, pure, taken, used
 from dproo.ledger.events import (
     COLUMNS,
     DECLARED,
@@ -53,7 +53,7 @@ from dproo.ledger.events import (
 )
 from dproo.ledger.location import Database
 from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, exceeded
-from dproo.ledger.stores.base import Look, Looked, Result, Rows, Session
+from dproo.ledger.stores.base import Fetched, LedgerSession, Look, Looked, Result
 from dproo.ledger.stores.sqlite import require_version
 
 ROLES = ("dproo_owner", "dproo_spender", "dproo_auditor")
@@ -99,14 +99,14 @@ class LostError(Exception):
 
 
 @dataclass(eq=False, kw_only=True)
-class PostgresqlSession(Session[Looked]):
+class PostgresqlSession(LedgerSession[Looked]):
     """A connection inside a transaction."""
 
     connection: Any = field(repr=False)
     looked: Looked
     address: Database
 
-    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Rows:
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Fetched:
         """Run a query whose parameters are written as question marks."""
         return self.connection.execute(  # type: ignore[no-any-return]
             query.replace("?", "%s"), parameters or None
@@ -117,9 +117,9 @@ class PostgresqlSession(Session[Looked]):
         (found,) = self.execute("SELECT dproo.now()").fetchone()
         return str(found)
 
-    def tally(self, dataset: str) -> Tally:
+    def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset, computed by the database."""
-        tally = Tally.of(self.declared(dataset))
+        tally = BudgetTally.of(self.declared(dataset))
         for day, role, kind, nano, atto in self.execute(_SUMS, (dataset,)):
             charge = tally.declared._replace(kind=kind, role=role, at=day)
             tally.add(charge._replace(nano=int(nano), atto=int(atto)))

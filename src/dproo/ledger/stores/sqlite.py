@@ -29,7 +29,7 @@ from dproo.errors import (
     UnusableLedgerError,
 )
 from dproo.ledger import events
-from dproo.ledger.account import Tally, taken, used
+from dproo.ledger.account import BudgetTally, taken, used
 from dproo.ledger.events import (
     CHARGES,
     COLUMNS,
@@ -50,7 +50,7 @@ from dproo.ledger.location import (
     system_errors,
 )
 from dproo.ledger.rules import FORMAT
-from dproo.ledger.stores.base import Look, Looked, Result, Session
+from dproo.ledger.stores.base import LedgerSession, Look, Looked, Result
 
 APPLICATION_ID = int.from_bytes(b"dpro", "big")
 SCHEMA = (
@@ -115,7 +115,7 @@ class Checked:
 
     last: Event | None = None
     at: str = ""
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, BudgetTally] = field(default_factory=dict)
 
     @property
     def head(self) -> tuple[int, str]:
@@ -132,14 +132,14 @@ class Checked:
         if event.seq != seq + 1 or event.hash != event.link(previous):
             raise ValueError(f"the chain of hashes breaks at event {seq + 1}")
         if event.kind == DECLARED:
-            self.tallies[event.dataset] = Tally.of(event)
+            self.tallies[event.dataset] = BudgetTally.of(event)
         elif event.kind in CHARGES:
             self.tallies[event.dataset].add(event)
         self.last, self.at = event, max(self.at, event.at)
 
 
 @dataclass(eq=False, kw_only=True)
-class SqliteSession(Session[Looked]):
+class SqliteSession(LedgerSession[Looked]):
     """A connection inside a transaction; ``checked`` is None if the chain was not checked."""
 
     connection: sqlite3.Connection
@@ -155,7 +155,7 @@ class SqliteSession(Session[Looked]):
         """Return the time of this machine, or the ledger's latest if the clock was set back."""
         return max(self._chain.at, events.now())
 
-    def tally(self, dataset: str) -> Tally:
+    def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset."""
         return self._chain.tallies[self.declared(dataset).dataset]
 

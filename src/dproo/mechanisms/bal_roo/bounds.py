@@ -54,7 +54,7 @@ def least_plateau(table: BalancedTable) -> int:
     return plateau
 
 
-class Step(NamedTuple):
+class LevelRange(NamedTuple):
     """A range of levels.
 
     Attributes:
@@ -70,18 +70,18 @@ class Step(NamedTuple):
     starved: int
 
 
-def _steps(table: BalancedTable) -> Iterator[Step]:
+def _steps(table: BalancedTable) -> Iterator[LevelRange]:
     """Yield ranges that together cover all levels, from the lowest on."""
     level = table.low
     _, most = table.starved(level)
     while level < table.high:
         following = min(table.high, level + level // _FINENESS + 1)
         starved, least = table.starved(following)
-        yield Step(level, following, most, starved)
+        yield LevelRange(level, following, most, starved)
         level, most = following, least
 
 
-def hidden_ends(table: BalancedTable) -> Iterator[tuple[Step, int]]:
+def hidden_ends(table: BalancedTable) -> Iterator[tuple[LevelRange, int]]:
     """Yield each range with the crossing at the lowest level that other letters have there."""
     end, lowest = table.revealed, table.low
     for step in _steps(table):

@@ -42,7 +42,7 @@ _SIZE = """
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
+class EqualCells:
     """The groups of equal cells of a table.
 
     Attributes:

@@ -15,7 +15,7 @@ from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import groups as postgresql_groups
 from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sources.postgresql.groups import Groups
+from dproo.counting.sources.postgresql.groups import EqualCells
 from dproo.counting.sources.postgresql.session import Session
 from dproo.counting.sql import open_letters, people
 from dproo.counting.sql import query as sql
@@ -68,7 +68,7 @@ class Table:
 
     session: Session
     queries: tuple[str, ...] = field(repr=False)
-    groups: Groups | None = field(repr=False)
+    groups: EqualCells | None = field(repr=False)
     letters: dict[str, list[str]] = field(repr=False)
     codec: str
     columns: tuple[Column, ...]
@@ -295,14 +295,14 @@ def _records(name: str, types: Sequence[tuple[Column, str]]) -> str:
     return f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
 
 
-def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> Groups | None:
+def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> EqualCells | None:
     names, bases = [column.name for column, _ in types], [base for _, base in types]
     relation = postgresql_groups.relation_of(name, names, bases, asked)
     if relation is None:
         return None
     kinds = [KINDS[base] for base in bases]
     query = sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
-    return Groups(name=name, relation=relation, query=_read_from(query, relation))
+    return EqualCells(name=name, relation=relation, query=_read_from(query, relation))
 
 
 def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:

@@ -104,7 +104,7 @@ def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) ->
     (b'1,xxxxxx', 74, b',y')
     """
     sign = re.compile(b"|".join(map(re.escape, marks)))
-    run = _Run(kept)
+    run = _Stretch(kept)
     for block in blocks:
         if run.is_short(block, sign):
             yield block
@@ -117,7 +117,7 @@ def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) ->
     yield run.ended()
 
 
-class _Run:
+class _Stretch:
     """Bytes without a mark, received in parts."""
 
     def __init__(self, kept: int) -> None:
