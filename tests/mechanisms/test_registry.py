@@ -22,13 +22,13 @@ ROUNDING = 1 + Fraction(1, 1000)
 """Tables of different samplers round differently; nobody could notice so little."""
 
 
-def a_setting(dice):
-    k = int(2 * 10 ** dice.uniform(0, 4))
-    epsilon = Fraction(f"{10 ** dice.uniform(-2.5, 1.3):.3g}")
-    draws = dice.choice([1, 1, 1, 2, 7, 40])
-    person = dice.choice([1, 1, 1, 2, 5])
-    relation = dice.choice(["replace", "add-remove"])
-    n = int(draws * 10 ** dice.uniform(0, 7)) if relation == "replace" else None
+def a_setting():
+    k = int(2 * 10 ** DICE.uniform(0, 4))
+    epsilon = Fraction(f"{10 ** DICE.uniform(-2.5, 1.3):.3g}")
+    draws = DICE.choice([1, 1, 1, 2, 7, 40])
+    person = DICE.choice([1, 1, 1, 2, 5])
+    relation = DICE.choice(["replace", "add-remove"])
+    n = int(draws * 10 ** DICE.uniform(0, 7)) if relation == "replace" else None
     return {
         "epsilon": epsilon,
         "k": k,
@@ -59,7 +59,7 @@ def the_worst_case(name, setting):
 
 def test_auto_is_never_worse_than_another_sampler():
     for _ in range(SETTINGS):
-        setting = a_setting(DICE)
+        setting = a_setting()
         choice = choose(**setting)
         for name, kind in SAMPLERS.items():
             if setting["neighbours"] in kind.relations:
@@ -71,7 +71,7 @@ def test_auto_is_never_worse_than_another_sampler():
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_what_auto_takes_is_certified(relation):
     for _ in range(5):
-        setting = a_setting(DICE)
+        setting = a_setting()
         sampler = mechanism(
             AUTO, k=setting["k"], epsilon=setting["epsilon"], n=10**4, neighbours=relation
         )
@@ -163,10 +163,10 @@ def test_auto_has_no_options_of_a_single_sampler():
 
 @pytest.mark.skipif("DPROO_SOAK" not in os.environ, reason="long: set DPROO_SOAK")
 def test_auto_is_quick():
-    dice, taken = DICE, []
+    taken = []
     for _ in range(200):
-        n, k = int(10 ** dice.uniform(0, 12)), max(2, int(10 ** dice.uniform(0.4, 9)))
-        epsilon = Fraction(f"{10 ** dice.uniform(-6, 1.3):.3g}")
+        n, k = int(10 ** DICE.uniform(0, 12)), max(2, int(10 ** DICE.uniform(0.4, 9)))
+        epsilon = Fraction(f"{10 ** DICE.uniform(-6, 1.3):.3g}")
         start = time.process_time()
         choose(epsilon=epsilon, k=k, n=n)
         taken.append(time.process_time() - start)
