@@ -112,23 +112,33 @@ def write(name: str, title: str, rows: Sequence[dict[str, Any]], *, about: str =
     kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     # The first two columns say what a row is about.
     table = {tuple(list(row.values())[:2]): row for row in [*kept, *rows]}
-    facts = machine()
-    content = {"machine": facts, "rows": list(table.values())}
+    content = {"machine": machine(), "rows": list(table.values())}
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    versions = ", ".join(f"{library} {number}" for library, number in facts["versions"].items())
+    path.with_suffix(".md").write_text(page(title, about, content), encoding="utf-8")
+
+
+def page(title: str, about: str, content: dict[str, Any]) -> str:
+    """Return rows and machine as a page of Markdown."""
+    facts, rows = content["machine"], content["rows"]
+    versions = [f"Python {facts['python']}"]
+    versions += [
+        f"{library} {number}"
+        for library, number in facts["versions"].items()
+        if number != "not installed"
+    ]
     where = f"{facts['cores']} cores ({facts['architecture']}, {facts['system']})"
-    head = list(dict.fromkeys(key for row in table.values() for key in row))
+    head = list(dict.fromkeys(key for row in rows for key in row))
     lines = [
         f"# {title}",
         "",
         *([about] if about else []),
-        f"{where}, Python {facts['python']}, {versions}.",
+        f"{where}, {', '.join(versions)}.",
         "",
         "| " + " | ".join(key.replace("_", " ") for key in head) + " |",
         "|" + "---|" * len(head),
-        *("| " + " | ".join(_shown(row.get(key)) for key in head) + " |" for row in table.values()),
+        *("| " + " | ".join(_shown(row.get(key)) for key in head) + " |" for row in rows),
     ]
-    path.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 def _shown(value: object) -> str:

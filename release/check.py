@@ -30,7 +30,7 @@ TOOLS = ROOT / ".venv" / "release" / "bin"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 sys.path.append(str(ROOT / "tests"))
 
-from support.pages import FIRST, follow, serve  # noqa: E402 - beside the tests
+from support.pages import AGENT, FIRST, follow, serve  # noqa: E402 - beside the tests
 
 SCHEMAS = {
     "github-workflows": ".github/workflows/*.yml",
@@ -53,7 +53,7 @@ USES = {
     "figures": ["figures", "--out", "figures"],
     "frames": "import duckdb\n"
     "dproo.open(duckdb.sql(\"SELECT 'a' AS code\")).value('code', ['a', 'b'], epsilon=1)",
-    "mcp": "import dproo.integrations.mcp",
+    "mcp": AGENT,
     "opendp": "import dproo.integrations.opendp as samplers\nsamplers.enable()",
     "postgresql": OTHERWISE.format(
         "dproo.open('postgresql://nobody@127.0.0.1:1/none', table='t').check('code', ['a', 'b'])"
@@ -66,7 +66,7 @@ USES = {
     "web": ["serve"],
     "zstd": ["sample", "data.csv.zst", *SAMPLE],
 }
-"""What each extra is for: lines of Python, or a command."""
+"""What each extra is for: lines of Python, a command, or a page."""
 
 
 def run(*command: object, cwd: Path = ROOT, **options: object) -> str:
@@ -145,7 +145,9 @@ def use(commands: Path, folder: Path, extra: str) -> None:
     """Use what an extra is for."""
     what = USES[extra]
     home = {**os.environ, "HOME": str(folder), "DPROO_LEDGER": str(folder / "ledger.sqlite3")}
-    if isinstance(what, str):
+    if isinstance(what, Path):
+        read(commands, folder / what.stem, what)
+    elif isinstance(what, str):
         run(commands / "python", "-I", "-c", f"import dproo\n{what}", cwd=folder, env=home)
     elif what[0] == "serve":
         serve(str(commands / "dproo") + " serve", folder, home)
@@ -154,9 +156,10 @@ def use(commands: Path, folder: Path, extra: str) -> None:
 
 
 def read(commands: Path, folder: Path, page: Path) -> None:
-    """Follow the commands of a page, which finds nothing but the wheel."""
+    """Follow the commands and the Python of a page, which finds nothing but the wheel."""
     folder.mkdir()
     follow(page, folder, programs=commands, has_examples=False)
+    run(commands / "python", "-I", "-m", "doctest", page, cwd=folder)
 
 
 def bill_of_materials(commands: Path) -> Path:
@@ -197,7 +200,7 @@ def main() -> None:
                 f"Follow {page.name} from the wheel",
                 partial(read, plain, folder / str(number), page),
             )
-        for runner in (("uvx", "--from"), ("pipx", "run", "--spec")):
+        for runner in (("uvx", "--from"), ("pipx", "run", "--no-cache", "--spec")):
             command = (TOOLS / runner[0], *runner[1:], wheel, "dproo", "demo")
             step(f"Run the demonstration by {runner[0]}", partial(run, *command))
         step("Write the bill of materials", partial(bill_of_materials, plain))

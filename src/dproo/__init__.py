@@ -1,4 +1,4 @@
-"""Release one representative record of a sensitive dataset under pure differential privacy.
+"""Release private rows of a sensitive dataset: a table, a row or a value.
 
 A public name is imported when it is first used, so that the command line starts at once.
 """

@@ -46,7 +46,7 @@ def test_show_answers_what_left_when_why_by_whom_and_how_accurate(ledger):
     assert "accuracy  at most 0." in released
     assert "what      d, c: d=" in row  # in the order of the code book
     assert "by        not stated" in row
-    assert "of rows differ from what the network says" in row
+    assert "of rows differ from rows drawn without privacy" in row
     assert "charged, never released" in unfinished
     assert "accuracy" not in unfinished
     entries = json.loads(run("ledger", "show", "--json", ledger=ledger).output)

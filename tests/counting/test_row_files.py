@@ -197,6 +197,16 @@ def test_what_cannot_be_read_is_refused(
         counting.count(tmp_path / name, **asked)
 
 
+@pytest.mark.parametrize("name", ["a.sav", "a.zsav", "a.dta"])
+def test_statistics_files_need_no_pandas(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = spss(tmp_path, name, code=["a", "b", "b"])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert list(counting.count(path, column="code", alphabet=["a", "b"])) == [1, 2, 0]
+    assert [field["name"] for field in import_codebook(path)["schema"]["fields"]] == ["code"]
+
+
 def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = spss(tmp_path, code=["a"])
     monkeypatch.setitem(sys.modules, "pyreadstat", None)

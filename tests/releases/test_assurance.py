@@ -71,7 +71,9 @@ def test_a_group_and_a_row_have_their_own_sentence(tmp_path):
     assert public["accuracy"].startswith("in each group, at most 0.")
     assert public["certificate"]["covers"] == "one record in one group"
     row = sample(ROWS, codebook=BOOK, epsilon=1).receipt.as_dict()
-    assert row["accuracy"].endswith("of rows differ from what the network says of the records")
+    assert row["accuracy"].endswith(
+        "of rows differ from rows drawn without privacy along the same dependencies"
+    )
     assert row["certificate"]["covers"] == "one record, all columns together"
     hidden = sample(
         ROWS, codebook=BOOK, epsilon=1, size=2, neighbours="add-remove", records_per_person=2

@@ -21,6 +21,8 @@ FIRST = [
     *(ROOT / "docs" / "tutorial" / f"{name}.md" for name in ("value", "row", "table", "team")),
 ]
 """The pages that a reader follows first, in order; they need no extra."""
+AGENT = ROOT / "docs" / "tutorial" / "agent.md"
+"""The page after them, which needs the extra ``mcp``."""
 
 # Commands that are not run, by how they begin: why, or what they would need.
 NOT_RUN = {

@@ -68,6 +68,19 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command to run; name the nearest one if there is none, as click 8.4 does."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
+
+            for near in get_close_matches(args[0], _COMMANDS, n=1):
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would print an empty line for an interrupt."""
         try:
@@ -90,12 +103,14 @@ class _Commands(click.Group):
 )
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
-    """Release a representative record of a sensitive dataset under differential privacy.
+    """Release private rows of a sensitive dataset: a table, a row or a value.
 
     \b
     See it work:                  dproo demo
     How many records do I need?   dproo plan --k 9 --epsilon 0.1 --alpha 0.05
-    Declare a budget:             dproo ledger init data.csv --budget 3
+    Declare a budget:             dproo ledger init data.csv --budget 8 --delta 1e-6
+    Release a table:              dproo synthesize data.csv --epsilon 4 --delta 1e-9
+                                    --rows 1000 --out safe.csv
     Describe the columns:         dproo codebook draft data.csv
     Release a value:              dproo sample data.csv --column diagnosis
                                     --alphabet codes.txt --epsilon 1
@@ -170,15 +185,8 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _complain(error: click.ClickException, given: list[str]) -> None:
     """Print what click would, without anything that controls a terminal or is a password."""
-    from difflib import get_close_matches  # noqa: PLC0415 - loaded when something went wrong
+    from dproo.cli.output import echo  # noqa: PLC0415 - loaded when something went wrong
 
-    from dproo.cli.output import echo  # noqa: PLC0415
-
-    if isinstance(error, click.exceptions.NoSuchCommand) and not error.possibilities:
-        near = get_close_matches(error.command_name, _COMMANDS, n=1)
-        error = click.exceptions.NoSuchCommand(
-            error.command_name, possibilities=near, ctx=error.ctx
-        )
     context = getattr(error, "ctx", None)
     if context is not None:
         click.echo(context.get_usage(), err=True)

@@ -136,7 +136,10 @@ def _walk(folder: Path) -> None:
     _step("\n   Printing a release again is free, and the ledger verifies:")
     _step(f"   {ledger.verify().events} events, intact.")
     _step("\nThe same data, to try things out: dproo demo --save examples.")
-    _step("For your own data: dproo ledger init DATA --budget 1, then dproo sample --help.")
+    _step(
+        "For your own data: dproo ledger init DATA --budget 1, then dproo sample --help for one\n"
+        "record, or dproo synthesize --help for a table."
+    )
 
 
 def _step(text: str) -> None:

@@ -14,7 +14,7 @@ from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts
-from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon
+from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon, percent
 from dproo.mechanisms import AUTO, REPLACE, SAMPLERS, choose, mechanism
 from dproo.report import (
     VIOLATION,
@@ -300,9 +300,9 @@ def _sentences(answer: RowPlan) -> list[str]:
             " earlier family."
         )
     else:
-        share = f"{float(answer.alpha):.1%}"
         second = (
-            f"At most {share} of rows differ from those of the network on {answer.n:,} records."
+            f"At {answer.n:,} records, at most {percent(answer.alpha)} of rows differ from rows"
+            " drawn without privacy along the same dependencies."
         )
     if answer.is_hopeless:
         second += " That is hopeless: use more records, more epsilon, or fewer letters and parents."

@@ -308,7 +308,7 @@ class RowRequest(Request):
             alpha=max(known) if len(known) == len(alphas) else None,
             records=records,
             scope=scope,
-            differ="rows differ from what the network says of the records",
+            differ="rows differ from rows drawn without privacy along the same dependencies",
             is_of_people=self.protection.counts_people,
         )
 

@@ -237,7 +237,7 @@ def _needing_numpy() -> Iterator[None]:
         yield
     except ImportError:
         raise ValueError(
-            "numpy and scipy must be installed for this: pip install 'dproo[accuracy]'."
+            "scipy must be installed for this: pip install 'dproo[accuracy]'."
         ) from None
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -210,10 +211,8 @@ def _opened(file: str) -> Iterator[int]:
 
 def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
     pyreadstat = load("pyreadstat", extra="spss")
-    read: Callable[..., tuple[Any, Any]] = (
-        pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
-    )
-    return read
+    read = pyreadstat.read_sav if suffix in SPSS else pyreadstat.read_dta
+    return partial(read, output_format="dict")  # which needs no pandas
 
 
 def columns_of(header: Any) -> tuple[Column, ...]:
@@ -298,7 +297,6 @@ def _short_cells(
             row_offset=start,
             row_limit=size,
             encoding=_LATIN_1,
-            output_format="dict",
             disable_datetime_conversion=True,
             **options,
         )
