@@ -255,7 +255,7 @@ def test_on_every_path_the_parts_cost_no_more_than_epsilon_and_delta() -> None:
             assert [alphabet.columns for alphabet in alphabets] == [(name,) for name in columns]
             return tuple(imagined_counts(alphabet, n) for alphabet in alphabets)
 
-        run = discovery._Run(request.bound(count), RandomSource())
+        run = discovery._Discovery(request.bound(count), RandomSource())
         run.find(count(request.counted_alphabets, request.columns))
         ratio, delta = Fraction(1), Fraction(0)
         for part in run.parts:
@@ -282,7 +282,7 @@ def test_a_stage_costs_what_it_takes_of_a_column_and_all_of_them_are_added_up() 
     text = NamedCounts.seen({"x": n}, others=0)
     shapes = request.counted_alphabets[0].k
     plain = Counts.sparse({shapes - 1: n}, k=shapes)  # no shape of a number or a date
-    run = discovery._Run(request.bound(lambda _, __: (text,)), RandomSource())
+    run = discovery._Discovery(request.bound(lambda _, __: (text,)), RandomSource())
     run.find([plain, plain])
     assert [part.column for part in run.parts] == ["a", "b", "a", "b"]
     rule = request.rule(Fraction(9, 10))

@@ -85,7 +85,7 @@ NESTED: tuple[Any, ...] = ([], {}, [7], [[7]], {"a": {"b": [7]}}, (7,), {7}, b""
 OBJECTS: tuple[Any, ...] = (*WORDS, *LONE, *BYTES, *NUMBERS, *MOMENTS, *NESTED, np.float16("inf"))
 GOOD: tuple[Any, ...] = (
     *("7", 7, 7.0, Decimal(7), True, dt.date(2024, 1, 1), dt.datetime(2024, 1, 1)),  # noqa: DTZ001
-    *(dt.time(7), dt.timedelta(7), b"7", [7], ["7"], {"a": 7}, None),
+    *(dt.time(7), dt.timedelta(7), b"7", [7], ["7"], {"a": 7}, pd.Interval(7, 8), None),
 )
 
 

@@ -114,7 +114,7 @@ def forecast(
 ) -> float:
     """Return the mean total variation distance of pairs that noise alone makes, about.
 
-    >>> tree = Plan(forest=3, further=0)
+    >>> tree = PairPlan(forest=3, further=0)
     >>> forecast((4,) * 4, tree, noise=Noise(1), cost=1.0, records=10_000) < 0.03
     True
     """
