@@ -14,6 +14,7 @@ import dproo
 
 SOURCE = Path(dproo.__file__).parent
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+PROOFS = CONTRIBUTING.parent / "docs" / "proofs"
 
 EXACT = [
     *(path.relative_to(SOURCE).as_posix() for path in SOURCE.glob("core/*.py")),
@@ -130,6 +131,19 @@ def test_the_public_names_are_exactly_the_documented_ones():
     named = set(re.findall(r"\bdproo\.(\w+)", text))
     assert set(dproo.__all__) - {"__version__"} <= named
     assert all(hasattr(dproo, name) for name in dproo.__all__)
+
+
+NAMED = re.compile("((?:`\\w+`(?:, | and )?)+) in `(src/[\\w/]+[.]py)`")
+
+
+def test_the_proofs_name_code_that_is_there():
+    pages = [page.read_text(encoding="utf-8") for page in PROOFS.glob("*.md")]
+    named = [found for page in pages for found in NAMED.findall(page)]
+    assert len(named) > 10
+    for names, path in named:
+        code = (PROOFS.parents[1] / path).read_text(encoding="utf-8")
+        for name in re.findall("`(\\w+)`", names):
+            assert re.search(rf"^\s*(def|class) {name}\b", code, flags=re.MULTILINE), name
 
 
 def test_no_two_classes_have_one_name():
