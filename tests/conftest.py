@@ -78,7 +78,8 @@ Everything of ours, the ledger under many hands above all, has to hold the first
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put what runs together first, in its order, where tests are shared out among workers."""
-    for item in items:
+    has_tries = config.pluginmanager.hasplugin("rerunfailures")  # not where a mutant is tested
+    for item in items if has_tries else ():
         if OF_OTHERS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.flaky(reruns=1))
     if hasattr(config, "workerinput"):
