@@ -23,8 +23,8 @@ from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
 from dproo.mechanisms import REPLACE
-from dproo.receipt import Receipt
-from dproo.releases.charge import Charge, dataset_name, protected, remedy, reprint
+from dproo.receipt import STATED, Receipt
+from dproo.releases.charge import STATEMENTS, Charge, dataset_name, protected, remedy, reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DISCOVERY
 from dproo.releases.protection import PERSON, Groups, Protection
@@ -77,7 +77,9 @@ READING_OPTIONS = (
 )
 
 
-def with_options(options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+def with_options(
+    options: Sequence[Callable[..., Any]],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these options."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,7 +188,7 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     """Yield the dataset that the options of a command describe, with the budget to charge."""
     source = source_of(data, options)
     protection = protection_of(options)
-    stated = {name: options[name] for name in ("purpose", "operator")}
+    stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
     given = options["path"], options["dataset"]
     log = logging.getLogger("dproo")
@@ -363,7 +365,7 @@ def facts(receipt: Receipt) -> dict[str, object]:
     if receipt.delta:
         several["delta"] = details["delta_decimal"]
     return {
-        **({"purpose": receipt.purpose} if receipt.purpose else {}),
+        **{name: text for name in STATED if (text := getattr(receipt, name))},
         **several,
         "sampler": f"{receipt.sampler} (auto). {reason}" if reason else receipt.sampler,
         "accuracy": receipt.accuracy,

@@ -39,6 +39,7 @@ from dproo.cli.output import (
 )
 from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
+from dproo.releases.charge import STATEMENTS
 from dproo.releases.protection import Groups
 from dproo.releases.run import Release
 from dproo.schema import OTHER, UNIFORM, Alphabet, Record
@@ -103,8 +104,7 @@ _CHARGE = (
     ledger_option,
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
-    click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
-    click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
+    *(click.option(f"--{name}", help=words) for name, words in STATEMENTS.items()),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
