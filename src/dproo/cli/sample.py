@@ -178,8 +178,6 @@ def sample_command(
     groups: str | None,
     groups_public: bool,
     shares: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Release a representative value or row of DATA.
@@ -211,12 +209,13 @@ def sample_command(
     given = {name for name, value in beside.items() if value}
     given |= {name for name, default in _DEFAULTS.items() if options[name] != default}
     listed, released = _choice(columns, alphabets, codebook, given, options)
+    as_json, is_told = options["as_json"], not (options["as_json"] or options["quiet"])
     require_printable(() if as_json else texts(listed, grouped), breaks="\n\r\t")
     epsilon = options["epsilon"]
     each: dict[str, Any] = {"by": grouped} if grouped else {}
     each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
     told: list[str] = []
-    if not (as_json or quiet):
+    if is_told:
         told = told_before(parse_epsilon(epsilon), protection_of(options), groups=grouped)
     with opened(data, options) as dataset:
         with waiting("counting"):
@@ -225,7 +224,7 @@ def sample_command(
         lines = map(shown, _lines(release.values))
         text = json_object(receipt.as_dict()) if as_json else "".join(lines)
         print_release(text, receipt, book_of(options["path"]))
-    if not (as_json or quiet):
+    if is_told:
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(told))
 
