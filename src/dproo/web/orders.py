@@ -19,15 +19,9 @@ from dproo.core.numbers import (
 )
 from dproo.core.paths import guarding
 from dproo.counting.sources.files import SUFFIXES
-from dproo.errors import (
-    DatasetTakenError,
-    DeltaRefused,
-    MissingLedgerError,
-    ReleaseError,
-    UnknownDatasetError,
-)
-from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_delta, in_epsilon
-from dproo.ledger.account import pure
+from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
+from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger.account import require_left, taken
 from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.receipt import STATED
@@ -127,13 +121,12 @@ class Order:
             values=tuple(values_of(texts["alphabet"], folder)),
         )
         refuse_data_as_letters(order.request.counted_alphabets, book)
-        atto = delta_charge_of(request.delta)
-        if atto and not account.delta:
-            raise pure(account.dataset, atto)
-        if atto > account.delta_left:
-            raise DeltaRefused(account.dataset, asked=atto, left=account.delta_left)
-        if order.charge > account.left:
-            raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
+        require_left(
+            account.dataset,
+            (order.charge, delta_charge_of(request.delta)),
+            total=(account.budget, account.delta),
+            spent=(account.spent, account.delta_spent),
+        )
         return order
 
     @property
@@ -435,8 +428,8 @@ _LONGEST = 20
 
 def _require_free(ledger: Address, dataset: str) -> None:
     try:
-        taken = Ledger(ledger).datasets()
+        names = Ledger(ledger).datasets()
     except MissingLedgerError:
         return
-    if dataset.casefold() in {name.casefold() for name in taken}:
-        raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+    if dataset.casefold() in {name.casefold() for name in names}:
+        raise taken(dataset)
