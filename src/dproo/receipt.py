@@ -11,6 +11,9 @@ from dproo.core.numbers import decimal_text
 
 SCHEMA_VERSION = 1
 
+STATED = ("purpose",)
+"""What whoever releases may state for all to read, as text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Charged:
@@ -113,7 +116,7 @@ class Receipt:
             "neighbours": self.neighbours,
             "unit": self.unit,
             "protects": self.protects,
-            "purpose": self.purpose,
+            **{name: getattr(self, name) for name in STATED},
             "column_names": list(self.column_names),
             **self.details,
             "accuracy": self.accuracy,
