@@ -8,10 +8,10 @@ import re
 import sys
 
 import pytest
-from support.claims import CLAIMS, PROOFS, ROOT, results, tables
+from support.claims import CLAIMS, PROOFS, ROOT, module, results, tables
 from support.stated import claims, is_said, numbers, paragraphs, value_of
 
-from dproo import limit, mechanism
+from dproo import certify, limit, mechanism
 from dproo.study.average import worst_mean_alpha
 
 NOTE = ROOT / "docs" / "note" / "note.typ"
@@ -115,6 +115,15 @@ def test_under_add_remove_the_corollary_is_met_from_both_sides():
         found = limit(n=row["n"], k=row["k"], epsilon=row["epsilon"], neighbours="add-remove").lower
         assert row["limit"] == pytest.approx(float(found))
         assert 1 <= row["bound"] <= row["reached"] <= 1.0005 * row["bound"]
+
+
+def test_a_fixed_table_is_found_again_and_private():
+    optimised = module("benchmarks", "fixed_tables").Optimised
+    row = results("fixed_tables")[0]
+    setting = {name: row[name] for name in ("n", "k", "epsilon")}
+    sampler, reached = optimised(**setting).found()
+    assert certify(sampler, method="enumerate").holds
+    assert reached == pytest.approx(row["table"] * float(limit(**setting).lower), rel=1e-3)
 
 
 def test_bal_roo_loses_one_random_shape_by_a_little():

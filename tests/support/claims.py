@@ -406,6 +406,16 @@ def minimax_of(which):
     return len(rows) if which == "all" else max(Fraction(row[which]) for row in rows)
 
 
+def fixed_tables(which):
+    """Return the ends of what fixed tables have over the limit, and ours, or of their settings."""
+    rows = results("fixed_tables")
+    if which in {"n", "k"}:
+        return max(row[which] for row in rows)
+    *whose, end = which.split("_")
+    found = [min(row["ls-roo"], row["bal-roo"]) if whose else row["table"] for row in rows]
+    return {"least": min, "most": max}[end](found)
+
+
 def records():
     """Return ``n epsilon / k`` of the curves, before the number of records is rounded."""
     rows = results("worst_case")
@@ -624,6 +634,7 @@ CLAIMS = {
     "weights": lambda name: module("docs/note", "build").WEIGHTS[name],
     "delta": lambda method: -math.log10(float(sole(rows_of(method), "delta"))),
     "records": records,
+    "tables": fixed_tables,
     "suite_settings": lambda: suite_of("n k epsilon"),
     "suite_shapes": lambda: suite_of("p"),
     "projections": projections,

@@ -39,7 +39,7 @@ NUMBER = re.compile(
     rf"(?<![\w.,^]){POWER}|(?<![\w.,-])\d[\d,]*\.\d+"
     r"|(?<![\w.,^-])(?<!\d/)(?:\d+/\d+|\d[\d,]*\d)(?![\d/^⁰¹²³⁴⁵⁶⁷⁸⁹])"
     r"|(?<![\w.,^-])(?<!\d/)\d(?![\w/^⁰¹²³⁴⁵⁶⁷⁸⁹]|,\d\d\d)"
-    rf"|(?<!\w)(?:{'|'.join(WORDS)})(?!\w)",
+    rf"|(?<!\w)(?:{'|'.join(WORDS)})(?!\w|-sided)",
     re.IGNORECASE,
 )
 LABEL = re.compile(
