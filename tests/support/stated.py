@@ -3,8 +3,8 @@
 Every number is one, in digits or in words, and a test has to name its source, except
 
 * a formula: one that is set apart, or quoted from Coq or from code. In one within a line a whole
-  number below ten and an exponent are algebra (``2ε``, ``k/2``, ``n ≥ 3``), and a formula that is
-  nothing but a number is a cell of somebody's data (``007``);
+  number below ten and an exponent are algebra (``2ε``, ``k/2``, ``n ≥ 3``);
+* a number in quotes: a cell of somebody's data ("007");
 * a label: Theorem 4, Lemma 3, (2), the number of an item, a year, a version;
 * 0, 1 and one; and in an argument two, three, half, twice, which count what the sentence lists
   ("the two sides"). Where a section reports what was measured, tested or chosen, they are claims;
@@ -50,7 +50,7 @@ LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 APART = re.compile(r"```(?s:.*?)```|^ {4,}(?:dproo .*|(?!.*\d\.\d).*)$|\]\([^)]*\)", re.MULTILINE)
-CELL = re.compile(r"`[\d.,-]+`")
+CELL = re.compile(r'"[\d.,-]+"')
 
 
 def value_of(number):
