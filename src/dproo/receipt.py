@@ -51,7 +51,7 @@ class Receipt:
         column_names: the columns that were released.
         details: what only this kind of release has, such as its sampler, values or network.
         accuracy: the worst case that is promised, as a sentence.
-        warnings: what whoever uses it should know.
+        warnings: what users of the release should know.
         certificate: the worst loss, and what it covers.
         ledger: where it was charged, if anywhere.
         software: the version that made it.

@@ -110,7 +110,7 @@ class Asked:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns to read: those to count, then the person's."""
+        """The columns to read, first those to count, then the person's."""
         return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property

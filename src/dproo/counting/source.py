@@ -45,7 +45,7 @@ class Source:
 
     @property
     def is_read_once(self) -> bool:
-        """Whether the data is gone after it was read: an iterator, a stream, a pipe."""
+        """Whether the data can be read only once, as from an iterator, a stream or a pipe."""
         if isinstance(self.data, str | os.PathLike):
             with suppress(OSError, ValueError):
                 mode = os.stat(self.data).st_mode  # noqa: PTH116 - a text may be no path

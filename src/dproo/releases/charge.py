@@ -34,7 +34,7 @@ LONGEST = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """The budget that a release is charged to; nothing is taken from the system.
+    """The budget that a release is charged to; there is no default.
 
     Attributes:
         ledger: the ledger, or the file or address of one. Without it a release is charged to no

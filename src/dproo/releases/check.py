@@ -56,7 +56,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What header and schema tell before a release.
+    """What header and schema show before a release.
 
     Attributes:
         columns: the columns that would be counted, with their types.

@@ -353,7 +353,7 @@ class CodeBook:
 
     Attributes:
         fields: the columns.
-        descriptor: the whole descriptor, unchanged; empty for that of an alphabet.
+        descriptor: the whole descriptor, unchanged; empty if made from an alphabet.
         receipt: what was paid for it, if it was found privately just now.
 
     >>> book = CodeBook.of({"schema": {"fields": [
