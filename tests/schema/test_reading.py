@@ -133,7 +133,7 @@ def test_more_days_than_memory_should_hold_are_refused():
     sentence = "maximum must be within 1,000,000 days of 0001-01-01, got '9999-12-31'."
     with pytest.raises(ValueError, match=sentence):
         periods("0001-01-01", "9999-12-31", "date")
-    assert len(periods("0001-01", "9999-12", "yearmonth")) == 9999 * 12
+    assert len(periods("0001-01", "9999-12", "month")) == 9999 * 12
 
 
 @pytest.mark.parametrize(

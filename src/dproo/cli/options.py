@@ -20,7 +20,7 @@ from dproo.cli.output import echo, json_object, print_facts, waiting, write_whol
 from dproo.core.checks import refusal
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
-from dproo.counting.layout import Layout
+from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
@@ -220,8 +220,7 @@ def _in_options(record: logging.LogRecord) -> bool:
 
 def source_of(data: str, options: Mapping[str, Any]) -> Source:
     """Return the data that a command names."""
-    said = ("delimiter", "encoding", "format", "has_header", "skip_rows", "comment")
-    layout = Layout(**{name: options[name] for name in said})
+    layout = Layout(**{name: options[name] for name in LayoutOptions.__annotations__})
     return Source(data=data, table=options["table"], engine=options.get("engine"), layout=layout)
 
 

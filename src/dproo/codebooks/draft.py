@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from dproo.counting.describe import describe
 from dproo.counting.fit import Column, looks_like_record
-from dproo.counting.layout import Layout
+from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.sql import query as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
@@ -44,11 +44,7 @@ def draft_codebook(
     data: Any,
     *,
     table: str | tuple[str, ...] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word that everybody uses
-    skip_rows: int = 0,
-    comment: str = "",
+    **reading: Unpack[LayoutOptions],
 ) -> dict[str, Any]:
     """Draft a code book of a file, a table or a frame, from header and schema alone.
 
@@ -58,11 +54,7 @@ def draft_codebook(
     Args:
         data: a file with a header or a schema, a frame, a ``postgresql://`` URL, a connection.
         table: the table of a database.
-        delimiter: what separates the cells of a CSV file, by default as in its header line.
-        encoding: of a text file, by default UTF-8.
-        format: what a file is, such as ``csv`` or ``jsonl.gz``, by default by its name.
-        skip_rows: how many lines stand before the header.
-        comment: how further lines before it begin.
+        reading: parts of the layout, as for :func:`dproo.open`.
 
     >>> import polars
     >>> field, = draft_codebook(polars.DataFrame({"age": [37]}))["schema"]["fields"]
@@ -73,9 +65,7 @@ def draft_codebook(
         TypeError: the data has neither header nor schema.
         ValueError: it cannot be read, or its first line is not a header.
     """
-    layout = Layout(
-        delimiter=delimiter, encoding=encoding, format=format, skip_rows=skip_rows, comment=comment
-    )
+    layout = Layout(**reading)
     columns = describe(data, table=table, layout=layout)
     is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
     if is_text and len(columns) > 1 and not columns[0].name:

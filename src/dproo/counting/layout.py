@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypedDict
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.counting.sources.text.compression import SUFFIXES as COMPRESSED
@@ -57,6 +57,17 @@ _FIXED: dict[str, tuple[Any, ...]] = {
     "nullSequence": (None, ""),
     "skipInitialSpace": (False,),
 }
+
+
+class LayoutOptions(TypedDict, total=False):
+    """How a text file is laid out: the fields of :class:`dproo.Layout`."""
+
+    format: str | None
+    delimiter: str | None
+    encoding: str | None
+    has_header: bool
+    skip_rows: int
+    comment: str
 
 
 @dataclass(frozen=True, kw_only=True)

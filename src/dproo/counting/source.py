@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 from dproo.counting.asked import Where, check_engine
 from dproo.counting.describe import describe
@@ -62,28 +62,16 @@ class Source:
         self,
         alphabets: Sequence[Alphabet],
         columns: tuple[str, ...],
-        *,
-        person: str | None = None,
-        kept: int = 1,
-        is_each_missing: bool = False,
+        **people: Unpack[Where],
     ) -> Scan:
         """Check the data against the letters to count it by; no record is read.
 
         Args:
             alphabets: one, or several that name their columns.
             columns: the columns to count, in the order of the data; empty if it has no names.
-            person: the column that identifies the person of a record.
-            kept: the most records counted per person.
-            is_each_missing: whether every record without an identifier is a different person's.
+            people: whose records, and how many of each, are counted; see :class:`Asked`.
         """
-        where = Where(
-            table=self.table,
-            engine=self.engine,
-            layout=self.layout,
-            person=person,
-            kept=kept,
-            is_each_missing=is_each_missing,
-        )
+        where = Where(table=self.table, engine=self.engine, layout=self.layout, **people)
         if len(alphabets) > 1:
             return prepare_several(self.data, alphabets=alphabets, columns=columns, **where)
         column = None if alphabets[0].columns or not columns else columns[0]

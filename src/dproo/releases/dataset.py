@@ -9,14 +9,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from dproo.codebooks.draft import resource_of
 from dproo.core.checks import refusal
 from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
 from dproo.counting.fit import Column
-from dproo.counting.layout import Layout
+from dproo.counting.layout import Layout, LayoutOptions
 from dproo.counting.source import Source
 from dproo.counting.sql import query as sql
 from dproo.errors import ReleaseError
@@ -39,17 +39,6 @@ from dproo.schema.codebook import CodeBook
 
 if TYPE_CHECKING:
     from dproo.synthesis.model import Model
-
-
-class LayoutOptions(TypedDict, total=False):
-    """How a text file is laid out: the fields of :class:`dproo.Layout`."""
-
-    format: str
-    delimiter: str
-    encoding: str
-    has_header: bool
-    skip_rows: int
-    comment: str
 
 
 def open(  # noqa: A001 - dproo.open, as for any other file

@@ -243,10 +243,10 @@ class Alphabet:
     def spelled(cls, text: str, *, policy: Policy = OTHER) -> Alphabet | None:
         """Return the alphabet that a text spells out, or None if it can only name a file."""
         if days := _PERIODS.fullmatch(text):
-            kind, reading = ("date", DATE) if days[2] else ("yearmonth", MONTH)
+            kind = DATE if days[2] else MONTH
             # The stop is excluded, as for integers.
             letters = Letters.of(periods(days[1], days[3], kind)[:-1])
-            return cls(axes=(letters.read_as(Reading(kind=reading)),), policy=policy)
+            return cls(axes=(letters.read_as(Reading(kind=kind)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):

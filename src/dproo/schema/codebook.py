@@ -275,10 +275,11 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     ways += ["enum"] if "enum" in constraints else []
     if not ways and (letters := FIELD_TYPES[kind].letters):
         return Letters(letters, is_open=True)
-    if not ways and FIELD_TYPES[kind].reading in {INTEGER, *DAYS} and len(bounds) == 2:
+    reading = FIELD_TYPES[kind].reading
+    if not ways and reading in {INTEGER, *DAYS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
-        if kind in {"date", "yearmonth"}:
-            spread = lambda: PeriodRange(periods(low, high, kind), is_open=True)  # noqa: E731
+        if reading in {DATE, MONTH}:
+            spread = lambda: PeriodRange(periods(low, high, reading), is_open=True)  # noqa: E731
             return _declared(f"{place}.constraints", spread)
         return _declared(f"{place}.constraints", lambda: _open_range(low, high))
     if len(ways) != 1:

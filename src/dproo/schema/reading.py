@@ -29,8 +29,6 @@ from dproo.schema.cell import number_of, plain, text_of
 PERIODS_MAX = 10**6
 """The most days that one column may have, because counting lists them all."""
 
-_SHAPES = {"date": "[0-9]{4}-[0-9]{2}-[0-9]{2}", "yearmonth": "[0-9]{4}-[0-9]{2}"}
-
 
 @dataclass(frozen=True)
 class Periods(Sequence[str]):
@@ -39,7 +37,7 @@ class Periods(Sequence[str]):
     Attributes:
         first: the number of the first.
         size: how many there are.
-        kind: ``"date"`` or ``"yearmonth"``.
+        kind: ``"date"`` or ``"month"``.
     """
 
     first: int
@@ -73,7 +71,7 @@ class Periods(Sequence[str]):
         return place if 0 <= place < self.size else None
 
     def _text(self, number: int) -> str:
-        if self.kind == "date":
+        if self.kind == DATE:
             return date.fromordinal(number).isoformat()
         return f"{number // 12:04}-{number % 12 + 1:02}"
 
@@ -84,9 +82,9 @@ def periods(first: object, last: object, kind: str) -> Periods:
     Args:
         first: such as ``2024-01-31`` or ``2024-01``.
         last: in the same form.
-        kind: ``"date"`` or ``"yearmonth"``.
+        kind: ``"date"`` or ``"month"``.
 
-    >>> list(periods("2023-12", "2024-02", "yearmonth"))
+    >>> list(periods("2023-12", "2024-02", "month"))
     ['2023-12', '2024-01', '2024-02']
     >>> len(periods("2024-01-01", "2024-12-31", "date"))
     366
@@ -105,13 +103,12 @@ def periods(first: object, last: object, kind: str) -> Periods:
 def _number(text: object, kind: str) -> int:
     """Return the number of a day since the year 1, or of a month since the year 0."""
     try:
-        if isinstance(text, str) and re.fullmatch(_SHAPES[kind], text):
-            day = date.fromisoformat(text if kind == "date" else f"{text}-01")
-            return day.toordinal() if kind == "date" else day.year * 12 + day.month - 1
+        if isinstance(text, str) and re.fullmatch(KINDS[kind].shape, text):
+            day = date.fromisoformat(text if kind == DATE else f"{text}-01")
+            return day.toordinal() if kind == DATE else day.year * 12 + day.month - 1
     except ValueError:
         pass
-    shown = "YYYY-MM-DD" if kind == "date" else "YYYY-MM"
-    raise ValueError(refusal("minimum and maximum", f"look like {shown}", text))
+    raise ValueError(refusal("minimum and maximum", f"look like {KINDS[kind].letters}", text))
 
 
 EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR, SHAPE = (
