@@ -84,7 +84,7 @@ export class Builder {
     if (isFinding === this.isFinding) return;
     find("row-form").classList.toggle("finding", isFinding);
     const isTicked = isFinding && !this.isSingle && !this.ticked.length;
-    for (const column of this.columns) column.isTicked ||= isTicked;
+    for (const column of this.columns) column.isTicked = column.isTicked || isTicked; // and show it
     this.edited();
   }
 
