@@ -160,6 +160,7 @@ def test_a_strangers_file_is_released_in_a_few_actions(browser, home, walk, mean
         assert not home.ledger.exists()
         hand.press("#declare")
         page.wait_for_selector(f"#summary:has-text('{told}')")
+        assert page.text_content("#budget-summary") == ""  # nothing of it is said of other data
         page.wait_for_selector("#in-sight:has-text('ε 300 left of 300')")
         assert Ledger(home.ledger).show()[0].lines == ()
         assert page.evaluate(OVERFLOW) == 0

@@ -68,7 +68,6 @@ export function budgetOf({ changed, declared }) {
   });
   find("declare").addEventListener("click", async () => {
     const body = { nonce };
-    stated = "";
     find("declare").disabled = true;
     try {
       await ask("declare", { body });

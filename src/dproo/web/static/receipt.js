@@ -1,7 +1,7 @@
 // What was released: the row as a card, what it means and what not, and its receipt.
 
 import { find, make } from "./drawing.js";
-import { atMost, certified, shown } from "./fields.js";
+import { atMost, certified, shown, value } from "./fields.js";
 import { showTable } from "./table.js";
 
 const MEANS = {
@@ -35,7 +35,9 @@ const WHY =
 const MOST = 20;
 
 /** Return where the dependencies come from, what they cost, and which they are. */
-function dependencies({ network, network_share: share, families = [], columns = [] }) {
+function dependencies({ network, families = [], columns = [], ...receipt }) {
+  const paid = receipt.epsilon_network ? value(receipt.epsilon_network) / value(receipt.epsilon) : 0;
+  const share = receipt.network_share ?? paid;
   const given = columns.filter(({ parents }) => parents?.length);
   const edges = [
     ...families.filter((one) => one.columns.length > 1).map((one) => one.columns.join(" with ")),
@@ -64,8 +66,8 @@ export function showNetwork(place, plan) {
 /** Show a receipt; `at` is the moment of its charge. */
 export function showReceipt(receipt, at) {
   const isTable = Boolean(receipt.preview);
-  const [value] = receipt.values ?? [null];
-  const isRow = value !== null && typeof value === "object";
+  const [one] = receipt.values ?? [null];
+  const isRow = one !== null && typeof one === "object";
   const place = find("value");
   showTable(receipt);
   place.hidden = find("released-one").hidden = isTable;
@@ -75,12 +77,12 @@ export function showReceipt(receipt, at) {
   place.classList.toggle("row-card", isRow);
   if (isRow) {
     const list = make(place, "dl");
-    for (const name of receipt.column_names.filter((one) => one in value)) {
+    for (const name of receipt.column_names.filter((name) => name in one)) {
       const part = make(list, "div");
       make(part, "dt", {}, name);
-      make(part, "dd", {}, String(value[name]));
+      make(part, "dd", {}, String(one[name]));
     }
-  } else place.textContent = String(value);
+  } else place.textContent = String(one);
   find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : "value"];
   warn(find("result-warnings"), receipt.warnings);
   const facts = {
