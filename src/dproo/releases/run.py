@@ -26,7 +26,7 @@ from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import Basis, public_text
 from dproo.mechanisms import REPLACE
-from dproo.receipt import Receipt
+from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
 from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
@@ -74,7 +74,7 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        names = ("purpose", "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
+        names = (*STATED, "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
         told = [(name.partition("_")[0], getattr(self.receipt, name)) for name in names]
         warned = [("warning", warning) for warning in self.receipt.warnings]
         rows = [(name, text) for name, text in told if text is not None]
@@ -206,7 +206,7 @@ def require_charge(request: Request, charge: Charge) -> None:
 
 def _stated(request: Request, charge: Charge) -> dict[str, Any]:
     """Return the public choices as the ledger stores them with the charge."""
-    return request.public_choices | charge.kept | {"columns": list(request.columns)}
+    return request.public_choices | charge.stated | {"columns": list(request.columns)}
 
 
 def _scan(
@@ -354,7 +354,7 @@ def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
         neighbours=protection.neighbours,
         unit=protection.unit,
         protects=protection.sentence,
-        purpose=charge.purpose,
+        **{name: charge.stated[name] for name in STATED},
         column_names=tuple(request.columns),
         details=drawn.facts,
         accuracy=assurance.sentence,

@@ -18,15 +18,12 @@ from dproo.core.numbers import (
     parse_epsilon,
 )
 from dproo.counting.source import Source
-from dproo.errors import (
-    DatasetTakenError,
-    MissingLedgerError,
-    ReleaseError,
-    UnknownDatasetError,
-)
+from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger.account import taken
 from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
+from dproo.receipt import STATED
 from dproo.releases.charge import Charge, remedy
 from dproo.releases.check import check_book
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
@@ -50,7 +47,7 @@ RELATIONS = {
     ADD_REMOVE: "the number of records is private",
 }
 
-_FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", "purpose")
+_FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", *STATED)
 _TABLE, _ROW, _VALUE = "table", "row", "value"
 _Request = SampleRequest | OpenRequest | RowRequest | ModelRequest | FoundTableRequest
 
@@ -137,8 +134,8 @@ class Order:
 
     @property
     def _charge(self) -> Charge:
-        purpose = self.texts["purpose"] or None
-        return Charge(ledger=self.ledger, dataset=self.account.dataset, purpose=purpose)
+        stated = {name: self.texts[name] or None for name in STATED}
+        return Charge(ledger=self.ledger, dataset=self.account.dataset, **stated)
 
     @property
     def charge(self) -> int:
@@ -201,7 +198,7 @@ class Order:
             given |= {"alphabet": "open", "delta": texts["delta"]}
         else:
             given |= {"network": texts["network"], "delta": texts["delta"]}
-        given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
+        given |= {name: texts[name] for name in ("person", "epsilon", *STATED)}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
         if account.records_per_person > 1:
             given["records-per-person"] = str(account.records_per_person)
@@ -388,8 +385,8 @@ _LONGEST = 20
 
 def _require_free(ledger: Address, dataset: str) -> None:
     try:
-        taken = Ledger(ledger).datasets()
+        names = Ledger(ledger).datasets()
     except MissingLedgerError:
         return
-    if dataset.casefold() in {name.casefold() for name in taken}:
-        raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+    if dataset.casefold() in {name.casefold() for name in names}:
+        raise taken(dataset)

@@ -211,7 +211,7 @@ function order() {
     network: what() === "value" ? "" : builder.network,
     sampler: what() === "value" && !builder.isFinding ? find("sampler").value : "",
     person: find("person").value,
-    purpose: text("purpose"),
+    ...Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)])),
     epsilon: meant(find("epsilon").value),
   };
 }
