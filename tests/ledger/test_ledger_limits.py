@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.databases import role_of
+from support.draws import DICE
 from support.releasing import sample
 from support.stores import copy_of, future, put_back
 
@@ -21,6 +22,7 @@ from dproo.ledger import (
     copy,
 )
 from dproo.ledger.account import BudgetTally
+from dproo.ledger.rules import Basis
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 DIGEST = "ab" * 32
@@ -414,3 +416,41 @@ def test_rules_are_declared_on_the_command_line(
         "Error: the rule 'per_release' of 'visits': at most 0.5 is charged for a release, and this "
         "makes 1. Nothing was read or charged.\n"
     )
+
+
+def test_a_charge_is_foreseen_exactly(ledger: Ledger) -> None:
+    """What would be refused is refused in the same words, and nothing is written."""
+    limits = Limits(per_release="0.5", per_day="1.5", columns=["ward", "sex"])
+    ledger.declare("ruled", budget="2", neighbours="replace", delta="1e-6", limits=limits)
+    outcomes = set()
+    for _ in range(24):
+        dataset = DICE.choice(["patients", "ruled", "nobody's"])
+        cost = {
+            "epsilon": DICE.choice(["0.125", "0.5", "0.75", "3"]),
+            "delta": DICE.choice(["0", "0", "1e-7", "1e-3"]),
+        }
+        basis = {
+            "neighbours": DICE.choice(["replace", "replace", "replace", "add-remove"]),
+            "records_per_person": DICE.choice([1, 1, 1, 2]),
+            "unit": DICE.choice(["record", "record", "record", "person"]),
+        }
+        request = {"columns": DICE.choice([["ward"], ["sex", "ward"], ["note"], []])}
+        before = ledger.export()
+        foreseen = told(
+            lambda: ledger.require(dataset, basis=Basis(**basis), request=request, **cost)  # noqa: B023
+        )
+        assert ledger.export() == before
+        assert foreseen == told(
+            lambda: ledger.reserve(dataset, request=request, **basis, **cost)  # noqa: B023
+        )
+        outcomes.add(foreseen)
+    assert "" in outcomes
+    assert len(outcomes) > 3
+
+
+def told(action: Any) -> str:
+    try:
+        action()
+    except errors.LedgerError as refused:
+        return str(refused)
+    return ""

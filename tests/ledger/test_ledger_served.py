@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from support.browsing import visit
 from support.serving import ORDER, Answer, Served, admissions, served
 from support.stores import emptied
 
@@ -34,3 +35,27 @@ def test_a_page_charges_a_ledger_in_a_database(tmp_path: Path, ledger_database: 
     assert [(line.charge, line.spender) for line in account.lines] == [(10**9, "team")]
     assert shown.json["datasets"][0]["left"] == "2"
     assert ledger.released(account.lines[0].entry)["values"] == done.json["values"]
+
+
+def test_a_second_person_approves_in_the_room_of_the_ledger(
+    tmp_path: Path, ledger_database: str, browser: Any
+) -> None:
+    team = emptied(ledger_database)
+    bob, ann = (team.replace("user=team", f"user={name}") for name in ("bob", "ann"))
+    folder, _ = admissions(tmp_path, budget="3")
+    limits = Limits(approval_above="0.5")
+    Ledger(team).declare("admissions", budget="3", neighbours="replace", limits=limits)
+    with served(folder, bob) as page, served(folder, ann) as other:  # type: ignore[arg-type]
+        asked = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
+        assert "a second person must approve request" in asked.json["error"]
+        number = page.get("/api/requests").json["requests"][0]["number"]
+        own = page.post("/api/decide", {"number": number, "is_approved": True})
+        assert "may not be used so by this role" in own.json["error"]
+        with visit(browser, other, "ledger") as room:
+            told = "ε 1 of admissions for diagnosis, asked for by bob; purpose: not stated."
+            room.wait_for_selector(f"#requests:has-text('{told}')")
+            room.click("text=Approve")
+            room.wait_for_selector("#requests", state="detached")
+        assert page.get("/api/requests").json["requests"] == []
+        done = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
+        assert done.status == 200, done.body

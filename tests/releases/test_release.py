@@ -455,3 +455,17 @@ def test_wrong_groups_are_refused(tmp_path, options, message):
     known = {"alphabet": LETTERS, "column": "c", "epsilon": 1} | options
     with pytest.raises(ValueError, match=message):
         sample(wards(tmp_path / "data.csv"), **known)
+
+
+def test_a_value_is_of_a_column_that_a_code_book_describes():
+    field = {"name": "age", "type": "integer", "bins": [0, 18, 65], "parents": ["sex"]}
+    sex = {"name": "sex", "type": "string", "categories": [{"value": "f", "label": "female"}]}
+    book = dproo.CodeBook.of({"schema": {"fields": [field, sex]}})
+    data = dproo.open([{"age": " 20", "sex": "f"}] * 50)
+    assert data.value("age", book, epsilon=1000).value == "[18, 65)"  # read as a number, as in rows
+    assert data.value("sex", book, epsilon=1000).value == "f"
+    with pytest.raises(ValueError, match=r"column must be described by the code book, got 'ward'"):
+        data.value("ward", book, epsilon=1)
+    strict = dproo.CodeBook.of({"schema": {"fields": [field | {"outside": 3}]}})
+    with pytest.raises(ValueError, match="must not have 'outside' in the code book for one value"):
+        data.value("age", strict, epsilon=1)

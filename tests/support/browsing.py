@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import axe_playwright_python
 from support.serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 OVERFLOW = "document.body.scrollWidth - document.body.clientWidth"
 ROOMS = ("release", "plan", "understand", "ledger")
 
+_AXE = Path(axe_playwright_python.__path__[0]) / "axe.min.js"
 _WATCH = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`violates the policy: ${event.violatedDirective} ${event.blockedURI}`));
@@ -77,10 +80,15 @@ def settled(page: Any, room: str) -> None:
         "ledger": ("#accounts .card",),
     }
     if room == "release":
-        page.wait_for_selector("#file option:nth-child(2)", state="attached")
-        page.select_option("#file", "admissions.csv")
+        choose(page, "admissions.csv")
     for part in parts[room]:
         page.wait_for_selector(part, state="attached")
+
+
+def choose(page: Any, name: str) -> None:
+    """Choose a file by its card, and wait for its columns."""
+    page.check(f'[name=data][value="{name}"]')
+    page.wait_for_selector("#columns .column")
 
 
 @contextmanager
@@ -109,19 +117,10 @@ def tab_to(page: Any, selector: str) -> None:
     raise AssertionError(f"{selector} cannot be reached by Tab")
 
 
-CONTROLS = {"button", "checkbox", "combobox", "link", "radio", "slider", "spinbutton", "textbox"}
-
-
-def named(page: Any) -> int:
-    """Return how many controls the accessibility tree has; demand a name for each of them."""
-    session = page.context.new_cdp_session(page)
-    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
-    controls = [
-        node
-        for node in nodes
-        if not node.get("ignored") and node.get("role", {}).get("value") in CONTROLS
-    ]
-    nameless = [node for node in controls if not node.get("name", {}).get("value")]
-    if nameless:
-        raise AssertionError(f"every control must have a name, got {nameless}")
-    return len(controls)
+def faultless(page: Any) -> None:
+    """Demand that axe-core finds nothing wrong with a page as it stands."""
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    faults = {one["id"]: [node["html"] for node in one["nodes"]] for one in found}
+    if faults:
+        raise AssertionError(f"axe-core must find nothing, got {faults}")

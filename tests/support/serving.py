@@ -185,11 +185,17 @@ def admissions(folder: Path, *, budget: str) -> tuple[Path, Path]:
     return inside, ledger
 
 
+def listed(column: str, *values: str) -> dict[str, Any]:
+    """Return a code book of one column."""
+    field = {"name": column, "type": "string", "categories": list(values)}
+    return {"schema": {"fields": [field]}}
+
+
 ORDER = {
     "source": "file",
     "data": "admissions.csv",
-    "column": "diagnosis",
-    "alphabet": "codes.txt",
+    "what": "value",
+    "codebook": listed("diagnosis", "I50", "J18", "S72"),
     "sampler": "ls-roo",
     "epsilon": "1",
 }

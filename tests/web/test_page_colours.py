@@ -33,6 +33,14 @@ def test_the_lines_are_told_from_the_paper(scheme):
     assert min(contrast(line, card) for line in colours(scheme, r"hue-\d")) >= 3
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_words_in_charts_and_the_edges_of_controls_are_told_from_the_paper(scheme):
+    """Which axe-core does not look at."""
+    (card,), (soft,), (control,) = (colours(scheme, name) for name in ("card", "soft", "control"))
+    assert contrast(soft, card) >= 4.5
+    assert contrast(control, card) >= 3
+
+
 def test_a_pair_that_somebody_confuses_is_noticed():
     assert (
         nearest(["#d02020", "#606000"], "no green") < APART < nearest(["#d02020", "#606000"], "all")

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from support.commands import dproo
-from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, request, served
+from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, listed, request, served
 
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
@@ -82,7 +82,8 @@ def test_the_ledger_and_its_receipts_are_the_objects_of_the_command_line(page):
 
 def test_a_release_has_the_fields_of_the_command_line(page):
     data = str(page.folder / "admissions.csv")
-    options = ["--column", "diagnosis", "--alphabet", str(page.folder / "codes.txt")]
+    (page.folder / "codebook.json").write_text(json.dumps(ORDER["codebook"]))
+    options = ["--column", "diagnosis", "--codebook", str(page.folder / "codebook.json")]
     options += ["--sampler", "ls-roo"]
     theirs = printed("sample", data, *options, "--epsilon", "1", "--ledger", str(page.ledger))
     ours = release(page).json
@@ -100,6 +101,7 @@ def test_the_page_leaves_the_sampler_to_auto(page):
 
 
 def test_the_command_that_is_shown_does_the_same(page):
+    (page.folder / "codebook.json").write_text(json.dumps(ORDER["codebook"]))
     shown = order(page, epsilon="0.1").json["command"]
     assert shown.startswith("dproo sample admissions.csv --column diagnosis")
     command = shown.replace("dproo", COMMAND[0], 1)
@@ -116,7 +118,6 @@ def test_an_order_shows_every_choice_and_what_it_costs(page):
     for part in (
         "diagnosis",
         "admissions.csv",
-        "codes.txt",
         "4 possible values",
         "ls-roo",
         "0.3",
@@ -144,22 +145,20 @@ class Openings:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's.")
-def test_the_data_is_not_opened_before_the_confirmation(page):
+def test_the_data_is_not_opened_for_what_its_budget_refuses(page):
     openings = Openings(page.folder / "admissions.csv")
     for path in ("/release", "/api/files", "/api/ledger"):
         page.get(path)
-    shown = order(page)
-    order(page, column="not there")
     order(page, epsilon="1000")
     assert openings.count() == 0
-    page.post("/api/release", {"nonce": shown.json["nonce"]})
+    order(page)  # which reads its header
     assert openings.count() > 0
     os.close(openings.descriptor)
 
 
 def test_a_column_that_is_not_there_is_refused_and_costs_nothing(page):
     before = page.ledger.read_bytes()
-    answer = release(page, column="plague")
+    answer = order(page, codebook=listed("plague", "a"))
     assert (answer.status, answer.json["exit_code"]) == (400, 2)
     assert answer.json["error"] == (
         "column must be a column of the data, got 'plague'."
@@ -169,7 +168,7 @@ def test_a_column_that_is_not_there_is_refused_and_costs_nothing(page):
 
 
 def test_no_answer_holds_a_cell_outside_the_alphabet(page):
-    answers = [release(page), release(page, column="CANARY"), order(page), order(page, data="x")]
+    answers = [release(page), order(page, codebook=listed("CANARY", "a")), order(page, data="x")]
     answers += [page.get(path) for path in ("/release", "/api/ledger", "/api/files")]
     assert all(b"CANARY-7f3a" not in answer.body for answer in answers)
 
@@ -182,7 +181,7 @@ def test_a_release_that_fails_after_the_charge_says_so_in_one_sentence(page):
     content[4:2_000] = bytes(1_996)
     data.write_bytes(content)
     Ledger(page.ledger).declare(str(data.resolve()), budget="1", neighbours="replace")
-    answer = release(page, data="torn.parquet", column="code")
+    answer = release(page, data="torn.parquet", codebook=listed("code", "a"))
     assert (answer.status, answer.json["exit_code"]) == (500, 4)
     assert "details are withheld" in answer.json["error"]
     assert b"CANARY" not in answer.body
@@ -203,7 +202,7 @@ def test_a_database_is_released_from_under_a_named_budget(page, postgresql):
     Ledger(page.ledger).declare("visits", budget="1", neighbours="add-remove")
     table = 'public."visits"'
     asked = {"source": "database", "data": postgresql, "dataset": "visits", "table": table}
-    shown = order(page, **asked, column="code")
+    shown = order(page, **asked, codebook=listed("code", "I50", "J18"))
     assert postgresql not in shown.body.decode()
     answer = page.post("/api/release", {"nonce": shown.json["nonce"]})
     assert answer.status == 200, answer.json
@@ -279,13 +278,19 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
     assert answer.json["error"].startswith(sentence)
 
 
+TWO = {"schema": {"fields": [{"name": name, "type": "boolean"} for name in ("a", "b")]}}
+OUTSIDE = {"schema": {"fields": [{"name": "ward", "type": "boolean", "outside": False}]}}
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"column": ""}, "column must be given."),
-        ({"alphabet": ""}, "alphabet must be given: values, a file of them, a range or bins."),
-        ({"alphabet": "huge.txt"}, "alphabet must be a file of at most 67108864 bytes."),
-        ({"alphabet": "admissions.csv:ward"}, "alphabet must be public and a file of its own"),
+        ({"what": ""}, "what must be one of row, table, value, got ''."),
+        ({"codebook": None}, "columns must be a list of names, got None."),
+        ({"codebook": listed("ward", "a", "a")}, "schema.fields[0].categories: letters must all"),
+        ({"codebook": TWO}, "columns must be one for one value, got 2."),
+        ({"codebook": OUTSIDE}, "column 'ward' must not have 'outside' in the code book for one"),
+        ({"what": "row"}, "sampler must be left out, except for one value."),
         ({"epsilon": 1}, "epsilon must be text, got 1."),
         ({"size": "2"}, "request must be an object of source, data, password, table, dataset"),
         (
@@ -304,29 +309,24 @@ def test_a_wrong_question_is_refused_in_one_sentence(page, target, sentence):
     ],
 )
 def test_a_wrong_order_is_refused_in_one_sentence(page, changes, sentence):
-    with (page.folder / "huge.txt").open("wb") as file:
-        file.truncate((64 << 20) + 1)
     answer = order(page, **changes)
     assert (answer.status, answer.json["exit_code"]) == (400, 2)
     assert answer.json["error"].startswith(sentence)
 
 
-def test_an_alphabet_may_be_spelled_out_or_a_text_file(page):
-    (page.folder / "codes of wards.txt").write_text("A\nB\n")
-    for text, k in (("0..120", 121), ("bins:0,18,65", 3), ("codes of wards.txt", 3)):
-        assert f"out of {k} possible values" in order(page, alphabet=text).json["summary"]
-
-
-def test_values_may_be_listed_between_commas_and_the_command_does_the_same(page):
-    listed = order(page, alphabet="1st class, 2nd class, I50 ,").json
-    assert "out of 4 possible values (1st class, 2nd class, I50 ,), by" in listed["summary"]
-    first, second = listed["command"].splitlines()
-    assert first == "printf '%s\\n' '1st class' '2nd class' I50 > values.txt"
-    assert "--alphabet values.txt" in second
-    (page.folder / "a, b.txt").write_text("one\ntwo\n")  # a file of that name goes first
-    assert "out of 3 possible values (a, b.txt)" in order(page, alphabet="a, b.txt").json["summary"]
-    twice = order(page, alphabet="a, b, a").json["error"]
-    assert twice.startswith("letters must all differ as text")
+@pytest.mark.parametrize(
+    ("field", "k"),
+    [
+        ({"type": "integer", "constraints": {"minimum": 0, "maximum": 119}}, 121),
+        ({"type": "number", "bins": [0, 18, 65]}, 3),
+        ({"type": "yearmonth", "constraints": {"minimum": "2024-01", "maximum": "2024-12"}}, 13),
+        ({"type": "string", "categories": ["1st class", "a, b"]}, 3),
+        ({"type": "boolean"}, 3),
+    ],
+)
+def test_a_value_is_described_as_a_column_of_a_row_is(page, field, k):
+    book = {"schema": {"fields": [{"name": "ward", **field}]}}
+    assert f"out of {k} possible values" in order(page, codebook=book).json["summary"]
 
 
 def test_a_shape_that_needs_scipy_names_the_remedy(monkeypatch):

@@ -53,23 +53,22 @@ NAMES = [*ORDER, "table", "dataset", "nonce", "counts", "size", "__class__", ""]
 NAMES += ["codebook", "network", "person", "purpose", "password", "delimiter", "encoding"]
 NAMES += ["budget", "neighbours", "records_per_person", "n", "columns", "delta", "what", "k"]
 PATHS = ["order", "release", "law", "draws"]
-PATHS += ["columns", "codebook", "row-plan", "check", "budget", "declare"]
-PATHS += ["table-plan", "found-plan", "value-plan", "alphabet"]
+PATHS += ["columns", "codebook", "row-plan", "budget", "declare", "decide"]
+PATHS += ["table-plan", "found-plan", "value-plan"]
 POSTS = [f"/api/{path}" for path in PATHS]
 DATA = {"source", "data", "password", "table", "dataset", "delimiter", "encoding"}
 TAKEN = {
     "/api/order": {*ORDER},
     "/api/columns": DATA,
-    "/api/check": {*DATA, "codebook"},
     "/api/budget": {*DATA, "budget", "neighbours", "records_per_person"},
     "/api/row-plan": {"codebook", "n", "epsilon", "network", "neighbours"},
     "/api/table-plan": {"codebook", "n", "epsilon", "network", "neighbours"},
     "/api/found-plan": {"columns", "delta", "n", "epsilon", "neighbours"},
     "/api/value-plan": {"k", "sampler", "n", "epsilon", "neighbours"},
-    "/api/alphabet": {*DATA, "alphabet"},
 }
 BOOK = {"schema": {"fields": [{"name": "ward", "type": "boolean"}]}}
 GETS = ["plan", "curve", "certify", "tables", "shape", "ledger/1", "ledger/x", "files"]
+GETS += ["ledger/1/pair", "ledger/1/rows", "requests"]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import threading
+from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
@@ -17,10 +18,10 @@ import pytest
 from pyarrow import parquet
 from starlette.requests import Request
 from starlette.responses import Response
-from support.serving import COMMAND, ORDER, PATIENCE, admissions, served
+from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
 from dproo.core.numbers import percent
-from dproo.ledger import Ledger
+from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
 from dproo.web.answering import while_wanted
 
@@ -32,7 +33,7 @@ FIELDS = [
 BOOK = {"schema": {"fields": FIELDS}}
 DAYS = {"minimum": "0001-01-01", "maximum": "9999-12-31"}
 ALL_DAYS = {"schema": {"fields": [{"name": "day", "type": "date", "constraints": DAYS}]}}
-ROW = {**FILE, "codebook": BOOK, "epsilon": "1"}
+ROW = {**FILE, "what": "row", "codebook": BOOK, "epsilon": "1"}
 BUDGET = {**FILE, "budget": "2", "neighbours": "replace", "records_per_person": "1"}
 
 
@@ -104,7 +105,9 @@ def test_a_separator_is_the_one_of_the_header_or_may_be_told(page):
 @pytest.mark.parametrize("name", ["two  blanks.csv", "caf\udce9.csv"])
 def test_a_file_of_any_name_is_listed_and_looked_into(page, name):
     (page.folder / name).write_text("a,b\n1,2\n")
-    assert name in page.get("/api/files").json["data"]
+    cards = {card["name"]: card for card in page.get("/api/files").json["data"]}
+    assert cards[name] == {"name": name, "bytes": 8, "left": None}
+    assert cards["admissions.csv"]["left"] is not None
     found = page.post("/api/columns", {"source": "file", "data": name})
     assert found.json["dataset"] == str(page.folder / name)
 
@@ -179,8 +182,10 @@ def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
         found = page.post("/api/value-plan", asked | {"sampler": sampler}).json
         alpha = mechanism(sampler or "auto", k=9, n=1000, epsilon="0.1").worst_alpha
         assert f"at most {percent(alpha)} of draws differ" in found["sentence"]
-    k = page.post("/api/alphabet", FILE | {"alphabet": "codes.txt"}).json["k"]
-    assert k == len((page.folder / "codes.txt").read_text().split()) + 1
+    opened = {"delta": "1e-9", "n": "1000", "epsilon": "1"}
+    found = page.post("/api/value-plan", opened).json
+    assert "records share is drawn in proportion, one of fewer than" in found["sentence"]
+    assert page.post("/api/value-plan", opened | {"n": "9"}).json["level"] == "hopeless"
 
 
 def test_a_row_whose_distance_has_no_bound_says_so(page):
@@ -212,12 +217,58 @@ def test_a_wrong_question_about_a_row_is_refused(page, path, sent, sentence):
     assert refusal(page.post(f"/api/{path}", asked | sent)).startswith(sentence)
 
 
-def test_a_check_names_the_columns_that_a_release_would_refuse(page):
-    fields = [FIELDS[0], {"name": "plague", "type": "boolean"}]
-    found = page.post("/api/check", FILE | {"codebook": {"schema": {"fields": fields}}}).json
-    assert not found["holds"]
-    assert "'plague'" in found["refusals"][0]
-    assert page.post("/api/check", FILE | {"codebook": BOOK}).json["holds"]
+def test_an_order_names_every_column_that_its_release_would_refuse(page):
+    fields = [FIELDS[0], *({"name": name, "type": "boolean"} for name in ("plague", "war"))]
+    first, second = refusal(
+        page.post("/api/order", ROW | {"codebook": {"schema": {"fields": fields}}})
+    ).splitlines()
+    assert ("'plague'" in first, "'war'" in second) == (True, True)
+
+
+def nested(path):
+    parquet.write_table(pa.table({"ward": [["a"]]}), path)
+
+
+UNFIT = {  # each was accepted by the review once, and refused by the release
+    "a person of a budget for records": {"person": "ward"},
+    "a person who is not in the data": {"person": "nobody"},
+    "a table of a text file": {"table": "visits"},
+    "another separator": {"delimiter": ";"},
+    "a value of another column": {"what": "value", "codebook": listed("plague", "a", "b")},
+    "an open value of another column": {"what": "value", "codebook": None, "columns": ["plague"]},
+    "found values of another column": {"what": "table", "codebook": None, "columns": ["plague"]},
+    "a text that ends in .parquet": {"data": "text.parquet", "dataset": "any"},
+    "a column of lists": {
+        "data": "nested.parquet",
+        "what": "value",
+        "codebook": listed("ward", "a", "b"),
+    },
+    "more than the rule of its budget": {"dataset": "ruled", "epsilon": "0.5"},
+    "a column that the rule forbids": {"dataset": "ruled", "epsilon": "0.125"},
+    "another unit": {"dataset": "people"},
+}
+
+
+@pytest.fixture(scope="module")
+def strict(page):
+    ledger, own = Ledger(page.ledger), {"budget": "9", "neighbours": "replace"}
+    ledger.declare("any", **own, delta="1e-6")
+    ledger.declare("people", **own, unit="person", delta="1e-6")
+    ledger.declare("ruled", **own, limits=Limits(per_release="0.25", columns=["diagnosis"]))
+    (page.folder / "text.parquet").write_text("ward\na\n")
+    nested(page.folder / "nested.parquet")
+    return page
+
+
+@pytest.mark.parametrize("unfit", UNFIT)
+def test_the_review_refuses_what_the_release_would(strict, unfit):
+    sent = {**ROW, "dataset": "any", **UNFIT[unfit]}
+    if sent["codebook"] is None:
+        sent["delta"] = "1e-9"
+    before = strict.ledger.read_bytes()
+    answer = strict.post("/api/order", sent)
+    assert answer.status in {400, 409}, answer.json
+    assert strict.ledger.read_bytes() == before
 
 
 def test_a_row_is_released_as_it_was_shown(page):
@@ -243,6 +294,15 @@ def test_a_table_is_released_once_and_its_rows_are_free(page):
     kept = f"/api/ledger/{receipt['ledger']['entry']}"
     lines = page.get(f"{kept}/rows?rows=500").json["text"].splitlines()
     assert (lines[0], len(lines)) == ("diagnosis,ward", 501)
+    written = b64decode(page.get(f"{kept}/rows?rows=500&format=parquet").json["base64"])
+    table = parquet.read_table(pa.BufferReader(written))
+    assert (table.column_names, table.num_rows) == (["diagnosis", "ward"], 500)
+    assert refusal(page.get(f"{kept}/rows?rows=5&format=xls")).startswith("format must be one of")
+    pair = page.get(f"{kept}/pair?first=ward&second=diagnosis").json
+    assert pair["values"] == [["north", "south", "other"], ["I50", "J18", "other"]]
+    assert all(low <= count <= high for count, low, high in pair["cells"])
+    assert refusal(page.get(f"{kept}/pair?first=ward&second=ward")).startswith("names must name")
+    assert refusal(page.get(f"{kept}/pair?first=ward")).startswith("column must be one of")
     assert (
         json.loads(page.get(f"{kept}/model").json["text"])["sha256"] == receipt["model"]["sha256"]
     )
@@ -275,8 +335,6 @@ def test_a_table_is_released_whose_values_are_found(empty):
     command = shown["command"].replace("dproo", COMMAND[0], 1)
     subprocess.run(command, shell=True, cwd=empty.folder, check=True, capture_output=True)  # noqa: S602
     assert (empty.folder / "table.csv").read_text().startswith("diagnosis,ward\n")
-    person = empty.post("/api/order", FOUND | {"delta": "1e-9", "person": "ward"}).json
-    assert "of 1 column (diagnosis)" in person["summary"]
 
 
 def test_a_table_of_which_nothing_is_found_says_so_and_what_was_charged(empty):
@@ -302,8 +360,9 @@ def test_a_table_of_which_nothing_is_found_says_so_and_what_was_charged(empty):
         ({"delta": "1e-9", "columns": "ward"}, "columns must be a list of names"),
         ({"delta": "1e-9", "columns": []}, "columns must name at least one column"),
         ({"delta": "1e-9", "columns": ["ward", "ward"]}, "columns must be named once"),
-        ({"codebook": BOOK}, "columns and delta must be of a private table without a code book."),
-        ({"what": "row"}, "columns and delta must be of a private table without a code book."),
+        ({"codebook": BOOK}, "columns and delta must be left out with a code book."),
+        ({"what": "row"}, "values can be found for a table or for one value"),
+        ({"what": "value", "delta": "1e-9"}, "columns must be one for one value, got 2."),
     ],
 )
 def test_values_that_cannot_be_found_are_refused_before_anything_is_charged(
@@ -326,7 +385,7 @@ def test_what_is_found_is_foreseen(page):
         assert refusal(answer).startswith("columns must be")
 
 
-@pytest.mark.parametrize("what", ["value", "column", "Table"])
+@pytest.mark.parametrize("what", ["", "column", "Table"])
 def test_only_what_a_code_book_describes_can_be_asked_for_with_one(page, what):
     assert refusal(page.post("/api/order", ROW | {"what": what})).startswith("what must be")
 
@@ -346,7 +405,7 @@ def test_the_command_that_is_shown_releases_the_same_row(page):
     [
         ({"codebook": 7}, "codebook must be an object with schema.fields, a list of columns."),
         ({"codebook": BOOK | {"draft": ["x"]}}, "codebook must be confirmed"),
-        ({"column": "ward"}, "column must be left out with a code book"),
+        ({"column": "ward"}, "request must be an object of source, data"),
         ({"network": "guessed"}, "network must be one of auto, declared, independent, learned"),
         ({"purpose": "x" * 300}, "purpose must be printable text of 1 to 200 characters"),
         ({"encoding": "klingon"}, "encoding must be utf-8, utf-16 or one that extends ASCII"),
@@ -356,14 +415,40 @@ def test_a_wrong_row_is_refused(page, changes, sentence):
     assert refusal(page.post("/api/order", ROW | changes)).startswith(sentence)
 
 
-def test_a_network_needs_a_code_book(page):
-    sentence = refusal(page.post("/api/order", ORDER | {"network": "learned"}))
-    assert sentence == "codebook must be given with network."
-
-
-def test_people_are_told_apart_by_a_column(page):
-    shown = page.post("/api/order", ROW | {"person": "ward", "dataset": ""}).json
+def test_people_are_told_apart_by_a_column(strict):
+    one = {"codebook": {"schema": {"fields": FIELDS[:1]}}, "person": "ward", "dataset": "people"}
+    shown = strict.post("/api/order", ROW | one).json
     assert "--person ward" in shown["command"]
+    found = {"delta": "1e-9", "epsilon": "1", "person": "ward", "dataset": "people"}
+    assert "of 1 column (diagnosis)" in strict.post("/api/order", FOUND | found).json["summary"]
+
+
+def test_the_sample_is_invented_and_overwrites_nothing(empty):
+    assert empty.get("/api/files").json["sample"] == "sample-admissions.csv"
+    made = empty.post("/api/sample", {}).json
+    (empty.folder / made["data"]).write_text("diagnosis\nmine\n")
+    again = refusal(empty.post("/api/sample", {}))
+    assert again == "sample-admissions.csv cannot be written to the folder: File exists."
+    assert (empty.folder / made["data"]).read_text() == "diagnosis\nmine\n"
+    assert page_fields(made["codebook"]) == ["diagnosis", "sex", "age", "ward"]
+    assert refusal(empty.post("/api/sample", {"name": "../x.csv"})).startswith("request must be")
+
+
+def page_fields(book):
+    return [field["name"] for field in book["schema"]["fields"]]
+
+
+def test_an_open_value_is_released_as_the_command_does(empty):
+    declared = empty.post("/api/budget", BUDGET | {"budget": "900", "delta": "1e-6"}).json
+    empty.post("/api/declare", {"nonce": declared["nonce"]})
+    asked = {**FILE, "what": "value", "columns": ["ward"], "delta": "1e-9", "epsilon": "200"}
+    shown = empty.post("/api/order", asked).json
+    assert "One value of column “ward” of admissions.csv, out of all that" in shown["summary"]
+    receipt = empty.post("/api/release", {"nonce": shown["nonce"]}).json
+    assert receipt["values"][0] in {"north", "south"}
+    command = shown["command"].replace("dproo", COMMAND[0], 1)
+    done = subprocess.run(command, shell=True, cwd=empty.folder, check=True, capture_output=True)  # noqa: S602
+    assert done.stdout.split()[0] in {b"north", b"south"}
 
 
 @pytest.mark.parametrize(
@@ -487,7 +572,9 @@ def test_an_interrupt_while_records_are_counted_loses_no_release(
     Ledger(ledger).declare("visits", budget="1", neighbours="replace")
     source = {"source": "database", "data": postgresql, "dataset": "visits", "table": "ward.held"}
     with ThreadPoolExecutor(1) as pool, served(folder, ledger) as page:
-        shown = page.post("/api/order", ORDER | source | {"column": "code"}).json
+        shown = page.post(
+            "/api/order", ORDER | source | {"codebook": listed("code", "a", "b")}
+        ).json
         answer = pool.submit(page.post, "/api/release", {"nonce": shown["nonce"]})
         held.await_count(answer.done)
         assert not answer.done()
@@ -516,7 +603,9 @@ def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
     Ledger(ledger).declare("visits", budget="1", neighbours="replace")
     source = {"source": "database", "data": postgresql, "dataset": "visits", "table": "ward.held"}
     with ThreadPoolExecutor(1) as pool, served(folder, ledger) as page:
-        nonce = page.post("/api/order", ORDER | source | {"column": "code"}).json["nonce"]
+        nonce = page.post(
+            "/api/order", ORDER | source | {"codebook": listed("code", "a", "b")}
+        ).json["nonce"]
         assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is False
         answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
         held.await_count(answer.done)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,32 +18,9 @@ from dproo.ledger import BudgetRefused, Ledger, in_epsilon
 from dproo.mechanisms import choose
 from dproo.releases.dataset import open as open_dataset
 from dproo.schema import Alphabet
+from dproo.study.invented import FIELDS, RECORDS, SHARES, invented
 
-_RECORDS = 4000
 _BUDGET, _EPSILON = "1.5", "1"
-_SHARES = {
-    "I50": 16,  # heart failure
-    "J18": 14,  # pneumonia
-    "S72": 11,  # fracture of the femur
-    "I63": 10,  # cerebral infarction
-    "A41": 9,  # sepsis
-    "I21": 8,  # myocardial infarction
-    "J44": 8,  # chronic obstructive pulmonary disease
-    "N39": 7,  # urinary tract infection
-    "E11": 6,  # type 2 diabetes
-    "K80": 5,  # gallstones
-    "C34": 3,  # lung cancer
-    "F10": 2,  # alcohol-related disorder
-    "G35": 1,  # multiple sclerosis
-    "B20": 0,  # HIV disease: a code nobody here has
-}
-_OF_DIAGNOSIS = {"parents": ["diagnosis"]}
-_FIELDS = (
-    {"name": "diagnosis", "type": "string", "categories": list(_SHARES)},
-    {"name": "sex", "type": "string", "categories": ["female", "male"], **_OF_DIAGNOSIS},
-    {"name": "age", "type": "integer", "bins": [0, 18, 40, 65, 80, 120], **_OF_DIAGNOSIS},
-    {"name": "ward", "type": "string", "categories": list("ABCDEF"), **_OF_DIAGNOSIS},
-)
 
 
 @click.command("demo")
@@ -68,12 +43,12 @@ def demo_command(folder: Path | None) -> None:
 
 def _save(folder: Path) -> None:
     """Write the invented admissions, and what is public about them; overwrite nothing."""
-    fields = ",\n".join(f"      {json.dumps(field)}" for field in _FIELDS)
+    fields = ",\n".join(f"      {json.dumps(field)}" for field in FIELDS)
     texts = {
-        "admissions.csv": _admissions(),
+        "admissions.csv": invented(),
         "codebook.json": '{\n  "name": "admissions",\n  "path": "admissions.csv",\n'
         f'  "schema": {{\n    "fields": [\n{fields}\n    ]\n  }}\n}}\n',
-        "diagnosis_codes.txt": "".join(f"{code}\n" for code in _SHARES),
+        "diagnosis_codes.txt": "".join(f"{code}\n" for code in SHARES),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -84,30 +59,15 @@ def _save(folder: Path) -> None:
         (folder / name).write_bytes(text.encode())
 
 
-def _admissions() -> str:
-    """Return records of nobody, the same each time."""
-    chance = random.Random(20250101)  # noqa: S311 - nothing to protect
-    lines = ["admission,admitted,ward,sex,age,diagnosis"]
-    for i in range(1, _RECORDS + 1):
-        day = date(2024, 1, 1) + timedelta(days=chance.randrange(366))
-        age = min(99, max(18, round(chance.gauss(67, 16))))
-        (code,) = chance.choices(list(_SHARES), weights=list(_SHARES.values()))
-        if chance.random() < 0.01:
-            code = chance.choice(["", "unknown", "Z99"])
-        ward = chance.choice("ABCDEF")
-        lines.append(f"{i},{day},{ward},{chance.choice(['female', 'male'])},{age},{code}")
-    return "\n".join(lines) + "\n"
-
-
 def _walk(folder: Path) -> None:
     """Plan, release, be refused, and release a row."""
-    codes = list(_SHARES)
+    codes = list(SHARES)
     alphabet = Alphabet.of(codes)
-    _step(f"1. The data: {_RECORDS:,} invented admissions; the public codes:")
+    _step(f"1. The data: {RECORDS:,} invented admissions; the public codes:")
     _step(f"   {', '.join(codes)}")
     _step("   and the extra letter 'other'. Nobody has B20; that must stay secret.")
 
-    chosen = choose(n=_RECORDS, k=alphabet.k, epsilon=Fraction(_EPSILON))
+    chosen = choose(n=RECORDS, k=alphabet.k, epsilon=Fraction(_EPSILON))
     _step(f"\n2. Plan: epsilon = {_EPSILON} means that no single record changes the odds of any")
     _step("   conclusion by more than a factor of 2.72. The released code then differs from a")
     _step(f"   random record's in at most {percent(chosen.alpha)} of all draws.")

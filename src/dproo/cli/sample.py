@@ -117,7 +117,8 @@ found_options = with_options((_DATA, *_SOURCE, *LAYOUT_OPTIONS, HEADER_OPTION, *
 @sampler_option
 @click.option(
     "--codebook",
-    help="A JSON file that lists the public columns: release whole rows.",
+    help="A JSON file that lists the public columns: release whole rows, or with --column one value"
+    " of that column.",
     shell_complete=output.files,
 )
 @click.option(
@@ -215,7 +216,7 @@ def sample_command(
     release(data, options, made, what="counting", groups=grouped)
 
 
-ROW, VALUE = "row", "value"
+ROW, VALUE, COLUMN = "row", "value", "column"
 _DEFAULTS: dict[str, Any] = {
     "network": AUTO,
     "within_bins": False,
@@ -229,16 +230,19 @@ _DEFAULTS: dict[str, Any] = {
 _PASSED = {
     ROW: ("network", "within_bins", "size"),
     VALUE: ("size", "sampler"),
+    COLUMN: ("size", "sampler"),
     OPEN: ("delta", "minimum_people"),
 }
 """The options that each kind of release passes on."""
 _TAKES = {
     ROW: {*_PASSED[ROW], "share", "by"},
     VALUE: {*_PASSED[VALUE], *READING, "outside", "column", "alphabet", "by"},
+    COLUMN: {*_PASSED[COLUMN], "column", "by"},
     OPEN: {*_PASSED[OPEN], "column", "alphabet"},
 }
 _BESIDE = {
     ROW: "with --codebook, which describes every column.",
+    COLUMN: "with --codebook and one --column, whose values the code book lists.",
     VALUE: "with listed values: it is for rows (--codebook) or open values (--alphabet open).",
     OPEN: "with --alphabet open, which is one value of one column, as its cells stand.",
 }
@@ -254,6 +258,8 @@ def _choice(
     """Return the letters that may be printed, if they are listed, and what releases."""
     is_open = alphabets == (OPEN,) and len(columns) == 1
     kind = ROW if codebook is not None else OPEN if is_open else VALUE
+    if kind == ROW and len(columns) == 1 and not alphabets:
+        kind = COLUMN
     for name in (
         name for name in (*_DEFAULTS, "column", "alphabet", "by", "share") if name in given
     ):
@@ -263,6 +269,10 @@ def _choice(
     if kind == ROW:
         book = CodeBook.of(codebook)
         return book.alphabet, lambda dataset, **each: dataset.rows(book, **passed, **each)
+    if kind == COLUMN:
+        book = CodeBook.of(codebook)
+        listed = book.letters(columns[0])
+        return listed, lambda dataset, **each: dataset.values(columns[0], book, **passed, **each)
     if kind == OPEN:
         return None, lambda dataset, **each: dataset.value(columns[0], OPEN, **passed, **each)
     alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))

@@ -238,6 +238,24 @@ class Ledger:
             raise ApprovalNeeded(dataset, event.seq)
         return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
 
+    def require(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number,
+        delta: Number,
+        basis: Basis,
+        request: Mapping[str, Any],
+    ) -> None:
+        """Raise as :meth:`reserve` would now, except for a missing approval; charge nothing."""
+        cost = cost_of(epsilon, delta)
+        draft = Draft(kind=RESERVED, dataset=dataset, nano=cost.nano, atto=cost.atto, body={})
+        with self._reading() as session:
+            tally = session.tally(dataset)
+            tally.require_basis(basis)
+            charge = draft.event(after=None, at=session.now())._replace(role=session.role)
+            tally.require(charge, request, self.limits)
+
     def record(self, entry: Entry, receipt: Mapping[str, Any]) -> dict[str, Any]:
         """Store a release, durably, before any of it is shown; return its receipt to show.
 

@@ -177,9 +177,10 @@ class Dataset:
         Args:
             column: its name; None where the data is a plain list of cells, or where ``letters``
                 is a mapping of several columns.
-            letters: its possible values, in any form that :meth:`dproo.Alphabet.of` takes; cells
-                outside them count as the extra value ``other``. Or ``"open"``, where nobody can
-                list them: a value that enough records have, for a ``delta``.
+            letters: its possible values, in any form that :meth:`dproo.Alphabet.of` takes, or a
+                code book that describes the column; cells outside them count as the extra value
+                ``other``. Or ``"open"``, where nobody can list them: a value that enough records
+                have, for a ``delta``.
             epsilon: the privacy parameter.
             sampler: the name of a sampler; ``"auto"`` takes the one with the smallest proven
                 worst case, and the receipt says why.
@@ -248,7 +249,7 @@ class Dataset:
             groups=by,
             protection=self.protection,
         )
-        return self.release(request, purpose=purpose)
+        return self._described(letters).release(request, purpose=purpose)
 
     def row(
         self,
@@ -318,8 +319,7 @@ class Dataset:
             protection=self.protection,
             is_within_bins=within_bins,
         )
-        described = replace(self, source=self.source.described_by(book.descriptor))
-        return described.release(request, purpose=purpose)
+        return self._described(book).release(request, purpose=purpose)
 
     def codebook(
         self,
@@ -406,8 +406,7 @@ class Dataset:
             network=network,
             protection=self.protection,
         )
-        described = replace(self, source=self.source.described_by(book.descriptor))
-        return self._model(described.release(request, purpose=purpose).receipt)
+        return self._model(self._described(book).release(request, purpose=purpose).receipt)
 
     def _model(self, receipt: Receipt) -> Model:
         """Return the model that a receipt holds."""
@@ -424,13 +423,21 @@ class Dataset:
         return execute(request, self.source, charge)
 
     def _letters(self, column: Any, letters: Any) -> tuple[str | None, Alphabet]:
-        with guarding(protected(self.charge.opened, self.source)):
-            alphabet = Alphabet.of(letters)
         if column is not None and not isinstance(column, str):
             raise TypeError(refusal("column", "be the name of a column", type(column)))
+        if isinstance(letters, CodeBook):
+            return column, letters.letters(str(column))
+        with guarding(protected(self.charge.opened, self.source)):
+            alphabet = Alphabet.of(letters)
         if alphabet.columns and column is not None:
             raise ValueError(refusal("column", "be None: the letters name their columns", column))
         return column, alphabet
+
+    def _described(self, letters: Any) -> Dataset:
+        """Return the same data, laid out as a code book says, if there is one."""
+        if not isinstance(letters, CodeBook):
+            return self
+        return replace(self, source=self.source.described_by(letters.descriptor))
 
     def _book(self, codebook: Any) -> CodeBook:
         with guarding(protected(self.charge.opened, self.source)):

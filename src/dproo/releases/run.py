@@ -24,7 +24,7 @@ from dproo.counting.boundary import apart, interrupt_in
 from dproo.counting.source import Source
 from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
-from dproo.ledger.rules import public_text
+from dproo.ledger.rules import Basis, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
@@ -157,6 +157,8 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         charge: the budget to charge, and what is stated with the release.
     """
     prepared = prepare(request, source, charge)
+    for warning in prepared.scan.warnings:
+        _LOG.warning("Warning: %s", warning)
     book = charge.opened()
     _refused_unless(prepared.rehearse)
     if book is None:
@@ -175,9 +177,36 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     scan = _refused_unless(
         lambda: _scan(request, source, request.counted_alphabets, request.columns)
     )
-    for warning in scan.warnings:
-        _LOG.warning("Warning: %s", warning)
     return Prepared(request=request, scan=scan, charge=charge, source=source)
+
+
+def require_charge(request: Request, charge: Charge) -> None:
+    """Raise as a release would because of its ledger; nothing is charged and no data is opened.
+
+    Raises:
+        ValueError: letters were read from a file that has a budget.
+        LedgerError: too little is left, or a rule forbids it.
+    """
+    book = charge.opened()
+    if book is None:
+        return
+    refuse_data_as_letters(request.counted_alphabets, book)
+    book.require(
+        str(charge.dataset),
+        epsilon=request.cost,
+        delta=request.delta,
+        basis=Basis(
+            neighbours=request.protection.neighbours,
+            records_per_person=request.protection.records,
+            unit=request.protection.unit,
+        ),
+        request=_stated(request, charge),
+    )
+
+
+def _stated(request: Request, charge: Charge) -> dict[str, Any]:
+    """Return the public choices as the ledger stores them with the charge."""
+    return request.public_choices | charge.stated | {"columns": list(request.columns)}
 
 
 def _scan(
@@ -225,7 +254,6 @@ def _unprepared(error: BaseException) -> str:
 def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
     """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
     request, charge = prepared.request, prepared.charge
-    stated = charge.stated | {"columns": list(request.columns)}
 
     def reserve() -> Entry:
         fate.sentence = MAY_STAND
@@ -237,7 +265,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
                 neighbours=request.protection.neighbours,
                 records_per_person=request.protection.records,
                 unit=request.protection.unit,
-                request=request.public_choices | stated,
+                request=_stated(request, charge),
                 room=request.room,
             )
         except (LedgerError, TypeError, ValueError) as refused:

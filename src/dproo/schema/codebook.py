@@ -424,6 +424,22 @@ class CodeBook:
         """All combinations of the letters of all columns."""
         return self.table(range(len(self.fields)))
 
+    def letters(self, name: str) -> Alphabet:
+        """Return the letters of one column, for one value of it: any other cell is ``other``.
+
+        Raises:
+            ValueError: the code book does not describe it, or counts other cells as a letter.
+        """
+        found = next((field for field in self.fields if field.name == name), None)
+        if found is None:
+            raise ValueError(refusal("column", "be described by the code book", name))
+        if found.outside is not None:
+            raise ValueError(
+                f"column {name!r} must not have 'outside' in the code book for one value of it."
+                " Release a row of the column instead."
+            )
+        return Alphabet(axes=(replace(found.axis, is_open=False),))
+
     def table(self, columns: Iterable[int]) -> Alphabet:
         """Return the combinations of the letters of some columns, given by their places."""
         fields = [self.fields[column] for column in columns]

@@ -7,9 +7,8 @@ from typing import Any
 
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
+from dproo.core.checks import refusal
 from dproo.mechanisms.network import Network
-from dproo.releases.dataset import Dataset
-from dproo.report import as_options
 from dproo.schema.axis import PeriodRange
 from dproo.schema.codebook import CodeBook
 from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
@@ -54,10 +53,14 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
 def preview(form: Fields) -> dict[str, Any]:
     """Return how many values each column of a code book has, the first of them, or what is wrong.
 
-    An unfinished code book is usually wrong, so an error is an answer, not a refusal.
+    An unfinished code book is usually wrong, so an error is an answer, not a refusal. If a cell
+    is typed, each column says what it counts as there.
     """
     descriptor = confirmed(form)
-    lines = [_line(descriptor, field) for field in descriptor["schema"]["fields"]]
+    cell = form.get("cell") or ""
+    if not isinstance(cell, str):
+        raise TypeError(refusal("cell", "be text", cell))
+    lines = [_line(descriptor, field, cell) for field in descriptor["schema"]["fields"]]
     is_clean = not any(line["error"] for line in lines)
     wrong = ""
     if is_clean:
@@ -74,7 +77,7 @@ def preview(form: Fields) -> dict[str, Any]:
     }
 
 
-def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
+def _line(descriptor: dict[str, Any], field: dict[str, Any], cell: str) -> dict[str, Any]:
     """Return how many values one column has, the first of them, and what other cells count as."""
     schema = {**descriptor["schema"], "fields": [{**field, "parents": []}]}
     try:
@@ -85,6 +88,10 @@ def _line(descriptor: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
     rest = f"anything else is “{found.other}”"
     if found.outside is not None:
         rest = f"anything else counts as {found[found.outside]}"
+    if cell:
+        place = found.axis.place(cell)
+        outside = found.axis.listed if found.outside is None else found.outside
+        rest += f"; “{cell}” counts as “{found[outside if place is None else place]}”"
     line = line_of(found)
     return {"column": line.column, "k": line.k, "values": line.shown, "rest": rest, "error": ""}
 
@@ -103,18 +110,6 @@ def book_of(descriptor: dict[str, Any]) -> CodeBook:
             " Give months or years instead."
         )
     return book
-
-
-def fits(form: Fields, folder: Folder) -> dict[str, Any]:
-    """Return what a release would refuse or warn of, by header or schema; no record is read."""
-    texts = texts_of(form, FIELDS, besides=("codebook",))
-    source = NamedData.of(texts, folder)
-    found = Dataset(source=source.records).check(book_of(confirmed(form)))
-    return {
-        "holds": found.holds,
-        "refusals": list(map(as_options, found.refusals)),
-        "warnings": list(map(as_options, found.warnings)),
-    }
 
 
 def descriptor_of(form: Fields) -> dict[str, Any]:

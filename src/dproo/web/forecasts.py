@@ -13,6 +13,7 @@ from dproo.counting.fit import Column
 from dproo.counting.sql.query import TEXT
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, mechanism
 from dproo.releases.discovery import DiscoveryRequest
+from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
 from dproo.releases.request import POOR, epsilon_warnings
 from dproo.releases.table import FOUND
@@ -77,10 +78,27 @@ def found_plan(form: Fields) -> dict[str, Any]:
 
 def value_plan(form: Fields) -> dict[str, Any]:
     """Return how far one value can be from a random record's."""
-    known = _numbers(form, "k", "sampler")
+    known = _numbers(form, "k", "sampler", "delta")
+    if form.get("delta"):
+        return _open_plan(form, known)
     alpha = mechanism(form.get("sampler") or AUTO, k=_whole("k", form), **known).worst_alpha
     sentence = f"at most {percent(alpha)} of draws differ from a random record's."
     return _forecast(form, alpha, sentence)
+
+
+def _open_plan(form: Fields, known: dict[str, Any]) -> dict[str, Any]:
+    """Return from which count on a value is found, where nobody lists them."""
+    sampler = OpenRequest(
+        epsilon=parse_epsilon(known["epsilon"]),
+        delta=parse_delta(form.get("delta")),
+        protection=Protection(neighbours=known["neighbours"]),
+    ).sampler_for(known["n"])
+    lost = Fraction(min(sampler.proportional, known["n"]), known["n"])
+    sentence = (
+        f"a value that {sampler.proportional:,} records share is drawn in proportion, one of fewer"
+        f" than {sampler.first:,} never."
+    )
+    return _forecast(form, lost, sentence)
 
 
 def _numbers(form: Fields, *own: str) -> dict[str, Any]:

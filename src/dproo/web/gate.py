@@ -24,7 +24,7 @@ CODEBOOK_MAX = 1 << 20
 TARGET_MAX = 4 << 10
 
 ENTRANCE = "/"
-_WITH_CODEBOOK = {f"/api/{name}" for name in ("codebook", "row-plan", "check", "order")}
+_WITH_CODEBOOK = {f"/api/{name}" for name in ("codebook", "row-plan", "table-plan", "order")}
 
 _SAFE = {"GET", "HEAD"}
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from dproo.core.checks import one_of, refusal
@@ -15,119 +14,128 @@ from dproo.core.numbers import (
     charge_of,
     delta_budget_of,
     delta_charge_of,
+    parse_delta,
     parse_epsilon,
 )
-from dproo.core.paths import guarding
-from dproo.counting.sources.files import SUFFIXES
+from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
-from dproo.ledger.account import require_left, taken
+from dproo.ledger.account import taken
 from dproo.ledger.rules import Basis, require_name
-from dproo.mechanisms import ADD_REMOVE, REPLACE
+from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
-from dproo.releases.charge import Charge, protected, refuse_data_as_letters, remedy
+from dproo.releases.charge import Charge, remedy
+from dproo.releases.check import check_book
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
+from dproo.releases.open_value import OPEN_SAMPLER, OpenRequest
 from dproo.releases.protection import Protection
 from dproo.releases.request import epsilon_warnings
 from dproo.releases.row import RowRequest
-from dproo.releases.run import Release, execute
+from dproo.releases.run import Release, execute, prepare, require_charge
 from dproo.releases.table import FoundTableRequest, ModelRequest
 from dproo.releases.value import SampleRequest
-from dproo.schema import Alphabet
+from dproo.report import as_options
+from dproo.schema.codebook import CodeBook
 from dproo.web.codebook import book_of, descriptor_of
 from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 
-ALPHABET_MAX = 64 << 20
 SAVED_AS = "codebook.json"
 """The file name of a code book that the page saves."""
-
-VALUES = "values.txt"
-"""The file name, in a command, of values typed into the page."""
-
-_SHOWN = 80
 
 RELATIONS = {
     REPLACE: "the number of records is public",
     ADD_REMOVE: "the number of records is private",
 }
 
-_FIELDS = (
-    *FIELDS,
-    *("what", "column", "alphabet", "sampler", "network", "person", "epsilon", "delta", *STATED),
-)
-_ROW, _VALUE, _TABLE = "row", "value", "table"
+_FIELDS = (*FIELDS, "what", "sampler", "network", "person", "epsilon", "delta", *STATED)
+_TABLE, _ROW, _VALUE = "table", "row", "value"
+_Request = SampleRequest | OpenRequest | RowRequest | ModelRequest | FoundTableRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """A validated release; the data has not been opened.
+    """A validated release: only its charge and its records are missing.
 
     Attributes:
         request: the public choices.
         source: the data.
+        book: the code book that describes it, unless values are found.
         texts: the fields of the form as typed.
         account: the current state of the budget to charge.
         ledger: the ledger that holds it.
-        values: the possible values, if they were listed.
+        warnings: what may make cells count as ``other`` that should not.
     """
 
-    request: SampleRequest | RowRequest | ModelRequest | FoundTableRequest
+    request: _Request
     source: NamedData
+    book: CodeBook | None
     texts: dict[str, str] = field(repr=False)
     account: Budget
     ledger: Ledger
-    values: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Order:
-        """Check an order; only the public alphabet is read.
+        """Check an order as its release will before the charge: by header or schema alone.
+
+        Guarantee: what is refused here would be refused before the charge, and the reverse.
 
         Raises:
-            ValueError: a request is wrong.
-            LedgerError: there is no budget, or too little of it is left.
+            ValueError: a request is wrong, or does not fit the data.
+            LedgerError: there is no budget, too little of it is left, or a rule forbids it.
         """
         texts = texts_of(form, _FIELDS, besides=("codebook", "columns"))
         source = NamedData.of(texts, folder)
+        one_of("what", texts["what"], (_TABLE, _ROW, _VALUE))
         descriptor = None if form.get("codebook") is None else descriptor_of(form)
-        is_found = descriptor is None and texts["what"] == _TABLE
-        if not is_found and (form.get("columns") is not None or texts["delta"]):
-            raise ValueError("columns and delta must be of a private table without a code book.")
-        if descriptor is None and not is_found and not texts["column"]:
-            raise ValueError("column must be given.")
-        Charge(**_stated(texts))
-        book, account = account_of(ledger, source.dataset)
-        common: dict[str, Any] = {
-            "epsilon": parse_epsilon(texts["epsilon"]),
-            "protection": Protection(
-                neighbours=account.neighbours,
-                person=texts["person"] or None,
-                records=account.records_per_person,
-            ),
-        }
-        with guarding(protected(lambda: book)):
-            request: SampleRequest | RowRequest | ModelRequest | FoundTableRequest
-            if descriptor is not None:
-                request = _described(descriptor, texts, common)
-            elif is_found:
-                request = _found(form.get("columns"), texts, common, source)
-            else:
-                request = _value(texts, common, folder=folder, data=source.data)
+        if descriptor is not None and (form.get("columns") is not None or texts["delta"]):
+            raise ValueError("columns and delta must be left out with a code book.")
+        book = None if descriptor is None else book_of(descriptor)
+        opened, account = account_of(ledger, source.dataset)
+        protection = Protection(
+            neighbours=account.neighbours,
+            person=texts["person"] or None,
+            records=account.records_per_person,
+        )
+        if book is None:
+            request = _found(form.get("columns"), texts, protection, source)
+        else:
+            request = _described(book, texts, protection)
         order = cls(
             request=request,
             source=source,
+            book=book,
             texts=texts,
             account=account,
-            ledger=book,
-            values=tuple(values_of(texts["alphabet"], folder)),
+            ledger=opened,
         )
-        refuse_data_as_letters(order.request.counted_alphabets, book)
-        require_left(
-            account.dataset,
-            (order.charge, delta_charge_of(request.delta)),
-            total=(account.budget, account.delta),
-            spent=(account.spent, account.delta_spent),
-        )
-        return order
+        return replace(order, warnings=order._checked())
+
+    def _checked(self) -> tuple[str, ...]:
+        """Return what the release would warn of, or raise as it would before its charge.
+
+        Of many columns, which a release scans in pairs, each is looked at alone.
+        """
+        require_charge(self.request, self._charge)
+        if isinstance(self.request, RowRequest | ModelRequest):
+            found = check_book(
+                self._records, self.request.codebook, person=self.request.protection.person
+            )
+            if found.refusals:
+                raise ValueError("\n".join(map(as_options, found.refusals)))
+            return tuple(map(as_options, found.warnings))
+        scan = prepare(self.request, self._records, self._charge).scan
+        return tuple(map(as_options, scan.warnings))
+
+    @property
+    def _records(self) -> Source:
+        records = self.source.records
+        return records if self.book is None else records.described_by(self.book.descriptor)
+
+    @property
+    def _charge(self) -> Charge:
+        stated = {name: self.texts[name] or None for name in STATED}
+        return Charge(ledger=self.ledger, dataset=self.account.dataset, **stated)
 
     @property
     def charge(self) -> int:
@@ -140,13 +148,13 @@ class Order:
         account = self.account
         return {
             "summary": f"{self._what} with ε = {self._price}, charged to"
-            f" “{account.dataset}” ({RELATIONS[account.neighbours]}).",
+            f" “{_short(account.dataset)}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
             "left": in_epsilon(account.left),
             "left_after": in_epsilon(account.left - self.charge),
             "budget": in_epsilon(account.budget),
-            "warnings": epsilon_warnings(self.request.cost),
+            "warnings": [*epsilon_warnings(self.request.cost), *self.warnings],
             "command": self._command,
         }
 
@@ -158,22 +166,22 @@ class Order:
 
     @property
     def _what(self) -> str:
+        where, names = self.source.where, f"column “{', '.join(self.request.columns)}”"
         match self.request:
             case FoundTableRequest(columns=found):
-                return (
-                    f"A private table of {_columns(found)} of {self.source.where}, whose values"
-                    " are found first,"
-                )
-            case RowRequest(codebook=book) | ModelRequest(codebook=book):
-                one = "A private table" if isinstance(self.request, ModelRequest) else "One row"
-                return f"{one} of {_columns(book.columns)} of {self.source.where}"
+                table = f"A private table of {_columns(found)} of {where}"
+                return f"{table}, whose values are found first,"
+            case ModelRequest(codebook=book):
+                return f"A private table of {_columns(book.columns)} of {where}"
+            case RowRequest(codebook=book):
+                return f"One row of {_columns(book.columns)} of {where}"
             case SampleRequest() as request:
                 return (
-                    f"One value of column “{self.texts['column']}” of {self.source.where}, out of"
-                    f" {request.alphabet.k:,} possible values"
-                    f" ({shorten(self.texts['alphabet'], _SHOWN, placeholder=' …')}), by"
-                    f" {request.chosen}"
+                    f"One value of {names} of {where}, out of {request.alphabet.k:,} possible"
+                    f" values, by {request.chosen}"
                 )
+            case OpenRequest():
+                return f"One value of {names} of {where}, out of all that enough people share,"
 
     @property
     def _command(self) -> str:
@@ -181,16 +189,15 @@ class Order:
 
         The URL of a database is not repeated: it may hold a password.
         """
-        account, texts, source = self.account, self.texts, self.source
+        account, texts, source, request = self.account, self.texts, self.source, self.request
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
-        if isinstance(self.request, FoundTableRequest):
-            given |= {"network": texts["network"], "delta": texts["delta"]}
-        elif not isinstance(self.request, SampleRequest):
-            given |= {"codebook": SAVED_AS, "network": texts["network"]}
+        given["codebook"] = SAVED_AS if self.book is not None else ""
+        if isinstance(request, SampleRequest):
+            given["sampler"] = request.chosen
+        elif isinstance(request, OpenRequest):
+            given |= {"alphabet": "open", "delta": texts["delta"]}
         else:
-            given["column"] = texts["column"]
-            given["alphabet"] = VALUES if self.values else texts["alphabet"]
-            given["sampler"] = self.request.chosen
+            given |= {"network": texts["network"], "delta": texts["delta"]}
         given |= {name: texts[name] for name in ("person", "epsilon", *STATED)}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
         if account.records_per_person > 1:
@@ -198,18 +205,14 @@ class Order:
         given["dataset"] = account.dataset if account.dataset != str(source.data) else ""
         given["ledger"] = str(self.ledger.path) if self.ledger.path != default_path() else ""
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
-        if isinstance(self.request, FoundTableRequest):
-            options = [f"--column {shlex.quote(name)}" for name in self.request.columns] + options
+        if isinstance(request, FoundTableRequest | SampleRequest | OpenRequest):
+            options = [f"--column {shlex.quote(name)}" for name in request.columns] + options
         named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
         verb = "dproo sample"
-        if isinstance(self.request, ModelRequest | FoundTableRequest):
+        if isinstance(request, ModelRequest | FoundTableRequest):
             verb = "dproo synthesize"
             options += ["--rows 1000 --out table.csv --model model.json"]
-        command = " ".join([verb, named, *options])
-        if not self.values:
-            return command
-        lines = " ".join(map(shlex.quote, self.values))
-        return f"printf '%s\\n' {lines} > {VALUES}\n{command}"
+        return " ".join([verb, named, *options])
 
     def release(self, folder: Folder) -> Release:
         """Charge, read and draw, for exactly the request that was shown.
@@ -217,67 +220,72 @@ class Order:
         Raises:
             ValueError: the file is no longer the one that was shown.
         """
-        source, request = self.source, self.request
-        source.require_unchanged(folder)
-        opened = source.records
-        if isinstance(request, RowRequest | ModelRequest):
-            opened = opened.described_by(request.codebook.descriptor)
-        charge = Charge(ledger=self.ledger, dataset=self.account.dataset, **_stated(self.texts))
-        made = execute(request, opened, charge)
-        if isinstance(request, FoundTableRequest) and "model" not in made.receipt.details:
+        self.source.require_unchanged(folder)
+        made = execute(self.request, self._records, self._charge)
+        if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
 
 
-def _stated(texts: dict[str, str]) -> dict[str, Any]:
-    return {name: texts[name] or None for name in STATED}
+def _short(dataset: str) -> str:
+    """Return the name of a file without the folders that it is in."""
+    return Path(dataset).name if Path(dataset).is_absolute() else dataset
 
 
 def _columns(names: tuple[str, ...]) -> str:
     return f"{len(names)} column{'' if len(names) == 1 else 's'} ({', '.join(names)})"
 
 
-def _described(
-    descriptor: dict[str, Any], texts: dict[str, str], common: dict[str, Any]
-) -> RowRequest | ModelRequest:
-    for name in ("column", "alphabet"):
-        if texts[name]:
-            raise ValueError(f"{name} must be left out with a code book, which names every column.")
-    what = one_of("what", texts["what"] or _ROW, (_ROW, _TABLE))
+def _described(book: CodeBook, texts: dict[str, str], protection: Protection) -> _Request:
+    """Return a table, a row or a value of columns whose possible values are listed."""
+    epsilon, what = parse_epsilon(texts["epsilon"]), texts["what"]
+    if what == _VALUE:
+        column = _only(book.columns)
+        return SampleRequest(
+            alphabet=book.letters(column),
+            column=column,
+            sampler=texts["sampler"] or AUTO,
+            epsilon=epsilon,
+            protection=protection,
+        )
+    if texts["sampler"]:
+        raise ValueError("sampler must be left out, except for one value.")
     return (ModelRequest if what == _TABLE else RowRequest)(
-        codebook=book_of(descriptor),
+        codebook=book,
         network=texts["network"] or "auto",  # type: ignore[arg-type] # checked by the request
-        **common,
+        epsilon=epsilon,
+        protection=protection,
     )
 
 
 def _found(
-    columns: Any, texts: dict[str, str], common: dict[str, Any], source: NamedData
-) -> FoundTableRequest:
-    """Return a table of columns by header or schema, whose values are found first."""
+    columns: Any, texts: dict[str, str], protection: Protection, source: NamedData
+) -> _Request:
+    """Return a table or a value of columns whose possible values are found."""
     if not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise TypeError(refusal("columns", "be a list of names", columns))
+    if texts["what"] == _ROW or texts["sampler"] not in {"", OPEN_SAMPLER, AUTO}:
+        raise ValueError("values can be found for a table or for one value, by no chosen sampler.")
+    epsilon = parse_epsilon(texts["epsilon"])
+    if texts["what"] == _VALUE:
+        return OpenRequest(
+            column=_only(columns),
+            epsilon=epsilon,
+            delta=parse_delta(texts["delta"]),
+            protection=protection,
+        )
     names = [name for name in columns if name != texts["person"]]
-    dataset = Dataset(source=source.records, protection=common["protection"])
-    discovery = discovery_of(
-        dataset, epsilon=common["epsilon"], delta=texts["delta"], columns=names
-    )
+    dataset = Dataset(source=source.records, protection=protection)
+    discovery = discovery_of(dataset, epsilon=epsilon, delta=texts["delta"], columns=names)
     network = texts["network"] or "auto"
     return FoundTableRequest.of(discovery, network)  # type: ignore[arg-type] # checked there
 
 
-def _value(
-    texts: dict[str, str], common: dict[str, Any], *, folder: Folder, data: Path | str
-) -> SampleRequest:
-    one_of("what", texts["what"] or _VALUE, (_VALUE,))
-    if texts["network"]:
-        raise ValueError("codebook must be given with network.")
-    return SampleRequest(
-        alphabet=_alphabet(texts["alphabet"], folder=folder, data=data),
-        column=texts["column"],
-        sampler=texts["sampler"],
-        **common,
-    )
+def _only(columns: Sequence[str]) -> str:
+    """Return the one column of a value."""
+    if len(columns) != 1:
+        raise ValueError(refusal("columns", "be one for one value", len(columns)))
+    return columns[0]
 
 
 def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
@@ -292,57 +300,6 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
         raise UnknownDatasetError(
             f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
         ) from None
-
-
-def values_of(text: str, folder: Folder) -> list[str]:
-    """Return the values in a text, separated by commas; none if it names a file, or bins."""
-    if "," not in text or Alphabet.spelled(text) or _file_of(text, folder):
-        return []
-    return [value for part in text.split(",") if (value := part.strip())]
-
-
-def _file_of(text: str, folder: Folder) -> tuple[Path, str | None] | None:
-    """Return the file of possible values that a text names, and its column, if any."""
-    name, _, column = text.rpartition(":")
-    for file, part in ((text, None), (name, column)):
-        with suppress(ValueError):
-            return folder.find("alphabet", file), part
-    return None
-
-
-def _alphabet(text: str, *, folder: Folder, data: Path | str) -> Alphabet:
-    """Return the public letters; a file of them must be in the folder and must not be the data."""
-    if not text:
-        raise ValueError("alphabet must be given: values, a file of them, a range or bins.")
-    spelled = Alphabet.spelled(text)
-    if spelled is not None:
-        return spelled
-    if values := values_of(text, folder):
-        return Alphabet.of(values)
-    found = _file_of(text, folder)
-    if found is None:
-        raise ValueError(
-            refusal("alphabet", "be a file in the allowed folder", text)
-            + " Or list the possible values, separated by commas."
-        )
-    path, column = found
-    protected = [folder.find("data", listed) for listed in folder.list(*SUFFIXES, most=None)]
-    protected += [data] if isinstance(data, Path) else []
-    if any(path.samefile(file) for file in protected):
-        raise ValueError(
-            "alphabet must be public and a file of its own, got one that is listed as data. Use a"
-            " text file (.txt) with one possible value per line."
-        )
-    if path.stat().st_size > ALPHABET_MAX:
-        raise ValueError(f"alphabet must be a file of at most {ALPHABET_MAX} bytes.")
-    return Alphabet.read(path, column=column)
-
-
-def possible_values(form: Any, *, folder: Folder) -> dict[str, Any]:
-    """Return how many values are possible; the data is not opened."""
-    texts = texts_of(form, (*FIELDS, "alphabet"))
-    source = NamedData.of(texts, folder)
-    return {"k": _alphabet(texts["alphabet"], folder=folder, data=source.data).k}
 
 
 _BUDGET_FIELDS = (*FIELDS, "budget", "delta", "neighbours", "records_per_person", "unit")
@@ -405,7 +362,7 @@ class Declaration:
         return {
             "dataset": self.dataset,
             "budget": in_epsilon(budget_of(self.budget)),
-            "summary": f"All releases that are charged to “{self.dataset}” may together spend ε ="
+            "summary": f"All releases charged to “{_short(self.dataset)}” may together spend ε ="
             f" {in_epsilon(budget_of(self.budget))}{self._delta}, and no more, ever:"
             f" {RELATIONS[self.relation['neighbours']]}, {person}.",
         }

@@ -11,11 +11,14 @@ import pickle
 import signal
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from dproo.core.checks import whole
+from dproo.core.checks import one_of, whole
 from dproo.ledger.events import now
 from dproo.report import FAILED, verdict
 from dproo.synthesis.model import Model
@@ -97,12 +100,38 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
     return {**receipt, "model": {"sha256": model.sha256}, "preview": rows, "counts": counts}
 
 
-def table_rows(receipt: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Return rows of a private table as CSV; they cost nothing."""
+def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict[str, Any]:
+    """Return rows of a private table as the text of a CSV file, or as Parquet in base64."""
+    one_of("format", kind, ("csv", "parquet"))
     is_number = isinstance(rows, str) and rows.isascii() and rows.isdecimal()
     size = whole("rows", int(rows[:9]) if is_number else rows, at_least=1, at_most=ROWS_MAX)
+    made = Model.of_receipt(receipt).rows(size)
+    if kind == "csv":
+        return {"text": made.text()}
+    with TemporaryDirectory(prefix="dproo-") as folder:
+        path = Path(folder) / "table.parquet"
+        try:
+            made.write(path)
+        except ModuleNotFoundError:
+            raise ValueError(
+                "format must be csv: Parquet needs pyarrow. Install it: pip install"
+                " 'dproo[frames]'."
+            ) from None
+        return {"base64": b64encode(path.read_bytes()).decode()}
+
+
+def table_pair(receipt: Mapping[str, Any], first: Any, second: Any) -> dict[str, Any]:
+    """Return the counts of two columns of a private table together; they cost nothing."""
     model = Model.of_receipt(receipt)
-    return {"text": model.rows(size).text()}
+    pair = [one_of("column", name, model.names) for name in (first, second)]
+    sizes = [len(model.columns[model.names.index(name)].letters) for name in pair]
+    if max(sizes) > _MOST_VALUES:
+        raise ValueError(f"columns must have at most {_MOST_VALUES} values to be shown together.")
+    cells = [[row["count"], row["low"], row["high"]] for row in model.counts(*pair, labels=True)]
+    labels = [
+        list(map(str, model.columns[model.names.index(name)].shown(labels=True))) for name in pair
+    ]
+    return {"values": labels, "cells": cells}
 
 
 def table_model(receipt: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,11 @@ class LedgerSession(ABC, Generic[Looked]):
     def now(self) -> str:
         """Return the time in the form of events; it never goes back in a ledger."""
 
+    @property
+    def role(self) -> str:
+        """The role of the database that would spend; a file knows none."""
+        return ""
+
     def require_intact(self) -> None:
         """Raise if the store of the events is damaged."""
 

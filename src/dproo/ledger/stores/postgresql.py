@@ -117,6 +117,12 @@ class PostgresqlSession(LedgerSession[Looked]):
         (found,) = self.execute("SELECT dproo.now()").fetchone()
         return str(found)
 
+    @property
+    def role(self) -> str:
+        """The role that is connected."""
+        (found,) = self.execute("SELECT session_user").fetchone()
+        return str(found)
+
     def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset, computed by the database."""
         tally = BudgetTally.of(self.declared(dataset))

@@ -1,6 +1,6 @@
 // Budgets: what is left, what was charged and for what, and what became of each charge.
 
-import { ask } from "./api.js";
+import { ask, tellAll } from "./api.js";
 import { make } from "./drawing.js";
 import { save } from "./saving.js";
 
@@ -25,9 +25,17 @@ export async function chargedAt(entry) {
 export const short = (dataset) =>
   dataset.startsWith("/") ? dataset.slice(dataset.lastIndexOf("/") + 1) : dataset;
 
-/** Tell what became of a charge. */
-export function fate({ is_recorded: isRecorded, is_restored: isRestored, at }, since) {
-  if (isRecorded) return "released";
+const MOST = 3;
+
+/** Tell what became of a charge: what was released, or that nothing was. */
+export function fate({ is_recorded: isRecorded, is_restored: isRestored, at, values, columns }, since) {
+  const told = (value) =>
+    typeof value === "object"
+      ? Object.entries(value).map(([name, one]) => `${name} ${one}`).join(", ")
+      : String(value);
+  const more = values.length > MOST ? ["…"] : [];
+  if (isRecorded && values.length) return [...values.slice(0, MOST).map(told), ...more].join("; ");
+  if (isRecorded) return `a private table of ${columns.join(", ")}`;
   if (isRestored) return "charged again after a restore";
   return since && at >= since.slice(0, at.length) ? "charged, still running" : "charged, never released";
 }
@@ -42,6 +50,25 @@ export function spending(parent, account) {
   for (const { charge, purpose } of account.entries) {
     const part = make(bar, "i", { title: `${charge} for ${purpose ?? "no stated purpose"}` });
     part.style.width = `${(100 * charge) / account.budget}%`;
+  }
+}
+
+/** Show the releases that wait for a second person, to be approved or denied. */
+export async function showRequests(place, refuse) {
+  const { requests } = await ask("requests");
+  if (!requests.length) return;
+  const section = make(place, "section", { class: "card", id: "requests" });
+  make(section, "h2", {}, "Waiting for a second person");
+  for (const { number, dataset, charge, by, columns, purpose } of requests) {
+    const line = make(section, "div", { class: "row" });
+    const what = `ε ${charge} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
+    make(line, "p", {}, `${what}; purpose: ${purpose ?? "not stated"}.`);
+    for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
+      const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
+      make(line, "button", kind, words).addEventListener("click", () =>
+        ask("decide", { body: { number, is_approved: isApproved } }).then(tellAll).catch(refuse),
+      );
+    }
   }
 }
 
@@ -81,7 +108,7 @@ export function showAccount(place, account, refuse) {
   });
   const table = make(scroll, "table");
   const head = make(make(table, "thead"), "tr");
-  const titles = { Entry: "spare", "When (UTC)": "", ε: "", Purpose: "spare", Outcome: "", Receipt: "" };
+  const titles = { Entry: "spare", "When (UTC)": "", ε: "", Purpose: "spare", Released: "", Receipt: "" };
   for (const [title, kind] of Object.entries(titles))
     make(head, "th", { scope: "col", class: kind }, title);
   const body = make(table, "tbody");

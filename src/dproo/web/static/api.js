@@ -78,6 +78,12 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
 /** Tell the other tabs that the ledger has changed. */
 export const tellChange = () => changes.postMessage("changed");
 
+/** Tell all tabs, this one too. */
+export function tellAll() {
+  tellChange();
+  changes.dispatchEvent(new MessageEvent("message"));
+}
+
 /** Call `look` whenever the ledger may have changed: in another tab, or while this one was away. */
 export function onChange(look) {
   changes.addEventListener("message", look);

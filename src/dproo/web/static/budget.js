@@ -1,16 +1,17 @@
 // The budget of the chosen data: in sight where there is one, declared deliberately where not.
 
 import { accounts, showInSight } from "./account.js";
-import { ask, onChange, tellChange } from "./api.js";
+import { ask, latest, onChange, tellChange } from "./api.js";
 import { find } from "./drawing.js";
 import { meant } from "./fields.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { dataOf } from "./source.js";
 
 /** Keep the budget of the data in sight; `changed` is called with it whenever it may differ. */
-export function budgetOf(changed) {
+export function budgetOf({ changed, declared }) {
   const form = find("budget-form");
-  let nonce = null;
+  let nonce = null; // of the budget that the sentence states
+  let stated = "";
   let isOpen = false;
 
   async function look() {
@@ -25,65 +26,68 @@ export function budgetOf(changed) {
     }
   }
 
-  function withdraw() {
-    nonce = null;
-    find("budget-confirm").hidden = true;
-    find("budget-review").hidden = false;
-  }
+  const written = () => ({
+    ...dataOf(),
+    budget: meant(find("budget").value),
+    delta: find("budget-delta-field").hidden ? "" : find("budget-delta").value.trim(),
+    neighbours: find("neighbours").value,
+    records_per_person: meant(find("records-per-person").value),
+    unit: find("person").value ? "person" : "record",
+  });
 
-  const refused = (error) =>
-    refuse(form, error.message, { rest: find("budget-refused"), focuses: true });
+  const refused = (sentence, focuses) =>
+    refuse(form, sentence, { rest: find("budget-refused"), focuses });
 
-  form.addEventListener("input", withdraw);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    clear(form);
-    notice(find("budget-refused"));
-    const body = {
-      ...dataOf(),
-      budget: meant(find("budget").value),
-      delta: find("budget-delta-field").hidden ? "" : find("budget-delta").value.trim(),
-      neighbours: find("neighbours").value,
-      records_per_person: meant(find("records-per-person").value),
-      unit: find("person").value ? "person" : "record",
-    };
-    try {
-      const shown = await ask("budget", { body });
+  const state = latest((signal) => ask("budget", { body: written(), signal }), {
+    show: (shown) => {
+      clear(form);
+      notice(find("budget-refused"));
       nonce = shown.nonce;
       find("budget-summary").textContent = shown.summary;
-      find("budget-confirm").hidden = false;
-      find("budget-review").hidden = true;
-      find("budget-summary").focus();
-    } catch (error) {
-      refused(error);
-    }
+      find("declare").disabled = false;
+    },
+    refuse: refused,
   });
-  find("budget-back").addEventListener("click", () => {
-    withdraw();
-    find("budget").focus();
+
+  /** State the budget that is written, in a sentence; only what is stated can be declared. */
+  function restate() {
+    const now = find("step-budget").hidden || !find("budget").value.trim() ? "" : JSON.stringify(written());
+    if (now === stated) return;
+    stated = now;
+    nonce = null;
+    find("declare").disabled = true;
+    find("budget-summary").textContent = "";
+    if (now) state();
+    else state.stop();
+  }
+
+  form.addEventListener("input", restate);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    find("declare").focus(); // Enter alone declares nothing
   });
   find("declare").addEventListener("click", async () => {
     const body = { nonce };
-    withdraw();
+    find("declare").disabled = true;
     try {
       await ask("declare", { body });
       tellChange();
       await look();
-      find("review").focus();
+      declared();
     } catch (error) {
-      refused(error);
+      refused(error.message, true);
     }
   });
   find("dataset").addEventListener("change", look);
   onChange(look);
   return {
     look,
+    restate,
     /** Begin with the name that the data has by default, or end. */
     name(dataset) {
       isOpen = Boolean(dataset);
       if (dataset) find("dataset").value = dataset;
       if (!isOpen) showInSight(find("in-sight"));
-      withdraw();
       return look();
     },
   };

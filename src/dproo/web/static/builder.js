@@ -1,4 +1,4 @@
-// The code book of a row: its columns, a preview of their values, opened and saved as a file.
+// The code book of a release: its columns, a preview of their values, opened and saved as a file.
 
 import { ask, latest } from "./api.js";
 import { Column } from "./columns.js";
@@ -11,8 +11,9 @@ const FILE = "codebook.json";
 /** The builder of a code book; `changed` is called once the server has looked at it. */
 export class Builder {
   constructor(changed) {
-    Object.assign(this, { changed, columns: [], head: {}, found: null });
-    this.ask = latest((signal) => ask("codebook", { body: { codebook: this.book() }, signal }), {
+    Object.assign(this, { changed, columns: [], head: {}, found: null, isSingle: false });
+    const body = () => ({ codebook: this.book(), cell: find("cell").value });
+    this.ask = latest((signal) => ask("codebook", { body: body(), signal }), {
       show: (found) => this.show(found),
       refuse: (sentence) => {
         this.found = null;
@@ -26,21 +27,14 @@ export class Builder {
       this.edited();
     });
     find("filter").addEventListener("input", () => this.filter());
+    find("cell").addEventListener("input", (event) => {
+      event.stopPropagation(); // it changes nothing that is released
+      if (this.ticked.length && !this.isFinding) this.ask();
+    });
     find("save-book").addEventListener("click", () => save(this.found.codebook, FILE));
     find("open-book").addEventListener("change", ({ target }) => {
       this.open(target.files[0]);
       target.value = "";
-    });
-    const place = find("step-columns");
-    place.addEventListener("dragover", (event) => {
-      event.preventDefault();
-      place.classList.add("dropping");
-    });
-    place.addEventListener("dragleave", () => place.classList.remove("dropping"));
-    place.addEventListener("drop", (event) => {
-      event.preventDefault();
-      place.classList.remove("dropping");
-      this.open(event.dataTransfer.files[0]);
     });
   }
 
@@ -50,9 +44,9 @@ export class Builder {
     find("columns").replaceChildren();
     find("columns-left").textContent = "";
     find("filter").value = "";
-    this.columns = columns.map((column) => new Column(find("columns"), column, () => this.edited()));
+    this.columns = columns.map((column) => new Column(find("columns"), column, (one) => this.edited(one)));
     if (kept) this.take(kept);
-    else if (this.isFinding) for (const column of this.columns) column.isTicked = true;
+    else if (this.isFinding && !this.isSingle) for (const column of this.columns) column.isTicked = true;
     this.edited();
   }
 
@@ -89,8 +83,8 @@ export class Builder {
   set isFinding(isFinding) {
     if (isFinding === this.isFinding) return;
     find("row-form").classList.toggle("finding", isFinding);
-    const isTicked = isFinding && !this.ticked.length;
-    for (const column of this.columns) column.isTicked ||= isTicked;
+    const isTicked = isFinding && !this.isSingle && !this.ticked.length;
+    for (const column of this.columns) column.isTicked = column.isTicked || isTicked; // and show it
     this.edited();
   }
 
@@ -109,7 +103,10 @@ export class Builder {
     return { ...head, schema: { fieldsMatch: "subset", missingValues: [""], ...schema, fields } };
   }
 
-  edited() {
+  /** Take up what was changed; of one value, the column that was ticked last is the only one. */
+  edited(column) {
+    const only = column?.isTicked ? column : this.ticked[0];
+    if (this.isSingle) for (const one of this.ticked) if (one !== only) one.isTicked = false;
     const names = this.ticked.map(({ name }) => name);
     if (!this.isFinding) for (const column of this.ticked) column.offer(names, this.isDeclared);
     this.count();

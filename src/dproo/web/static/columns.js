@@ -109,7 +109,7 @@ export class Column {
         field.hidden = field.dataset.way !== this.way.value;
     }
     if (!this.isTicked) this.tell();
-    if (!isQuiet) this.changed();
+    if (!isQuiet) this.changed(this);
   }
 
   /** Offer the other columns as what this one depends on, where that is declared. */
@@ -127,42 +127,28 @@ export class Column {
 
   /** Return the field of the code book, with its parents if they are declared. */
   describe(isDeclared) {
-    const text = (key) => this.controls[key].value;
     const hasParents = isDeclared && this.parent.value;
     const parents = hasParents ? { parents: this.parent.value.split("\n") } : {};
-    const isInteger = this.type === "integer";
-    const name = { name: this.name };
-    if (isKnown(this.way.value)) return { ...name, type: this.way.value, ...parents };
-    switch (this.way.value) {
-      case "range":
-        return {
-          ...name,
-          type: "integer",
-          constraints: { minimum: whole(text("range-min")), maximum: whole(text("range-max")) },
-          ...parents,
-        };
-      case "months":
-        return {
-          ...name,
-          type: "yearmonth",
-          constraints: { minimum: text("months-min").trim(), maximum: text("months-max").trim() },
-          ...parents,
-        };
-      case "bins": {
-        const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
-        const kind = bins.every(Number.isInteger) && this.type !== "number" ? "integer" : "number";
-        return { ...name, type: kind, bins, ...parents };
-      }
-      case "given": {
-        const { parents: _, ...field } = this.field;
-        return { ...field, ...parents };
-      }
-      default: {
-        const values = listed(text("list"));
-        const categories = isInteger ? values.map(whole) : values;
-        return { ...name, type: isInteger ? "integer" : "string", categories, ...parents };
-      }
+    return { name: this.name, ...this.values(), ...parents };
+  }
+
+  /** Return the type and the possible values, as a field of a code book states them. */
+  values() {
+    const text = (key) => this.controls[key].value.trim();
+    const way = this.way.value;
+    const ends = (read) => ({ minimum: read(text(`${way}-min`)), maximum: read(text(`${way}-max`)) });
+    if (way === "range") return { type: "integer", constraints: ends(whole) };
+    if (way === "months") return { type: "yearmonth", constraints: ends(String) };
+    if (isKnown(way)) return { type: way };
+    if (way === "given") return { ...this.field, parents: undefined };
+    if (way === "bins") {
+      const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
+      const isWhole = bins.every(Number.isInteger) && this.type !== "number";
+      return { type: isWhole ? "integer" : "number", bins };
     }
+    const categories = listed(text("list"));
+    if (this.type !== "integer") return { type: "string", categories };
+    return { type: "integer", categories: categories.map(whole) };
   }
 
   /** Take over a field of a code book: into the form where it fits, else as it is. */

@@ -73,6 +73,15 @@ export function shown(number) {
   return number < 1e-4 ? number.toExponential(1) : plain(number, 3);
 }
 
+/** Write a size for a person, after `before`; without one, nothing. */
+export function bytes(size, { before = "" } = {}) {
+  if (size === undefined) return "";
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(size, 1)) / 3));
+  const number = size / 1000 ** power;
+  const digits = power && number < 10 ? 1 : 0;
+  return `${before}${number.toFixed(digits)} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
+}
+
 /** Write two numbers with as many digits as it takes to tell them apart. */
 export function apart(one, other) {
   for (let digits = 3; digits < 12; digits++) {

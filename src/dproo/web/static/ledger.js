@@ -1,6 +1,6 @@
 // Ledger: every budget, its history and its receipts; live, also across tabs.
 
-import { accounts, showAccount } from "./account.js";
+import { accounts, showAccount, showRequests } from "./account.js";
 import { onChange } from "./api.js";
 import { find, make } from "./drawing.js";
 import { notice } from "./refusing.js";
@@ -13,6 +13,7 @@ async function show() {
     const place = find("accounts");
     notice(find("refused"));
     place.replaceChildren();
+    await showRequests(place, refuse);
     for (const account of found) showAccount(place, account, refuse);
     if (found.length) return;
     const empty = make(place, "section", { class: "card" });

@@ -6,6 +6,7 @@ import { find, make } from "./drawing.js";
 import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
 import { clear, notice, refuse } from "./refusing.js";
+import { copies } from "./saving.js";
 
 const controls = find("controls");
 const start = read();
@@ -233,24 +234,6 @@ function showRecipes() {
     `dproo.plan(k=${k}, epsilon="${epsilon}", alpha="${alpha}")`,
     `dproo.plan(n=${n}, k=${k}, alpha="${alpha}")`,
   ].join("\n");
-}
-
-/** Connect every button that names what it copies. */
-function copies() {
-  for (const button of document.querySelectorAll("[data-copies]")) {
-    const title = button.textContent;
-    button.addEventListener("click", async () => {
-      const source = document.getElementById(button.dataset.copies);
-      try {
-        await navigator.clipboard.writeText(source.textContent);
-        button.textContent = "Copied";
-      } catch {
-        getSelection().selectAllChildren(source);
-        button.textContent = "Selected: copy it by keyboard";
-      }
-      setTimeout(() => (button.textContent = title), 1600);
-    });
-  }
 }
 
 find("more").addEventListener("toggle", () => curves.records && askCurves.at(-1).wanted());

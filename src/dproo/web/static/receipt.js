@@ -1,7 +1,7 @@
 // What was released: the row as a card, what it means and what not, and its receipt.
 
 import { find, make } from "./drawing.js";
-import { atMost, certified } from "./fields.js";
+import { atMost, certified, shown, value } from "./fields.js";
 import { showTable } from "./table.js";
 
 const MEANS = {
@@ -32,29 +32,57 @@ const WHY =
   "Certified is the worst case, computed from the integers that it was drawn by; they are rounded so" +
   " that it never exceeds what was charged.";
 
-/** Return where the dependencies come from, and what they cost. */
-function dependencies({ network, network_share: share }) {
-  return share ? `${network}, for ${atMost(share)} of ε` : network;
+const MOST = 20;
+
+/** Return where the dependencies come from, what they cost, and which they are. */
+function dependencies({ network, families = [], columns = [], ...receipt }) {
+  const paid = receipt.epsilon_network ? value(receipt.epsilon_network) / value(receipt.epsilon) : 0;
+  const share = receipt.network_share ?? paid;
+  const given = columns.filter(({ parents }) => parents?.length);
+  const edges = [
+    ...families.filter((one) => one.columns.length > 1).map((one) => one.columns.join(" with ")),
+    ...given.map(({ column, parents }) => `${column} given ${parents.join(" and ")}`),
+  ];
+  const more = edges.length > MOST ? [`and ${edges.length - MOST} more`] : [];
+  const told = [...edges.slice(0, MOST), ...more].join(", ");
+  return [share ? `${network}, for ${atMost(share)} of ε` : network, told].filter(Boolean).join(": ");
+}
+
+/** Show the steps of a row: its columns in the order of drawing, what each costs and depends on. */
+export function showNetwork(place, plan) {
+  place.replaceChildren();
+  if (!plan) return;
+  const list = make(place, "ul", { class: "network", "aria-label": "The columns of the row" });
+  for (const { column, k, epsilon, parents } of plan.columns.slice(0, MOST)) {
+    const item = make(list, "li", { class: "node" });
+    make(item, "b", {}, column);
+    const given = plan.network !== "learned" && parents.length ? `, given ${parents.join(" and ")}` : "";
+    item.append(` k ${shown(k)} · ε ${shown(epsilon)}${given}`);
+  }
+  const more = plan.columns.length - MOST;
+  if (more > 0) make(list, "li", {}, `and ${shown(more)} more`);
 }
 
 /** Show a receipt; `at` is the moment of its charge. */
 export function showReceipt(receipt, at) {
   const isTable = Boolean(receipt.preview);
-  const [value] = receipt.values ?? [null];
-  const isRow = value !== null && typeof value === "object";
+  const [one] = receipt.values ?? [null];
+  const isRow = one !== null && typeof one === "object";
   const place = find("value");
   showTable(receipt);
-  place.hidden = isTable;
+  place.hidden = find("released-one").hidden = isTable;
+  find("again").textContent = `Another one, for ε ${receipt.epsilon_decimal} more`;
+  find("again").hidden = false;
   place.replaceChildren();
   place.classList.toggle("row-card", isRow);
   if (isRow) {
     const list = make(place, "dl");
-    for (const name of receipt.column_names.filter((one) => one in value)) {
+    for (const name of receipt.column_names.filter((name) => name in one)) {
       const part = make(list, "div");
       make(part, "dt", {}, name);
-      make(part, "dd", {}, String(value[name]));
+      make(part, "dd", {}, String(one[name]));
     }
-  } else place.textContent = String(value);
+  } else place.textContent = String(one);
   find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : "value"];
   warn(find("result-warnings"), receipt.warnings);
   const facts = {

@@ -6,6 +6,7 @@ const REMEDIES = [
   [/ (List the columns|See what is left to do): dproo .*$/, ""],
   [/ Declare a budget first: dproo .*$/, " Declare a budget first."],
   [/; see dproo plan\.$/, "; see Plan."],
+  [/ Declare another budget with unit=.*$/, " Give the budget another name, and declare it."],
 ];
 
 /** Show a sentence in a notice, or hide the notice if there is none. */

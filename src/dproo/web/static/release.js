@@ -7,15 +7,15 @@ import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
 import { find, make } from "./drawing.js";
 import { grouped, meant, shown } from "./fields.js";
-import { showNetwork } from "./network.js";
-import { warn } from "./receipt.js";
+import { showNetwork, warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { reviewOf } from "./review.js";
-import { dataOf, isNamed, showFiles, showSource, source } from "./source.js";
+import { copies } from "./saving.js";
+import { choose, dataOf, fileName, isNamed, showFiles, showLeft, showSource } from "./source.js";
 
 const start = read();
 const kept = history.state; // the code book that was being written when the room was left
-for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "alphabet"])
+for (const id of ["n", "epsilon", "delimiter", "encoding", "table"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
 if (start.sampler) find("sampler").value = start.sampler;
@@ -23,9 +23,7 @@ for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
 
-const SPAN = 10_000;
-const AT_ONCE = 50; // in a span; a browser lets an address change so often only
-const SOON = 200;
+const SOON = 200; // a browser lets an address change a hundred times in ten seconds only
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
 const privacy = find("step-privacy");
@@ -34,18 +32,20 @@ let isLooked = false;
 let hasLooked = Boolean(start.data);
 let keeping;
 let isReady = false; // before the files are there, nothing is kept
-let keptAt = [];
 let looking = new AbortController();
 
 const builder = new Builder(changed);
-const budget = budgetOf((found) => {
-  account = found ?? null;
-  changed();
+const budget = budgetOf({
+  changed: (found) => {
+    account = found ?? null;
+    showLeft(account?.left);
+    changed();
+  },
+  declared: () => confirmation.review(),
 });
 const confirmation = reviewOf({
-  root: find("main"),
   order,
-  check,
+  refused,
   foresee: () => (find("n").value.trim() ? foresee() : null),
   done: () => budget.look(),
 });
@@ -57,16 +57,17 @@ async function foresee(signal) {
     epsilon: meant(find("epsilon").value),
     neighbours: (account ?? { neighbours: find("neighbours").value }).neighbours,
   };
-  if (what() === "value") {
-    const { k } = await ask("alphabet", { body: { ...dataOf(), alphabet: find("alphabet").value.trim() }, signal });
-    return ask("value-plan", { body: { ...body, k: String(k), sampler: find("sampler").value }, signal });
-  }
+  const isValue = what() === "value";
+  const delta = find("delta").value.trim();
   if (builder.isFinding) {
-    const found = { columns: String(builder.ticked.length), delta: find("delta").value.trim() };
-    return ask("found-plan", { body: { ...body, ...found }, signal });
+    const found = isValue ? { delta } : { delta, columns: String(builder.ticked.length) };
+    return ask(isValue ? "value-plan" : "found-plan", { body: { ...body, ...found }, signal });
   }
-  const { codebook } = builder.found;
-  return ask(`${what()}-plan`, { body: { ...body, codebook, network: builder.network }, signal });
+  const { codebook, columns } = builder.found;
+  const own = isValue
+    ? { k: String(columns[0].k), sampler: find("sampler").value }
+    : { codebook, network: builder.network };
+  return ask(`${what()}-plan`, { body: { ...body, ...own }, signal });
 }
 
 const forecast = latest(foresee, {
@@ -95,7 +96,7 @@ function showForecast(plan = null) {
 }
 
 /** Look for the columns of the data, by header and schema. */
-async function look({ focuses = false } = {}) {
+async function look({ focuses = false, book = null } = {}) {
   withdrawAll();
   clear(find("step-data"));
   notice(find("data-refused"));
@@ -109,17 +110,11 @@ async function look({ focuses = false } = {}) {
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
-    for (const [id, first] of [
-      ["column", "Choose a column"],
-      ["person", "nobody has several records"],
-    ]) {
-      find(id).replaceChildren();
-      make(find(id), "option", { value: "" }, first);
-      for (const { name } of found.columns) make(find(id), "option", { value: name }, name);
-      find(id).value = (isSame && start[id]) || "";
-      if (find(id).selectedIndex < 0) find(id).value = "";
-    }
-    builder.offer(found, isSame ? kept.book : null);
+    find("person").replaceChildren(new Option("nobody has several records", ""));
+    for (const { name } of found.columns) make(find("person"), "option", { value: name }, name);
+    find("person").value = (isSame && start.person) || "";
+    if (find("person").selectedIndex < 0) find("person").value = "";
+    builder.offer(found, book ?? (isSame ? kept.book : null));
     await budget.name((isSame && start.dataset) || found.dataset);
     changed();
     if (focuses) find("columns-title").focus();
@@ -132,7 +127,7 @@ async function look({ focuses = false } = {}) {
 /** Forget all that was said of other data. */
 function forget() {
   for (const form of [find("budget-form"), privacy]) form.reset();
-  for (const id of ["alphabet", "delimiter", "encoding", "table"]) find(id).value = "";
+  for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
   for (const name of ["what", "how"]) document.querySelector(`[name=${name}]`).checked = true;
   for (const id of ["refused", "book-refused", "budget-refused"]) notice(find(id));
@@ -153,23 +148,24 @@ function withdrawAll() {
 function changed() {
   confirmation?.withdraw();
   clearTimeout(keeping);
-  keptAt = keptAt.filter((moment) => moment > Date.now() - SPAN);
-  keeping = setTimeout(keepChoices, keptAt.length < AT_ONCE ? 0 : SOON);
+  keeping = setTimeout(keepChoices, SOON);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = !part.dataset.what.split(" ").includes(what());
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
   const isPure = account?.delta === "0";
-  const isFinding = what() === "table" && chosen("how") === "found" && !isPure;
+  const isFinding = what() !== "row" && chosen("how") === "found" && !isPure;
+  builder.isSingle = what() === "value";
   builder.isFinding = isFinding;
+  if (builder.isSingle && isFinding) find("sampling").hidden = true; // it has its own
   find("pure").hidden = !isPure;
   document.querySelector("[value=found]").disabled = isPure;
   for (const id of ["delta-field", "budget-delta-field"]) find(id).hidden = !isFinding;
-  const isListed = isFinding ? builder.ticked.length : builder.found;
-  const isDescribed = what() === "value" ? find("column").value && find("alphabet").value : isListed;
+  const isDescribed = isFinding ? builder.ticked.length : builder.found;
   find("step-columns").hidden = !isLooked;
   privacy.hidden = !(isLooked && isDescribed);
   find("step-budget").hidden = privacy.hidden || account !== null;
   find("review").hidden = !account;
+  budget?.restate();
   if (!privacy.hidden && find("n").value.trim()) forecast();
   else {
     forecast.stop();
@@ -179,22 +175,20 @@ function changed() {
 
 function keepChoices() {
   if (!isReady) return;
-  keptAt.push(Date.now());
-  const isFile = source() === "file";
   const text = (id) => find(id).value.trim();
   const choices = {
-    data: isFile ? find("file").value : "",
+    data: fileName(),
     table: text("table"),
     delimiter: find("delimiter").value,
     encoding: text("encoding"),
     what: what() === "table" ? "" : what(),
     how: builder.isFinding ? "found" : "",
-    ...(what() === "value" ? { column: text("column"), alphabet: text("alphabet"), sampler: text("sampler") } : {}),
+    sampler: what() === "value" ? text("sampler") : "",
     n: meant(text("n")),
     epsilon: meant(text("epsilon")),
     person: text("person"),
   };
-  const isListed = isFile && isLooked && builder.ticked.length && !builder.isFinding;
+  const isListed = fileName() && isLooked && builder.ticked.length && !builder.isFinding;
   const book = isListed ? builder.book() : null;
   // Before the data was looked at, what was kept of it still stands.
   const isKept = !isLooked && kept?.data === choices.data;
@@ -213,23 +207,35 @@ function order() {
   return {
     ...dataOf(),
     what: what(),
-    ...(what() === "value"
-      ? { column: find("column").value, alphabet: text("alphabet"), sampler: find("sampler").value }
-      : { ...described(), network: builder.network }),
+    ...described(),
+    network: what() === "value" ? "" : builder.network,
+    sampler: what() === "value" && !builder.isFinding ? find("sampler").value : "",
     person: find("person").value,
     ...Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)])),
     epsilon: meant(find("epsilon").value),
   };
 }
 
-/** Return what may be doubted of the choices, or nothing if they were refused at their columns. */
-async function check({ codebook, source: kind, data, password, table, delimiter, encoding }) {
-  if (!codebook) return [];
-  const body = { codebook, source: kind, data, password, table, delimiter, encoding };
-  const found = await ask("check", { body });
-  if (found.holds) return found.warnings;
-  if (builder.refuse(found.refusals)) return null;
-  throw new Error(found.refusals.join(" "));
+/** Show why choices are refused: at the columns that the sentences name, else at their fields. */
+function refused(error) {
+  if (!builder.refuse(error.message.split("\n")))
+    refuse(find("main"), error.message, { rest: find("refused"), focuses: true });
+}
+
+/** Take a file that was dropped anywhere: a code book, or a file of the folder. */
+function take(file) {
+  if (!file) return;
+  if (/\.json$/i.test(file.name) && isLooked) builder.open(file);
+  else if (!choose(file.name)) {
+    const isBook = /\.json$/i.test(file.name);
+    notice(
+      find("data-refused"),
+      isBook
+        ? "Choose the data first, then drop its code book."
+        : `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`,
+    );
+    find("data-refused").scrollIntoView({ block: "nearest" });
+  }
 }
 
 addEventListener("beforeunload", keepChoices); // whoever leaves finds it again
@@ -240,21 +246,39 @@ privacy.addEventListener("submit", (event) => {
 });
 find("neighbours").addEventListener("change", changed); // what is foreseen depends on it
 for (const id of ["step-columns", "step-privacy"])
-  find(id).addEventListener("input", ({ target }) => target.closest("#columns") || changed());
-for (const radio of document.querySelectorAll("[name=source]"))
-  radio.addEventListener("change", () => {
-    if (hasLooked) forget();
-    hasLooked = true;
-    showSource();
-    withdrawAll();
+  find(id).addEventListener("input", ({ target }) => {
+    find("again").hidden = true; // it would be one of something else
+    if (!target.closest("#columns")) changed();
   });
-for (const id of ["file", "delimiter", "encoding"])
+for (const id of ["files", "delimiter", "encoding"])
   find(id).addEventListener("change", () => {
-    if (id === "file" && hasLooked) forget();
+    if (id === "files" && hasLooked) forget();
     hasLooked = true;
     showSource();
     if (isNamed()) look();
     else withdrawAll();
+  });
+find("sample").addEventListener("click", async () => {
+  notice(find("data-refused"));
+  try {
+    const { data, codebook } = await ask("sample", { body: {} });
+    await showFiles(data);
+    if (hasLooked) forget();
+    hasLooked = true;
+    await look({ book: codebook, focuses: true });
+  } catch (error) {
+    notice(find("data-refused"), error.message);
+  }
+});
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  document.body.classList.add("dropping");
+});
+for (const name of ["dragleave", "drop"])
+  addEventListener(name, (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dropping");
+    if (name === "drop") take(event.dataTransfer.files[0]);
   });
 for (const id of ["url", "password", "table"]) find(id).addEventListener("input", withdrawAll);
 find("look").addEventListener("click", () => look({ focuses: true }));
@@ -262,6 +286,7 @@ find("step-data").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("#url, #password, #table")) look({ focuses: true });
 });
 
+copies();
 try {
   await showFiles(start.data);
   isReady = true;

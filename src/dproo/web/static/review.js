@@ -4,20 +4,19 @@ import { chargedAt, download } from "./account.js";
 import { ask, tellChange } from "./api.js";
 import { find } from "./drawing.js";
 import { showReceipt, warn } from "./receipt.js";
-import { clear, notice, refuse } from "./refusing.js";
+import { clear, notice } from "./refusing.js";
+import { extent } from "./source.js";
 
 const SECOND = 1000;
 
-/** Connect review and confirmation; `check` looks at the choices of `order`, `foresee` ahead. */
-export function reviewOf({ root, order, check, foresee, done }) {
+/** Connect review and confirmation; `refused` is told what is wrong with the choices of `order`. */
+export function reviewOf({ order, refused, foresee, done }) {
   let nonce = null;
 
   function withdraw() {
     nonce = null;
     find("confirm").hidden = true;
   }
-
-  const refused = (error) => refuse(root, error.message, { rest: find("refused"), focuses: true });
 
   function show(shown) {
     nonce = shown.nonce;
@@ -31,7 +30,7 @@ export function reviewOf({ root, order, check, foresee, done }) {
       "aria-label",
       `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
     );
-    warn(find("confirm-warnings"), [...shown.warnings, ...shown.doubts]);
+    warn(find("confirm-warnings"), shown.warnings);
     const isHopeless = shown.plan?.level === "hopeless";
     find("doubt").hidden = !isHopeless;
     find("doubt-words").textContent = isHopeless ? `This looks hopeless. ${shown.plan.sentence}` : "";
@@ -47,16 +46,14 @@ export function reviewOf({ root, order, check, foresee, done }) {
     find("go").disabled = find("back").disabled = isWorking;
   }
 
-  async function review() {
+  async function review({ again = false } = {}) {
     withdraw();
-    find("result").hidden = true;
-    clear(root);
+    find("result").hidden = !again;
+    clear(find("main"));
     notice(find("refused"));
     try {
-      const body = order();
-      const doubts = await check(body);
-      const plan = await foresee();
-      if (doubts) show({ ...(await ask("order", { body })), doubts, plan });
+      const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
+      show({ ...shown, plan });
     } catch (error) {
       refused(error);
     }
@@ -65,7 +62,7 @@ export function reviewOf({ root, order, check, foresee, done }) {
   async function release() {
     const body = { nonce };
     const since = Date.now();
-    let doing = "Charging the budget, then reading the records";
+    let doing = `Charging the budget, then reading the records${extent()}`;
     nonce = null;
     work(true);
     const tell = () => {
@@ -102,6 +99,7 @@ export function reviewOf({ root, order, check, foresee, done }) {
     withdraw();
     find("epsilon").focus();
   });
+  find("again").addEventListener("click", () => review({ again: true }));
   find("print").addEventListener("click", () => print());
   find("download").addEventListener("click", ({ target }) =>
     download(target.dataset.entry).catch(refused),

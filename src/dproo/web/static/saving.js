@@ -1,4 +1,4 @@
-// Files that a person saves: made in the tab, since the key goes into a header and no link has it.
+// What a person takes along: files, made in the tab since no link has the key, and copies.
 
 const SAVED_BY = 60_000;
 
@@ -6,9 +6,27 @@ const SAVED_BY = 60_000;
 export const save = (object, name) =>
   saveText(`${JSON.stringify(object, null, 2)}\n`, name, "application/json");
 
-/** Save a text as a file. */
+/** Save a text, or bytes, as a file. */
 export function saveText(text, name, type) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), SAVED_BY);
+}
+
+/** Connect every button that names what it copies. */
+export function copies() {
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    const title = button.textContent;
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(button.dataset.copies);
+      try {
+        await navigator.clipboard.writeText(source.innerText || source.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(source);
+        button.textContent = "Selected: copy it by keyboard";
+      }
+      setTimeout(() => (button.textContent = title), 1600);
+    });
+  }
 }

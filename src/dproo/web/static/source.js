@@ -1,12 +1,24 @@
-// The data of a release: a file of the allowed folder, or a table of a database.
+// The data of a release: a file of the allowed folder as a card, or a table of a database.
 
 import { ask } from "./api.js";
 import { find, make } from "./drawing.js";
+import { bytes } from "./fields.js";
 
 const WITH_TABLES = /\.(duckdb|ddb|sqlite|sqlite3|db)$/i;
+const MANY = 12;
+let listed = [];
 
-/** Return "file" or "database". */
-export const source = () => document.querySelector("[name=source]:checked").value;
+const card = () => document.querySelector("[name=data]:checked");
+
+/** Return "file" or "database"; before anything is chosen, "file". */
+export const source = () => card()?.dataset.source ?? "file";
+
+/** Return the name of the chosen file, if one is. */
+export const fileName = () => (source() === "file" ? (card()?.value ?? "") : "");
+
+/** Return how much there is to read, as far as it is known. */
+export const extent = () =>
+  bytes(listed.find(({ name }) => name === fileName())?.bytes, { before: ", " });
 
 /** Return the fields that name the data, as the server takes them. */
 export function dataOf() {
@@ -14,7 +26,7 @@ export function dataOf() {
   const text = (id) => find(id).value.trim();
   return {
     source: source(),
-    data: isFile ? find("file").value : text("url"),
+    data: isFile ? fileName() : text("url"),
     password: isFile ? "" : find("password").value,
     table: find("table-field").hidden ? "" : text("table"),
     dataset: text("dataset"),
@@ -24,27 +36,58 @@ export function dataOf() {
 }
 
 /** Tell whether enough is given to look for the columns without being told to. */
-export const isNamed = () => source() === "file" && find("file").value && find("table-field").hidden;
+export const isNamed = () => Boolean(fileName()) && find("table-field").hidden;
 
 /** Show the fields of the chosen kind of data. */
 export function showSource() {
+  const isDatabase = source() === "database";
   for (const field of document.querySelectorAll("[data-for]"))
-    field.hidden = field.dataset.for !== source();
-  const hasTables = source() === "database" || WITH_TABLES.test(find("file").value);
-  find("table-field").hidden = !hasTables;
-  find("look").hidden = !hasTables;
-  find("look").textContent =
-    source() === "database" ? "Connect and see the columns" : "See the columns";
+    field.hidden = (field.dataset.for === "database") !== isDatabase;
+  find("table-field").hidden = find("look").hidden = !isDatabase && !WITH_TABLES.test(fileName());
+  find("layout").hidden = !fileName();
+  find("look").textContent = isDatabase ? "Connect and see the columns" : "See the columns";
 }
 
-/** Offer the files of the folder; `chosen` is chosen if it is there. */
+/** Choose the file of this name as a click on its card does; return whether there is one. */
+export function choose(name) {
+  const found = [...document.getElementsByName("data")].find(({ value }) => value === name);
+  if (name) found?.click();
+  return Boolean(name && found);
+}
+
+const leftOf = (left) => (left ? `ε ${left} left` : "no budget yet");
+
+/** Show on the chosen card what is left of its budget. */
+export function showLeft(left) {
+  if (fileName()) card().parentElement.lastChild.textContent = leftOf(left);
+}
+
+/** Show the files of the folder as cards; the one of this name is chosen if it is there. */
 export async function showFiles(chosen) {
-  const files = await ask("files");
-  find("file-hint").textContent = files.data.length
-    ? `In ${files.folder}`
-    : `There is no data file in ${files.folder}. Put one there and reload, or start dproo serve with --folder.`;
-  for (const name of files.data) make(find("file"), "option", { value: name }, name);
-  for (const name of files.alphabets) make(find("alphabets"), "option", { value: name });
-  if (files.data.includes(chosen)) find("file").value = chosen;
+  const { folder, data, sample } = await ask("files");
+  listed = data;
+  find("file-hint").textContent = data.length
+    ? `In ${folder}`
+    : `There is no data file in ${folder}. Put one there and reload, or start dproo serve with --folder.`;
+  const others = find("files").querySelectorAll("[data-source=database], #sample");
+  find("files").replaceChildren();
+  for (const { name, bytes: size, left } of data) {
+    const label = make(find("files"), "label", { class: "file" });
+    const radio = { type: "radio", name: "data", value: name, "data-source": "file", autocomplete: "off" };
+    make(label, "input", radio).checked = name === chosen;
+    make(label, "b", {}, name);
+    const kind = name.slice(name.lastIndexOf("/") + 1).split(".").slice(1).join(".").toUpperCase();
+    make(label, "span", { class: "hint" }, `${kind}, ${bytes(size)}`);
+    make(label, "span", { class: "hint" }, leftOf(left));
+  }
+  for (const other of others) find("files").append(other.closest("label") ?? other);
+  find("sample").hidden = data.some(({ name }) => name === sample);
+  find("find-file").hidden = data.length <= MANY;
   showSource();
 }
+
+find("find-file").addEventListener("input", ({ target }) => {
+  const part = target.value.trim().toLowerCase();
+  for (const radio of document.querySelectorAll("[name=data][data-source=file]"))
+    radio.closest("label").hidden = !radio.checked && !radio.value.toLowerCase().includes(part);
+});

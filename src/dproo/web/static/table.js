@@ -24,9 +24,16 @@ export function showTable(receipt) {
     const line = make(body, "tr");
     for (const cell of row) make(line, "td", {}, cell);
   }
+  for (const id of ["first", "second"])
+    find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name)));
+  find("second").selectedIndex = 1;
+  find("pairs").hidden = find("second").selectedIndex < 1;
+  find("pairs").open = false;
   find("histograms").replaceChildren();
   for (const [name, cells] of Object.entries(receipt.counts)) showCounts(name, cells);
 }
+
+const between = (low, high) => `${shown(Math.round(low))} to ${shown(Math.round(high))}`;
 
 /** Show the counts of a column as bars, each with the interval that holds it 95 times in 100. */
 function showCounts(name, cells) {
@@ -45,31 +52,53 @@ function showCounts(name, cells) {
     }
     const number = make(list, "dd", { class: "number" }, shown(Math.round(count)));
     if (low === null) continue;
-    const between = `${shown(Math.round(low))} to ${shown(Math.round(high))}`;
-    bar.title = between;
-    make(number, "span", { class: "unseen" }, `, ${between}`);
+    bar.title = between(low, high);
+    make(number, "span", { class: "unseen" }, `, ${bar.title}`);
   }
 }
 
 const refused = (error) =>
   refuse(find("more-rows"), error.message, { rest: find("rows-refused"), focuses: true });
 
-find("more-rows").addEventListener("submit", async (event) => {
-  event.preventDefault();
+/** Show the counts of two columns together, each with its interval where it was measured. */
+async function showPair() {
+  const query = { first: find("first").value, second: find("second").value };
+  if (!find("pairs").open || query.first === query.second) return;
+  const { values, cells } = await ask(`ledger/${entry}/pair`, { query });
+  const [rows, columns] = values;
+  const table = find("together");
+  table.replaceChildren();
+  const head = make(make(table, "thead"), "tr");
+  for (const name of [query.first, ...columns]) make(head, "th", { scope: "col" }, name);
+  const body = make(table, "tbody");
+  rows.forEach((row, i) => {
+    const line = make(body, "tr");
+    make(line, "th", { scope: "row" }, row);
+    for (const [count, low, high] of cells.slice(i * columns.length, (i + 1) * columns.length)) {
+      const cell = make(line, "td", { class: "number" }, shown(Math.round(count)));
+      if (low !== null) make(cell, "span", { class: "hint" }, ` ${between(low, high)}`);
+    }
+  });
+}
+
+/** Ask for a file of the table and save it. */
+async function download(path, name, type, query) {
   clear(find("more-rows"));
   notice(find("rows-refused"));
   try {
-    const { text } = await ask(`ledger/${entry}/rows`, { query: { rows: meant(find("rows").value) } });
-    saveText(text, "table.csv", "text/csv");
+    const { text, base64 } = await ask(`ledger/${entry}/${path}`, { query });
+    saveText(text ?? Uint8Array.from(atob(base64), (one) => one.charCodeAt(0)), name, type);
   } catch (error) {
     refused(error);
   }
+}
+
+find("more-rows").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const format = event.submitter?.value ?? "csv";
+  const type = format === "csv" ? "text/csv" : "application/vnd.apache.parquet";
+  download("rows", `table.${format}`, type, { rows: meant(find("rows").value), format });
 });
-find("model").addEventListener("click", async () => {
-  try {
-    const { text } = await ask(`ledger/${entry}/model`);
-    saveText(text, "model.json", "application/json");
-  } catch (error) {
-    refused(error);
-  }
-});
+find("model").addEventListener("click", () => download("model", "model.json", "application/json"));
+for (const [id, event] of [["pairs", "toggle"], ["pair", "change"]])
+  find(id).addEventListener(event, () => showPair().catch(refused));
