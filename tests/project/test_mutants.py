@@ -152,7 +152,9 @@ ANY_CELL = "counting/test_sqlalchemy.py::test_sqlite_has_cells_of_any_type_in_an
 TOO_LONG = "counting/test_layouts.py::test_a_cell_far_longer_than_every_letter_is_not_read"
 CUT_OFF = "counting/test_layouts.py::test_a_damaged_file_is_said_to_be_one"
 RECORDS = "counting/test_records.py::test_no_record_changes_how_another_is_read"
-LONG_RECORDS = "counting/test_records.py::test_a_record_too_long_by_its_own_breaks_and_quotes_is_one"
+LONG_RECORDS = (
+    "counting/test_records.py::test_a_record_too_long_by_its_own_breaks_and_quotes_is_one"
+)
 ITEMS = "counting/test_layouts.py::test_every_item_of_an_array_is_one_record"
 DRAFTED = "codebooks/test_drafts.py::test_a_draft_is_refused_until_it_is_completed_and_confirmed"
 ENUMERATIONS = "codebooks/test_drafts.py::test_enumerations_of_a_schema_are_taken_over_and_categories_of_the_data_are_not"
