@@ -27,7 +27,7 @@ class Scan:
 
     Attributes:
         engine: which engine will count, as in ``"files"``; public.
-        columns: the columns to count, as header and schema tell of them; none without those.
+        columns: the columns to count, as header and schema describe them; none without those.
         warnings: what may make cells be outside that should be letters, from the same.
         notes: what was taken from the header line, such as the separator.
     """

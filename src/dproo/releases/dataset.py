@@ -89,6 +89,8 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     Raises:
         TypeError, ValueError: an argument is wrong.
     """
+    if unknown := sorted(reading.keys() - Layout.__dataclass_fields__.keys()):
+        raise TypeError(f"dproo.open has no argument {unknown[0]!r}.")
     said = Layout(**reading)
     if isinstance(neighbours, Protection):
         if person is not None:
@@ -140,7 +142,7 @@ class Dataset:
 
     @property
     def budget(self) -> Budget:
-        """The budget: what was declared, what was spent and what is left."""
+        """What was declared, what was spent and what is left."""
         ledger = self.charge.opened()
         if ledger is None:
             raise ValueError("ledger must be given: it keeps the budget.")
@@ -348,7 +350,7 @@ class Dataset:
         Args:
             epsilon: for the whole code book; every column has the same share.
             delta: the probability with which epsilon may fail, far below 1/records.
-            columns: their names; by default all, but that of the person.
+            columns: their names; by default all but the person's.
             purpose: what the release is for, as receipt and ledger will say.
 
         >>> visits = open([{"ward": "A"}] * 500 + [{"ward": "B"}] * 500)
@@ -382,7 +384,7 @@ class Dataset:
             codebook: as for :meth:`row`. Without one, the letters are found privately first, as
                 by :meth:`codebook`, for a quarter of epsilon and half of delta.
             columns: those to find letters of, without a code book; by default all.
-            epsilon: for everything that the model will ever tell.
+            epsilon: for everything that the model will ever reveal.
             delta: with one, Gaussian noise is used where that is expected to be closer; without
                 a code book there must be one.
             network: which columns are counted together: ``"declared"`` by the code book,

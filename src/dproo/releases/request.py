@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from dproo.analysis.certificate import certify
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import fraction_text, percent
@@ -84,9 +85,9 @@ class Request(ABC):
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.protection.person is None:
-            return
-        if self.groups is not None and self.groups.are_public:
+        if not isinstance(self.groups, Groups | None):
+            raise TypeError(refusal("by", "be a dproo.Groups", self.groups))
+        if self.protection.person and self.groups is not None and self.groups.are_public:
             raise ValueError(
                 "groups cannot be public with person: a person may have records in several groups,"
                 " and which one is kept is not public."
@@ -118,7 +119,7 @@ class Request(ABC):
 
     @property
     def rehearsal(self) -> Self:
-        """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
+        """The same release of at most :data:`FEW` records, which is quick to rehearse."""
         return self
 
     @property
@@ -135,14 +136,14 @@ class Request(ABC):
 
     @property
     def cost(self) -> Fraction:
-        """What the release costs: a record that moves between two groups is seen in both."""
+        """What the release costs; a record that moves between two groups is seen in both."""
         return self.epsilon * (2 if self._is_moving else 1)
 
     def covers(self, *, of_a_person: bool = False) -> str:
         """Return what the certified worst loss is the loss of.
 
         Args:
-            of_a_person: whether it is that of all records of a person together.
+            of_a_person: whether it is the loss of all records of a person together.
         """
         several, is_named = self.protection.records, self.protection.person is not None
         kept = "kept " if is_named else ""
