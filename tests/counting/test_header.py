@@ -257,3 +257,10 @@ def test_a_first_line_that_is_a_record_is_no_header(line, tmp_path):
     with pytest.raises(ValueError, match="data must begin with a header line") as refused:
         dproo.open(path).columns  # noqa: B018 - it reads the header
     assert "Ann" not in str(refused.value)
+
+
+@pytest.mark.parametrize("sign", ['"', "'"])
+def test_a_quote_separates_no_names(sign: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"sep={sign}\na{sign}b\n1{sign}2\n")
+    scan = counting.prepare(tmp_path / "a.csv", alphabet=["x"], column=f"sep={sign}")
+    assert [column.name for column in scan.columns] == [f"sep={sign}"]

@@ -39,7 +39,7 @@ MANY_SEPARATORS = (
 UTF_16 = "utf-16"
 
 _SEPARATORS = ",;\t|"
-_NAMED_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_NAMED_SEPARATOR = re.compile(r'"?sep=([^"\'])"?', re.IGNORECASE)
 
 _JOINERS = "\u200c\u200d"  # letters of some scripts look wrong without them
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp", "Cn"}
