@@ -35,6 +35,7 @@ _ARGUMENT = re.compile(
 _PHRASES = {
     "read_as": "--as",
     "has_header=False": "--no-header",
+    "skip_rows and comment": "--skip-rows and --comment",
     "ledger=None": "--no-ledger",
     "dproo.open(DATA).columns": "dproo codebook draft DATA",
     "dproo.draft_codebook(DATA)": "dproo codebook draft DATA",

@@ -25,6 +25,7 @@ import dproo
 from dproo import Alphabet, CodeBook, counting
 from dproo.cli.commands import run
 from dproo.counting.layout import Layout
+from dproo.errors import ReleaseError
 from dproo.schema.reading import FORMATS, MONTHS
 
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(17 * i) for i in range(20)]
@@ -290,6 +291,25 @@ def test_lines_before_a_header_are_refused_where_there_is_none(tmp_path):
             dproo.open(path, **layout).value("ward", WARDS, epsilon=1)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_lines_that_lead_to_no_header_are_refused_by_the_option(tmp_path, encoding, end, capsys):
+    lines = ["# one", "", "x,ward", f"secret,A{end}"]
+    (tmp_path / "a.csv").write_bytes("\n".join(lines).encode(encoding))
+    pd.DataFrame({"ward": WARDS}).to_excel(tmp_path / "a.xlsx", index=False)
+    asked = ("--column", "ward", "--alphabet", "A,B", "--encoding", encoding)
+    for said in (("--skip-rows", 1), ("--skip-rows", 4), ("--skip-rows", 99), ("--comment", "#")):
+        code, out, err = ran(capsys, "check", tmp_path / "a.csv", *asked, *said)
+        assert (code, out) == (2, "")
+        assert err.startswith("Error: --skip-rows and --comment must lead to the header line")
+        assert "secret" not in err
+    code, _, err = ran(capsys, "check", tmp_path / "a.csv", *asked)
+    assert (code, err.endswith("leave them out: --skip-rows 1.\n")) == (2, True)
+    assert ran(capsys, "check", tmp_path / "a.csv", *asked, "--skip-rows", 2)[0] == 0
+    code, _, err = ran(capsys, "check", tmp_path / "a.xlsx", *asked[:-2], "--skip-rows", 7)
+    assert (code, "--skip-rows 7 leaves out" in err) == (2, True)
+
+
 def test_rows_before_the_header_of_a_sheet_are_left_out(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "ward": ["A", "B"]})
     with pd.ExcelWriter(tmp_path / "a.xlsx") as writer:
@@ -324,6 +344,37 @@ def test_a_folder_of_parquet_files_is_read(tmp_path):
     (tmp_path / "visits" / "_SUCCESS").write_text("")
     counts = counting.count(tmp_path / "visits", alphabet=WARDS, column="ward")
     assert list(counts) == [2, 2, 0, 0]
+
+
+def test_a_file_with_two_names_is_counted_once(tmp_path):
+    folder = tmp_path / "visits"
+    (tmp_path / "more").mkdir()
+    folder.mkdir()
+    pd.DataFrame({"ward": ["A", "B"]}).to_parquet(folder / "0.parquet")
+    pd.DataFrame({"ward": ["A", "C"]}).to_parquet(tmp_path / "more" / "1.parquet")
+    (folder / "latest.parquet").symlink_to("0.parquet")
+    (folder / "same.parquet").hardlink_to(folder / "0.parquet")
+    (folder / "again").symlink_to(tmp_path / "more")
+    (folder / "more").symlink_to(tmp_path / "more")
+    for data in (folder, f"{folder}/**/*.parquet"):
+        counts = counting.count(data, alphabet=WARDS, column="ward")
+        assert list(counts) == [2, 1, 1, 0]
+
+
+@pytest.mark.parametrize(("ending", "tool"), [("gz", "gzip"), ("zst", "zstd"), ("zip", "unzip")])
+def test_a_damaged_file_fails_with_a_way_to_test_it(tmp_path, ending, tool):
+    data = tmp_path / f"a.csv.{ending}"
+    texts = [f"{DICE.random()},{DICE.choice(WARDS)}" for _ in range(90000)]
+    pd.DataFrame({"line": texts}).to_csv(data, index=False)
+    damaged = bytearray(data.read_bytes())
+    for place in range(len(damaged) - 9999, len(damaged) - 9000):
+        damaged[place] ^= 255
+    data.write_bytes(damaged)
+    scan = counting.prepare(data, alphabet=WARDS, column="line")
+    with pytest.raises(ReleaseError) as failed:
+        scan.count()
+    remedy = f"The file may be damaged; test it: {tool} -t FILE."
+    assert str(failed.value) == f"{counting.COUNT_FAILED} {remedy}"
 
 
 def test_tables_are_listed_where_one_must_be_named(capsys, tmp_path):

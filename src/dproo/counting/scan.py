@@ -26,12 +26,14 @@ class Scan:
         columns: the columns to count, as header and schema tell of them; none without those.
         warnings: what may make cells be outside that should be letters, from the same.
         notes: what was taken from the header line, such as the separator.
+        remedy: what to try if the count fails, from the file's name alone.
     """
 
     engine: str
     columns: tuple[Column, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    remedy: str = ""
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
     _rehearse: Callable[[], object] | None = None
@@ -82,7 +84,7 @@ class Scan:
         """
         tables = attempt(lambda: self._counted(source))
         if tables is None or len({counts.n for counts in tables}) > 1:
-            raise ReleaseError(COUNT_FAILED)
+            raise ReleaseError(f"{COUNT_FAILED} {self.remedy}".strip())
         return tables
 
     def _counted(self, source: RandomSource | None) -> tuple[Counts, ...]:

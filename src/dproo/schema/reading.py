@@ -117,6 +117,8 @@ def _number(text: object, kind: str) -> int:
 EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR = (
     *("exact", "text", "lower", "integer", "number", "date", "month", "year"),
 )
+BLANKS: Final = " \u00a0\u2007\u202f"
+"""What is left out around a cell: the space, and those that forbid a line break."""
 READINGS: Final = (EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR)
 SHAPE: Final = "shape"
 """How a text is written, every number in it as ``9``: what may be asked of a column of text."""
@@ -290,7 +292,7 @@ class Reading:
         text = text_of(cell)
         if text is None or self.kind == EXACT:
             return text
-        text = text.strip(" ")
+        text = text.strip(BLANKS)
         if self.kind == LOWER:
             text = "".join(map(lowered, text))
         elif self.kind == INTEGER:
@@ -308,7 +310,7 @@ class Reading:
         cell = plain(cell)
         if self.kind != NUMBER or not isinstance(cell, str):
             return number_of(cell)
-        text = cell.strip(" ")
+        text = cell.strip(BLANKS)
         is_number = not re.search(self.number_foreign, text) and re.match(self.number_shape, text)
         return float(self._bare(text)) if is_number else None
 
@@ -386,7 +388,7 @@ def loose_integer(text: str) -> str:
     """
     if text.isascii() and text.isdecimal() and text[0] != "0":  # the usual case
         return text
-    text = re.sub(POINT_ZERO, "", text.strip(" "))
+    text = re.sub(POINT_ZERO, "", text.strip(BLANKS))
     if text and not re.search(NOT_ZERO, text):
         return "0"
     return re.sub(LEADING_ZEROS, "", text) if re.search(IS_LED_BY_ZEROS, text) else text

@@ -91,6 +91,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         columns=found.columns[: len(asked.axes)],
         warnings=(*check_fit(found.columns, asked.axes), *_doubts(found, asked)),
         notes=tuple(_notes(found, asked)),
+        remedy=next((file.remedy for file in found.texts if file.remedy), ""),
         _asked=asked,
         _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
         _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),

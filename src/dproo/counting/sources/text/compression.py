@@ -12,6 +12,9 @@ from dproo.counting.loading import load
 GZIP, ZSTD, ZIP = "gz", "zst", "zip"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
 
+TESTS = {GZIP: "gzip -t", ZSTD: "zstd -t", ZIP: "unzip -t"}
+"""The commands that test whether such a file is whole."""
+
 _MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
 _ENCRYPTED = 1
 _ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header

@@ -11,6 +11,7 @@ from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import UTF_8, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
 from dproo.counting.sources.text.compression import (
+    TESTS,
     ZIP,
     is_packed,
     plain_blocks,
@@ -85,6 +86,12 @@ class TextFile:
         """Whether the file can be read without conversion."""
         return self.compression is None and self.encoding in {UTF_8, "ascii"}
 
+    @property
+    def remedy(self) -> str:
+        """How to find out whether the file is damaged, which only reading all of it shows."""
+        tool = TESTS.get(self.compression or "")
+        return f"The file may be damaged; test it: {tool} FILE." if tool else ""
+
     def raw_blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked, a part at a time."""
         if self.compression == ZIP:
@@ -132,4 +139,6 @@ def refuse_column(column: str, header: Sequence[str]) -> None:
         raise MissingColumnError(column, condition="be a column of the data, once", hint=hint)
     if times == 0:
         hint = " List the columns: dproo.open(DATA).columns."
+        if len(header) == 1:
+            hint += " If lines stand before the header, leave them out: skip_rows=1."
         raise MissingColumnError(column, among=header, hint=hint)
