@@ -1,4 +1,4 @@
-"""A draft of a code book from header and schema: names, types, enumerations, never a value."""
+"""A draft of a code book from header and schema: names, types, enumerations, labels."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dproo.codebooks.statistics_files import EVERY, LABELS, labelled_fields
 from dproo.counting.describe import describe
 from dproo.counting.fit import Column, looks_like_record
-from dproo.counting.layout import Layout
+from dproo.counting.layout import FORMATS, SPSS, STATA, Layout
+from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
@@ -77,6 +79,7 @@ def draft_codebook(
         delimiter=delimiter, encoding=encoding, format=format, skip_rows=skip_rows, comment=comment
     )
     columns = describe(data, table=table, layout=layout)
+    labelled = _labelled(data, layout)
     is_text = all(column.type_name == "text" for column in columns) and _is_path(data)
     if is_text and len(columns) > 1 and not columns[0].name:
         columns = columns[1:]  # the numbers of rows, as pandas writes them
@@ -84,7 +87,7 @@ def draft_codebook(
         _check_header(columns)
     known = [column for column in columns if column.kind in _TYPES]
     left_out = [column.name for column in columns if column.kind not in _TYPES]
-    notes = [FILL_IN, REMOVE]
+    notes = [FILL_IN, REMOVE, *([LABELS, EVERY] if labelled else [])]
     if left_out:
         notes.append(f"Left out, because their types hold no letters: {', '.join(left_out)}.")
     return {
@@ -94,13 +97,24 @@ def draft_codebook(
         "schema": {
             "fieldsMatch": "subset",
             "missingValues": [""],
-            "fields": [_field(column, is_text=is_text) for column in known],
+            "fields": [
+                labelled.get(column.name) or _field(column, is_text=is_text) for column in known
+            ],
         },
     }
 
 
 def _is_path(data: Any) -> bool:
     return isinstance(data, str | os.PathLike)
+
+
+def _labelled(data: Any, layout: Layout) -> dict[str, dict[str, Any]]:
+    """Return the fields of columns whose values have labels: those of an SPSS or Stata file."""
+    suffix = layout.ending_of(os.fspath(data))[0] if _is_path(data) else ""
+    if FORMATS.get(suffix) not in {SPSS, STATA}:
+        return {}
+    file = find_files(data)[0]
+    return labelled_fields(file.name, suffix, path=file.path)
 
 
 def _field(column: Column, *, is_text: bool) -> dict[str, Any]:

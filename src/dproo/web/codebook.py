@@ -34,12 +34,9 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
         encoding=source.layout.encoding,
     )
     listed = [
-        {
-            "name": field["name"],
-            "type": field["type"],
-            "values": found if isinstance(found := field.get("categories"), list) else [],
-        }
+        {"name": field["name"], "type": kind, "values": values}
         for field in draft["schema"]["fields"]
+        for kind, values in [_listed(field)]
     ]
     is_text = source.name.lower().endswith(_TEXT_FILES)
     return {
@@ -49,6 +46,16 @@ def columns(form: Fields, folder: Folder) -> dict[str, Any]:
         "dataset": source.dataset,
         "codebook": {key: draft[key] for key in draft if key not in {"draft", "schema"}},
     }
+
+
+def _listed(field: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return a field's type and values; labelled ones by their labels, as cells are read then."""
+    found = field.get("categories")
+    if not isinstance(found, list):
+        return field["type"], []
+    if any(isinstance(value, dict) for value in found):
+        return "string", [str(value.get("label", value["value"])) for value in found]
+    return field["type"], found
 
 
 def preview(form: Fields) -> dict[str, Any]:
