@@ -127,7 +127,9 @@ def test_rows_are_read_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("name", ["a.sav", "a.zsav", "a.dta"])
 def test_numbers_are_read_by_their_labels_unless_the_letters_are_numbers(tmp_path, name):
-    labels = {code: DICE.choice(["never", "always", f"a{code}"]) for code in DICE.sample(range(9), 4)}
+    labels = {
+        code: DICE.choice(["never", "always", f"a{code}"]) for code in DICE.sample(range(9), 4)
+    }
     codes = [DICE.randrange(9) for _ in range(40)]
     frame = pd.DataFrame({"sex": list(map(float, codes)), "who": [float(i) for i in range(40)]})
     write = pyreadstat.write_dta if name.endswith("dta") else pyreadstat.write_sav

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +25,7 @@ from dproo.cli.output import (
     json_object,
     json_option,
     json_text,
+    new_file,
     print_facts,
     print_json,
     waiting,
@@ -122,7 +122,7 @@ def discover_command(
           --epsilon 1 --delta 1e-9
     """
     if out is not None:
-        require_new(out)
+        new_file("out", out)
     names = None if columns is None else [name.strip() for name in columns.split(",")]
     is_told = not (as_json or quiet)
     told = []
@@ -143,13 +143,6 @@ def discover_command(
         tell_other(found["other"], found["left_out"])
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(told))
-
-
-def require_new(out: str) -> None:
-    """Refuse a file that exists or cannot be made, before anything is charged."""
-    path = Path(out)
-    if os.path.lexists(path) or not os.access(path.parent, os.W_OK):
-        raise ValueError(refusal("out", "be a new file in a folder that exists", out))
 
 
 def _saved(book: CodeBook, out: str) -> None:

@@ -28,8 +28,12 @@ from dproo.cli.options import (
 )
 from dproo.cli.output import (
     echo,
+    figures,
     json_object,
     json_option,
+    new_file,
+    picture,
+    plot_option,
     print_facts,
     print_json,
     require_printable,
@@ -88,19 +92,19 @@ class Targets:
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
         if self.model is not None:
-            path = _new("model", self.model)
+            path = new_file("model", self.model)
             if path.suffix.lower() != ".json":
                 raise ValueError(refusal("model", "end in .json", self.model))
             _rehearse("model", path, lambda made: made.write_text("{}"))
         if self.out is not None:
-            self._check_out(_new("out", self.out), columns)
+            self._check_out(new_file("out", self.out), columns)
 
     def _check_out(self, path: Path, columns: Sequence[str]) -> None:
         from dproo.synthesis.model import Rows  # noqa: PLC0415 - loads NumPy
 
         if path.suffix.lower() not in _ENDINGS:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
-        files = [_new("out", str(file)) for file in (path, *_beside(path))]
+        files = [new_file("out", str(file)) for file in (path, *_beside(path))]
         if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
             raise ValueError("out, what is written beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
@@ -126,13 +130,6 @@ class Targets:
         return model.rows(
             self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
         )
-
-
-def _new(name: str, path: str) -> Path:
-    found = Path(path)
-    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
-        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
-    return found
 
 
 def _beside(path: Path) -> list[Path]:
@@ -166,7 +163,7 @@ def _written(path: Path, write: Any) -> None:
                 if part.exists():
                     with part.open("rb") as file:
                         os.fsync(file.fileno())
-                    _new("out", str(path.parent / part.name))  # made since it was looked for
+                    new_file("out", str(path.parent / part.name))  # made since it was looked for
                     part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - whatever a library says
         raise ReleaseError(f"{str(path)!r} could not be written.") from None
@@ -174,27 +171,38 @@ def _written(path: Path, write: Any) -> None:
 
 @click.command("rows")
 @click.argument("model", shell_complete=output.files)
-@click.option("--rows", type=int, required=True, help="How many rows to draw.")
+@click.option("--rows", type=int, help="How many rows to draw.")
 @click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
 @click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
 @click.option("--within-bins", is_flag=True, help="Show a number drawn from a bin instead of it.")
 @click.option(
     "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
+@plot_option
 @json_option
-def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) -> None:
+def rows_command(
+    model: str, *, as_json: bool, out: str | None, plot: str | None, **options: Any
+) -> None:
     """Draw more rows from the model of a private table, for free.
 
     MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
-    ledger print' prints it. It is public: no ledger is needed, and nothing is charged.
+    ledger print' prints it. It is public: no ledger is needed, and nothing is charged. --plot
+    draws how often the values of each column are.
 
     \b
-    Example:
+    Examples:
       dproo rows model.json --rows 500 --out more.csv
+      dproo rows model.json --plot columns.png
     """
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
     found = Model.load(model)
+    if plot is not None:
+        path, draw = picture(plot), figures()
+        tables = {name: found.counts(name, labels=options["labels"]) for name in found.names}
+        draw.write(path, lambda: draw.draw_columns(tables))
+        if options["rows"] is None and out is None:
+            return
     targets = Targets(out=out, **options)
     targets.check(found.names, is_json=False)
     if out is None:
