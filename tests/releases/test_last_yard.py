@@ -213,6 +213,27 @@ def test_a_bare_group_prints_its_help(capsys, group):
     assert (code, out.startswith("Usage: "), "Commands:" in out, err) == (0, True, True, "")
 
 
+@pytest.mark.parametrize("is_charged", [True, False])
+def test_verbose_says_each_step_and_nothing_of_the_data(capsys, tmp_path, is_charged):
+    data = tmp_path / "a.csv"
+    data.write_text("ward;x\n" + "A;secret\n" * 1234)
+    ledger = ("--ledger", tmp_path / "l.sqlite3") if is_charged else ("--no-ledger",)
+    if is_charged:
+        ran(capsys, "ledger", "init", data, "--budget", 3, *ledger)
+    options = ("--column", "ward", "--alphabet", "A,B", "--epsilon", "1", "--quiet", *ledger)
+    code, _, err = ran(capsys, "sample", data, *options, "--verbose")
+    lines = [line.split(" s  ")[1] for line in err.splitlines()]
+    steps = ["Cells are", "Checked by", "Rehearsed", "Charged:", "Counted", "Drawn", "Recorded"]
+    expected = [step for step in steps if is_charged or step not in {"Charged:", "Recorded"}]
+    assert code == 0
+    assert [
+        line for line, step in zip(lines, expected, strict=True) if line.startswith(step)
+    ] == lines
+    assert "secret" not in err
+    assert "1234" not in err
+    assert ran(capsys, "sample", data, *options)[2] == ""
+
+
 def test_first_mistakes_are_met_with_what_was_meant(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "Did you mean 'check'?" in ran(capsys, "chek")[2]

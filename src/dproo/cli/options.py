@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import repeat
+from time import monotonic
 from typing import Any
 
 import click
@@ -189,13 +190,41 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     stated = {name: options[name] for name in ("purpose", "operator")}
     Charge(**stated)  # refused before a ledger is opened
     given = options["path"], options["dataset"]
-    log = logging.getLogger("dproo")
+    with (
+        _told(is_verbose=options["verbose"]),
+        charging(data, *given, no_ledger=options["no_ledger"]) as charge,
+    ):
+        yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+
+
+@contextmanager
+def _told(*, is_verbose: bool) -> Iterator[None]:
+    """Print what the package logs: warnings in terms of options, and perhaps every step."""
+    log, steps = logging.getLogger("dproo"), _Steps()
+    level = log.level
     log.addFilter(_in_options)
+    if is_verbose:
+        log.addHandler(steps)
+        log.setLevel(logging.INFO)
     try:
-        with charging(data, *given, no_ledger=options["no_ledger"]) as charge:
-            yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+        yield
     finally:
+        log.setLevel(level)
+        log.removeHandler(steps)
         log.removeFilter(_in_options)
+
+
+class _Steps(logging.Handler):
+    """Prints each step, with the seconds since the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line on standard error."""
+        with suppress(OSError):  # as for warnings
+            echo(f"{monotonic() - self._begun:7.2f} s  {record.getMessage()}", err=True)
 
 
 def _in_options(record: logging.LogRecord) -> bool:

@@ -106,6 +106,7 @@ _CHARGE = (
     click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
     click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
+    click.option("--verbose", is_flag=True, help="Say each step, and when it was done."),
     json_option,
 )
 
