@@ -16,6 +16,7 @@ from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import fraction_text, parse_epsilon
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 from dproo.receipt import SCHEMA_VERSION
+from dproo.schema.reading import UNTYPED
 
 if TYPE_CHECKING:
     from dproo.ledger import Account, Line
@@ -34,6 +35,7 @@ _READ_AS = re.compile(r"\.read_as\('(\w+)'((?:, \w+='[^']*')*)\)")
 _ARGUMENT = re.compile(
     r"\b(column|dataset|delimiter|encoding|format|skip_rows|table|unit)=('[^']*'|\w*)"
 )
+_CALLED = {repr(blank)[1:-1]: name for name, blank in UNTYPED.items()}
 _PHRASES = {
     "read_as": "--as",
     "has_header=False": "--no-header",
@@ -68,6 +70,7 @@ def _reading_option(found: re.Match[str]) -> str:
 
 
 def _option(name: str, value: str) -> str:
+    value = _CALLED.get(value, value)
     is_plain = re.fullmatch(r"[\w.:/@-]*", value)
     shown = value if is_plain else repr(value)
     return f"--{name.replace('_', '-')} {shown}".rstrip()

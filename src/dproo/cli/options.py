@@ -34,7 +34,7 @@ from dproo.releases.run import STOPPED
 from dproo.report import as_options
 from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
-from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS
+from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS, UNTYPED
 
 LAYOUT_OPTIONS = (
     click.option(
@@ -73,7 +73,11 @@ READING_OPTIONS = (
         " for all columns, or once for each.",
     ),
     click.option("--decimal", default=".", help="The decimal sign of numbers in text: . or ,"),
-    click.option("--thousands", default="", help="The sign between groups of three digits."),
+    click.option(
+        "--thousands",
+        default="",
+        help="The sign between groups of three digits; a no-break blank is called nbsp.",
+    ),
     click.option("--missing", multiple=True, help="A number that means missing, such as -99."),
 )
 
@@ -112,7 +116,7 @@ def letters(
         )
     if len(readings) not in {0, 1, len(alphabets)}:
         raise ValueError(f"--as must be given once, or for each column, got {len(readings)} times.")
-    signs = {"decimal": decimal, "thousands": thousands}
+    signs = {"decimal": decimal, "thousands": UNTYPED.get(thousands, thousands)}
     each = readings if len(readings) == len(alphabets) else repeat(readings[0] if readings else "")
     parts = [
         _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, missing)

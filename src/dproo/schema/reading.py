@@ -149,6 +149,9 @@ FORMS: Final = (
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ENDS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
 
+UNTYPED: Final = {"nbsp": "\u00a0", "narrow-nbsp": "\u202f"}
+"""What blanks that no key types are called on the command line."""
+
 _POINTS = ".,"
 _GROUPS = " .,'_\u00a0\u202f\u2019"
 _PART = re.compile("YYYY|YY|MMMM|MMM|MM|M|DD|D")
