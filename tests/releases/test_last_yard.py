@@ -15,13 +15,11 @@ from typing import Any, NamedTuple
 import duckdb
 import pandas as pd
 import pytest
-from support.draws import DICE
 
 import dproo
 from dproo import Alphabet, CodeBook, counting
 from dproo.cli.commands import run
 from dproo.counting.layout import Layout
-from dproo.errors import ReleaseError
 
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(17 * i) for i in range(20)]
 WARDS = ["A", "B", "C"]
@@ -377,22 +375,6 @@ def test_a_file_with_two_names_is_counted_once(tmp_path):
     for data in (folder, f"{folder}/**/*.parquet"):
         counts = counting.count(data, alphabet=WARDS, column="ward")
         assert list(counts) == [2, 1, 1, 0]
-
-
-@pytest.mark.parametrize(("ending", "tool"), [("gz", "gzip"), ("zst", "zstd"), ("zip", "unzip")])
-def test_a_damaged_file_fails_with_a_way_to_test_it(tmp_path, ending, tool):
-    data = tmp_path / f"a.csv.{ending}"
-    texts = [f"{DICE.random()},{DICE.choice(WARDS)}" for _ in range(90000)]
-    pd.DataFrame({"line": texts}).to_csv(data, index=False)
-    damaged = bytearray(data.read_bytes())
-    for place in range(len(damaged) - 9999, len(damaged) - 9000):
-        damaged[place] ^= 255
-    data.write_bytes(damaged)
-    scan = counting.prepare(data, alphabet=WARDS, column="line")
-    with pytest.raises(ReleaseError) as failed:
-        scan.count()
-    remedy = f"The file may be damaged; test it: {tool} -t FILE."
-    assert str(failed.value) == f"{counting.COUNT_FAILED} {remedy}"
 
 
 def test_tables_are_listed_where_one_must_be_named(capsys, tmp_path):

@@ -106,15 +106,7 @@ def picture(path: str) -> Path:
 
 
 def new_file(name: str, path: str) -> Path:
-    """Return the path of a file that can be made.
-
-    Args:
-        name: the option that names it.
-        path: the path.
-
-    Raises:
-        ValueError: it exists already, or its folder does not.
-    """
+    """Return the path of a file to write; raise if there is one, or no folder for it."""
     found = Path(path)
     if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
         raise ValueError(refusal(name, "be a new file in a folder that exists", path))

@@ -13,28 +13,22 @@ import click
 
 from dproo.cli import output
 from dproo.cli.options import (
+    READING,
     book_of,
-    facts,
     letters,
-    opened,
-    print_release,
-    protection_of,
     reading_of,
+    release,
     source_of,
-    tell_other,
+    spelled,
     texts,
-    told_before,
-    warn,
 )
 from dproo.cli.output import (
     echo,
     figures,
-    json_object,
     json_option,
     new_file,
     picture,
     plot_option,
-    print_facts,
     print_json,
     require_printable,
     shown,
@@ -43,10 +37,11 @@ from dproo.cli.output import (
 )
 from dproo.cli.sample import source_options
 from dproo.core.checks import refusal, whole
-from dproo.core.numbers import parse_delta, parse_epsilon
+from dproo.core.numbers import parse_delta
 from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
 from dproo.releases.charge import reprint
+from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.codebook import CodeBook
@@ -299,17 +294,12 @@ def _book(
             raise ValueError("--column must be given with --alphabet: a table names its columns.")
         return CodeBook.of(alphabet)
     given = {"alphabet": alphabets, "column": columns if codebook else ()} | {
-        name: reading[name] != default for name, default in _READING.items()
+        name: reading[name] != default for name, default in READING.items()
     }
     for name in (name for name, is_given in given.items() if is_given):
-        spelled = {"readings": "as"}.get(name, name)
         why = "with --codebook, which describes every column" if codebook else "without --alphabet"
-        raise ValueError(f"--{spelled} cannot be used {why}.")
+        raise ValueError(f"{spelled(name)} cannot be used {why}.")
     return None if codebook is None else CodeBook.of(codebook)
-
-
-_READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
-"""How the cells of listed letters are read, which a code book says itself."""
 
 
 def _release(
@@ -320,7 +310,6 @@ def _release(
     options: dict[str, Any],
 ) -> None:
     """Release a private table, and write the model and rows of it."""
-    is_told = not (options["as_json"] or options["quiet"])
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
             "--delta must be given without --codebook: the letters are found privately, such as"
@@ -332,24 +321,17 @@ def _release(
     if book and not targets.out:
         is_plain = options["as_json"]
         require_printable(() if is_plain else (*book.columns, *texts(book.alphabet)))
-    epsilon = parse_epsilon(options["epsilon"])
-    told = told_before(epsilon, protection_of(options), groups=None) if is_told else []
-    with opened(data, options) as dataset:
-        with waiting("synthesizing"):
-            made = dataset.synthesize(
-                book,
-                columns=None if book else columns or None,
-                epsilon=epsilon,
-                delta=options["delta"],
-                network=options["network"],
-            )
-            receipt = cast("Receipt", made.receipt)
-            kept = reprint(receipt, book_of(options["path"]))
-            text = guarded(lambda: targets.write(made), kept=kept)
-        text = json_object(receipt.as_dict()) if options["as_json"] else text
-        print_release(text, receipt, book_of(options["path"]))
-    if is_told:
-        found = receipt.details.get("discovery", {"left_out": {}})
-        tell_other(receipt.details["other"], found["left_out"])
-        print_facts(facts(receipt))
-        warn(set(receipt.warnings) - set(told))
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        model = dataset.synthesize(
+            book,
+            columns=None if book else columns or None,
+            epsilon=options["epsilon"],
+            delta=options["delta"],
+            network=options["network"],
+        )
+        receipt = cast("Receipt", model.receipt)
+        kept = reprint(receipt, book_of(options["path"]))
+        return receipt, guarded(lambda: targets.write(model), kept=kept)
+
+    release(data, options, made, what="synthesizing")

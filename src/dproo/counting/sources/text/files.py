@@ -11,7 +11,6 @@ from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import UTF_8, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
 from dproo.counting.sources.text.compression import (
-    TESTS,
     ZIP,
     is_packed,
     plain_blocks,
@@ -85,12 +84,6 @@ class TextFile:
     def is_plain(self) -> bool:
         """Whether the file can be read without conversion."""
         return self.compression is None and self.encoding in {UTF_8, "ascii"}
-
-    @property
-    def remedy(self) -> str:
-        """How to find out whether the file is damaged, which only reading all of it shows."""
-        tool = TESTS.get(self.compression or "")
-        return f"The file may be damaged; test it: {tool} FILE." if tool else ""
 
     def raw_blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked, a part at a time."""
