@@ -32,6 +32,7 @@ bench: .venv/ready-dev
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/held_out.py
 	$(BIN)/python benchmarks/worst_case.py
+	$(BIN)/python benchmarks/fixed_tables.py
 	$(BIN)/python benchmarks/rows.py
 	$(BIN)/python benchmarks/people.py
 	$(BIN)/python benchmarks/audit.py

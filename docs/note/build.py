@@ -23,6 +23,7 @@ LINES = {
     "ls-roo": ("#0072B2", ":", "LS-ROO"),
     "bal-roo": ("#D55E00", "-", "BAL-ROO"),
 }
+WEIGHTS = {"n": 100_000, "k": 1000, "epsilon": "0.1"}
 SMALL = {"font.size": 9, "axes.titlesize": 9, "lines.linewidth": 1.5, "font.family": "serif"}
 SMALL |= {"legend.frameon": True, "legend.framealpha": 1, "legend.edgecolor": "none"}
 
@@ -51,11 +52,9 @@ def plot_worst_case() -> Figure:
 
 def plot_weights() -> Figure:
     """Plot the weight of a letter by its count, in units of 1/epsilon."""
-    n, k, epsilon = 100_000, 1000, "0.1"
-    plain = mechanism("ls-roo", n=n, k=k, epsilon=epsilon)
-    table = mechanism("bal-roo", n=n, k=k, epsilon=epsilon).table
+    plain, table = mechanism("ls-roo", **WEIGHTS), mechanism("bal-roo", **WEIGHTS).table
     counts = range(46)
-    unit = 1 / float(epsilon)
+    unit = 1 / float(WEIGHTS["epsilon"])
     figure = Figure(figsize=(4.2, 2.4), layout="constrained")
     axes = figure.subplots()
     axes.plot([c / unit for c in counts], [c / unit for c in counts], color="black", linewidth=0.7)

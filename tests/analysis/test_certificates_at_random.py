@@ -20,7 +20,9 @@ from dproo import Counts, certify, mechanism
 from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms import SAMPLERS, Mechanism, RevealOrObscure
 
-SETTINGS = int(os.environ.get("DPROO_SETTINGS", "20000" if SOAK else "800"))
+USUALLY, RECORDS_MAX = 800, 6
+EPSILONS = Fraction(1, 10**6), Fraction(20)
+SETTINGS = int(os.environ.get("DPROO_SETTINGS", 20_000 if SOAK else USUALLY))
 PARTS = 10
 
 MOST_PROBABILITIES = 600
@@ -31,7 +33,7 @@ ATTAINED = {"roo", "ds-roo", "ls-roo", "subrr"}
 
 
 def random_epsilon():
-    ends = [Fraction(1, 10**6), Fraction(20), Fraction(DICE.randint(150, 200), 10)]
+    ends = [*EPSILONS, Fraction(DICE.randint(150, 200), 10)]
     if DICE.random() < 0.25:
         return DICE.choice(ends)
     return Fraction(round(10 ** DICE.uniform(-6, 1.302) * 10**9), 10**9)
@@ -53,7 +55,7 @@ OPTIONS = {
 def random_setting():
     """Return the name of a sampler and all its options."""
     name = DICE.choice([*SAMPLERS, "roo", "roo"])
-    n, k = DICE.randint(1, 6), DICE.randint(2, 5)
+    n, k = DICE.randint(1, RECORDS_MAX), DICE.randint(2, 5)
     known = {field.name for field in fields(SAMPLERS[name])} - {"epsilon", "n", "k", "neighbours"}
     if "q" in known and DICE.random() < 0.05:
         return name, {"q": Fraction(DICE.randint(1, 99), 99), "n": n, "k": k}

@@ -24,6 +24,10 @@ from dproo.mechanisms import SAMPLERS, mechanism
 
 ALPHA = 1e-6
 DELTA = Fraction(1, 10**6)
+PAIRS, PAIRS_IN_SOAK = 100, 20_000
+RELEASES, COST = 100, 3.967209963
+FEWER = Fraction(8, 10)
+"""A share of the releases that is told apart from all of them."""
 
 
 def divergence(law, other, level):
@@ -85,7 +89,7 @@ ROO = [
 def test_the_pair_of_roo_dominates_all_pairs_of_neighbours():
     samplers = [mechanism("roo", **options) for options in some(ROO, one_of=3)]
     found = [excess(sampler, sampler.dominating_pair) for sampler in samplers]
-    assert sum(pairs for pairs, _ in found) >= (20_000 if SOAK else 100)
+    assert sum(pairs for pairs, _ in found) >= (PAIRS_IN_SOAK if SOAK else PAIRS)
     assert sum(beaten for _, beaten in found) == 0
 
 
@@ -202,17 +206,17 @@ def by_binomials(pair, releases, epsilon):
 
 def test_a_hundred_releases_cost_four_and_not_a_hundred():
     roo = mechanism("roo", epsilon=1, n=1000, k=20)
-    cost = compose(roo, releases=100, delta="1e-6")
-    assert cost.basic.epsilon == 100
-    assert float(cost.composed.epsilon) == pytest.approx(3.967209963, abs=2e-9)
+    cost = compose(roo, releases=RELEASES, delta=DELTA)
+    assert cost.basic.epsilon == RELEASES
+    assert float(cost.composed.epsilon) == pytest.approx(COST, abs=2e-9)
     assert cost.composed.delta == DELTA
-    assert (cost.joint.epsilon, cost.joint.sampler.draws) == (1, 100)
+    assert (cost.joint.epsilon, cost.joint.sampler.draws) == (1, RELEASES)
     assert cost.joint.alpha > 20 * cost.composed.alpha
-    assert by_binomials(roo.dominating_pair, 100, cost.composed.epsilon) <= 1e-6
+    assert by_binomials(roo.dominating_pair, RELEASES, cost.composed.epsilon) <= 1e-6
     below = cost.composed.epsilon - Fraction(2, 10**9)
-    assert by_binomials(roo.dominating_pair, 100, below) > 1e-6
-    library = privacy_loss_distribution(roo, releases=100)
-    assert library.get_epsilon_for_delta(1e-6) == pytest.approx(3.967209963, abs=1e-3)
+    assert by_binomials(roo.dominating_pair, RELEASES, below) > 1e-6
+    library = privacy_loss_distribution(roo, releases=RELEASES)
+    assert library.get_epsilon_for_delta(1e-6) == pytest.approx(COST, abs=1e-3)
 
 
 def test_the_default_sampler_composes_as_well_as_roo():
@@ -238,7 +242,7 @@ def lower_bound(hits, others, trials, epsilon):
 def test_real_releases_of_a_hundred_records_are_not_told_apart_better_than_stated():
     """On the worst neighbours, by the best events: letter a drawn more often than letter b."""
     roo = mechanism("roo", epsilon=1, n=100, k=5)
-    releases, trials = 100, 40_000
+    releases, trials = RELEASES, 40_000
     pair = roo.dominating_pair
 
     def leads(counts):
@@ -246,7 +250,7 @@ def test_real_releases_of_a_hundred_records_are_not_told_apart_better_than_state
         return (drawn == 0).sum(axis=1) - (drawn == 1).sum(axis=1)
 
     with_a, with_b = leads([1, 0, 99, 0, 0]), leads([0, 1, 99, 0, 0])
-    stated, understated = Losses.of(pair, releases), Losses.of(pair, releases * 8 // 10)
+    stated, understated = Losses.of(pair, releases), Losses.of(pair, int(releases * FEWER))
     whole = composed_epsilon(pair, releases, DELTA)
     is_caught = False
     for epsilon in (Fraction(0), Fraction(1), Fraction(2), Fraction(4), whole):

@@ -18,6 +18,7 @@ from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, VIOLATED
 from dproo.mechanisms import SAMPLERS
 
 ALPHA = 1e-6
+AUDITS, LETTERS = 400, 50
 CERTAIN = "0.999999999"  # hundreds of audits are right all together
 
 
@@ -98,15 +99,15 @@ def test_a_hundred_audits_never_exceed_epsilon(name):
 def test_the_bound_fails_as_rarely_as_it_states_where_it_is_tight():
     sampler, pair, loss = worst("roo", epsilon=1, n=2, k=2)
     options = {"trials": 400, "confidence": "0.8"}
-    found = [dproo.audit(sampler, *pair, **options) for _ in range(400)]
+    found = [dproo.audit(sampler, *pair, **options) for _ in range(AUDITS)]
     misses = sum(each.epsilon_lower > loss or not each.are_independent for each in found)
-    assert binom.sf(misses - 1, 400, 0.2) > ALPHA
+    assert binom.sf(misses - 1, AUDITS, 0.2) > ALPHA
     assert misses > 0, "a bound that never fails is not tight"
 
 
 def test_choosing_among_many_letters_raises_no_false_alarm():
     options = {"trials": 1_000, "confidence": "0.9"}
-    found = [dproo.audit(letters_of([1] * 50), 0, 1, **options) for _ in range(200)]
+    found = [dproo.audit(letters_of([1] * LETTERS), 0, 1, **options) for _ in range(200)]
     alarms = sum(each.epsilon_lower > 0 or not each.are_independent for each in found)
     assert binom.sf(alarms - 1, 200, 0.1) > ALPHA
 

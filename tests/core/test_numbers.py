@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dproo.core import numbers
 
+BITS, CLOSE = 4096, 500
 POINTS = [
     Fraction(1, 10**30),
     Fraction(1, 10**18),
@@ -35,7 +36,7 @@ def ball(value: Fraction) -> flint.arb:
 @pytest.fixture(autouse=True)
 def _precise_oracle():
     previous = flint.ctx.prec
-    flint.ctx.prec = 4096
+    flint.ctx.prec = BITS
     yield
     flint.ctx.prec = previous
 
@@ -55,13 +56,13 @@ def test_the_bounds_on_exp_hold_and_are_as_tight_as_stated(x, bits):
 
 @given(positive)
 def test_the_bounds_on_exp_hold_everywhere(x):
-    flint.ctx.prec = 4096
+    flint.ctx.prec = BITS
     assert_exp_is_bounded(x, 64)
 
 
 @given(positive)
 def test_the_bounds_on_log_hold_everywhere_and_are_as_tight_as_stated(x):
-    flint.ctx.prec = 4096
+    flint.ctx.prec = BITS
     y = 1 + x
     lower, upper = numbers.log_lower(y), numbers.log_upper(y)
     truth = ball(y).log()
@@ -76,8 +77,8 @@ def test_the_bounds_meet_where_the_value_is_rational():
 
 @pytest.mark.parametrize("x", POINTS)
 def test_a_comparison_with_exp_is_decided_however_close(x):
-    assert numbers.is_at_most_exp(numbers.exp_lower(x, bits=500), x)
-    assert not numbers.is_at_most_exp(numbers.exp_upper(x, bits=500), x)
+    assert numbers.is_at_most_exp(numbers.exp_lower(x, bits=CLOSE), x)
+    assert not numbers.is_at_most_exp(numbers.exp_upper(x, bits=CLOSE), x)
     assert numbers.is_at_most_exp(Fraction(1), Fraction(0))
     assert not numbers.is_at_most_exp(Fraction(1) + Fraction(1, 10**40), Fraction(0))
 

@@ -69,10 +69,13 @@ def test_no_addition_or_removal_leaks_more_than_the_bound(epsilon):
         assert_bounded(mechanism("bal-roo", epsilon=epsilon, n=n, k=k, neighbours="add-remove"))
 
 
+RECORDS_MAX, LETTERS_MAX = 12, 5
+
+
 @given(
     epsilon=st.fractions(min_value=Fraction(1, 10**6), max_value=20),
-    n=st.integers(1, 12),
-    k=st.integers(2, 5),
+    n=st.integers(1, RECORDS_MAX),
+    k=st.integers(2, LETTERS_MAX),
     neighbours=st.sampled_from(["replace", "add-remove"]),
 )
 @settings(max_examples=40)
@@ -141,8 +144,13 @@ class Proof:
                 assert fall <= bound + self.slack, (dataset, loser, gainer)
 
 
-@pytest.mark.parametrize("rate", some(["0.05", "0.3", "0.7", "1", "2", "4"], one_of=2))
-@pytest.mark.parametrize(("k", "n"), [(3, 12), (4, 12), (5, 7), (6, 6)])
+RATES = "0.05", "0.3", "0.7", "1", "2", "4"
+SMALL_DATASETS = [(3, 12), (4, 12), (5, 7), (6, 6)]
+LETTERS_DRAWN = 400
+
+
+@pytest.mark.parametrize("rate", some(RATES, one_of=2))
+@pytest.mark.parametrize(("k", "n"), SMALL_DATASETS)
 def test_every_step_of_the_proof_holds_for_every_small_dataset(k, n, rate):
     table = table_of(rate, k)
     if table is None:
@@ -171,7 +179,7 @@ def test_every_step_of_the_proof_holds_wherever_some_letters_are(letters):
 @settings(max_examples=40, deadline=None)
 def test_every_step_of_the_proof_holds_for_structured_datasets(data):
     """Groups of equal letters anywhere up to where nothing is counted, and one large letter."""
-    k = data.draw(st.integers(5, 400))
+    k = data.draw(st.integers(5, LETTERS_DRAWN))
     rate = data.draw(st.fractions(min_value=Fraction(1, 50), max_value=4))
     table = table_of(rate, k, surplus=data.draw(st.sampled_from([1, 1, 2, 3])))
     if table is None:
@@ -218,6 +226,8 @@ def test_the_least_total_is_that_of_a_dataset_nearly():
 
 
 GAP = Counts([(17, 1), (58, 1), (72, 900), (73, 3)])
+STEEP, LOSS, STATED = Fraction(1, 4), 1.29, 1.12
+"""A slope, and the loss that it has and that the theorem would state, as multiples of the rate."""
 
 
 def loss_on(table, before, after):
@@ -238,13 +248,13 @@ def test_hidden_letters_that_are_counted_nowhere_leak_and_are_refused():
     short = Fraction(51, 50) / (sound.growth - 1) * sound.unit
     high = int(sound.high / sampler.TOP) - (sound.high >> 20)
     broken = replace(
-        sound, slope=Fraction(1, 4), plateau=int(short), fading=sound.surplus // high, high=high
+        sound, slope=STEEP, plateau=int(short), fading=sound.surplus // high, high=high
     )
     assert not BalancedBounds(broken, GAP.n, k).conditions["counted"]
     assert BalancedBounds(sound, GAP.n, k).conditions["counted"]
     claimed = math.log(BalancedBounds(broken, GAP.n, k).replaced)
-    assert round(loss_on(broken, *moved(GAP, 17, 58)) / float(rate), 2) == 1.29
-    assert round(claimed / float(rate), 2) == 1.12
+    assert round(loss_on(broken, *moved(GAP, 17, 58)) / float(rate), 2) == LOSS
+    assert round(claimed / float(rate), 2) == STATED
     assert loss_on(sound, *moved(GAP, 17, 58)) < 1.01 * float(rate)
 
 
@@ -260,17 +270,20 @@ def moved(counts, loser, gainer):
     )
 
 
+SMALL, MORE_THAN = Fraction(1, 2), 1.5
+
+
 def test_too_small_a_surplus_leaks_and_is_refused():
     rate, k, n = Fraction(1, 10), 50, 10**4
     sound = table_of(rate, k)
-    half = sound.surplus // 2
+    half = int(sound.surplus * SMALL)
     longer = table_of(rate, 2 * k).powers
     broken = replace(
         sound, powers=longer, surplus=half, fading=sound.fading // 2, low=sound.low // 2
     )
     assert not BalancedBounds(broken, n, k).conditions["surplus"]
     one = Counts([(n, 1), (0, k - 1)]), Counts([(n - 1, 1), (1, 1), (0, k - 2)])
-    assert loss_on(broken, *one) > 1.5 * float(rate)
+    assert loss_on(broken, *one) > MORE_THAN * float(rate)
     assert loss_on(sound, *one) < 1.1 * float(rate)
 
 

@@ -15,6 +15,8 @@ from dproo.core.numbers import exp_lower
 from dproo.mechanisms import SAMPLERS
 
 NAMES = list(SAMPLERS)
+BITS, LEAST, LARGEST = 200, "1e-18", "50"
+PART = 10**6
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,12 +113,12 @@ def test_roo_that_always_obscures_costs_nothing():
 
 def test_the_rounded_pseudo_count_is_never_below_the_true_one():
     """A float would be, in half of all settings; at 1e-15 by eleven per cent."""
-    for epsilon in ("1e-18", "1e-15", "0.1", "1", "50"):
+    for epsilon in (LEAST, "1e-15", "0.1", "1", LARGEST):
         sampler = mechanism("roo", epsilon=epsilon, n=10, k=3)
         over, under = sampler._pseudo
         pseudo = Fraction(over, under)
-        assert pseudo * (dproo.core.numbers.exp_upper(Fraction(epsilon), bits=200) - 1) >= 1
-        assert pseudo * (exp_lower(Fraction(epsilon), bits=200) - 1) < 1 + Fraction(1, 2**60)
+        assert pseudo * (dproo.core.numbers.exp_upper(Fraction(epsilon), bits=BITS) - 1) >= 1
+        assert pseudo * (exp_lower(Fraction(epsilon), bits=BITS) - 1) < 1 + Fraction(1, 2**60)
 
 
 def test_joint_draws_need_less_smoothing_than_a_split_epsilon():
@@ -206,7 +208,7 @@ def test_no_entry_of_the_private_table_can_be_lowered(epsilon, monkeypatch):
                 continue
             lowered = mechanism("ds-roo", epsilon=epsilon, n=n, k=k)
             table = list(sampler.table)
-            table[m] -= sampler._unit // 10**6
+            table[m] -= sampler._unit // PART
             monkeypatch.setitem(lowered.__dict__, "table", tuple(table))
             monkeypatch.delitem(lowered.__dict__, "worst")
             assert not dproo.certify(lowered).holds, (n, k, m)

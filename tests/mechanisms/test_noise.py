@@ -222,15 +222,18 @@ def test_permute_and_flip_has_exactly_its_law(scores):
     assert sum(walked.values()) == 1
 
 
+CANDIDATES, STEPS = 3, 2
+
+
 def test_scores_that_change_by_one_change_no_choice_by_more_than_two_steps():
     ratio = Ratio(3, 2)
     worst = Fraction(0)
-    for scores in product(range(4), repeat=3):
+    for scores in product(range(4), repeat=CANDIDATES):
         before = flip_law(scores, ratio.value)
-        for change in product((-1, 0, 1), repeat=3):
+        for change in product((-1, 0, 1), repeat=CANDIDATES):
             after = flip_law([s + c for s, c in zip(scores, change, strict=True)], ratio.value)
-            worst = max(worst, *(after[place] / before[place] for place in range(3)))
-    assert worst <= ratio.power(2)
+            worst = max(worst, *(after[place] / before[place] for place in range(CANDIDATES)))
+    assert worst <= ratio.power(STEPS)
     assert worst > ratio.power(1)
 
 

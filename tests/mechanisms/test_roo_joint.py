@@ -28,6 +28,8 @@ from dproo.releases.protection import Protection
 from dproo.releases.value import SampleRequest
 
 TWO = {"draws": 2, "records_per_person": 2}
+LEAKED = {"epsilon": 8, "n": 3, "k": 3}
+LEAK = 247996
 
 
 def one_letter_pseudo(epsilon):
@@ -49,7 +51,7 @@ def spread_ratio(sampler):
 
 def test_a_person_who_spreads_two_records_over_two_letters_is_protected():
     """Once, all was put on one letter: a ratio of 247996 passed for e^8 = 2981."""
-    sampler = mechanism("roo", epsilon=8, n=3, k=3, **TWO)
+    sampler = mechanism("roo", **LEAKED, **TWO)
     assert is_at_most_exp(spread_ratio(sampler), Fraction(8))
     certificate = certify(sampler)
     assert certificate.holds
@@ -58,10 +60,10 @@ def test_a_person_who_spreads_two_records_over_two_letters_is_protected():
 
 
 def test_the_integers_that_leaked_are_convicted():
-    base, record = one_letter_pseudo(8)
+    base, record = one_letter_pseudo(LEAKED["epsilon"])
     old = Urn(Runs([(base, 3)]), record, 2, 3, gains=2, is_n_public=True)
     ratio, witness = old.certified
-    assert round(ratio) == 247996
+    assert round(ratio) == LEAK
     assert sorted(witness.after) == [1, 1, 1]
 
 

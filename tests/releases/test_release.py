@@ -267,6 +267,18 @@ def test_no_release_accepts_the_printed_table_or_a_seed():
         sample(DATA, alphabet=LETTERS, epsilon=1, sampler="laplace")
 
 
+def test_an_argument_of_another_kind_is_refused_by_its_name():
+    for option in ("records_per_person", "missing_person", "column"):
+        with pytest.raises(TypeError, match=f"dproo.open has no argument '{option}'"):
+            dproo.open(DATA, **{option: 1})
+    rows = dproo.open([{"ward": "A", "code": "a"}] * 10)
+    with pytest.raises(TypeError, match=r"by must be a dproo.Groups, got \{'ward'"):
+        rows.values("code", ["a", "b"], epsilon=1, by={"ward": ["A"]})
+    book = {"schema": {"fields": [{"name": "code", "type": "string", "categories": ["a", "b"]}]}}
+    with pytest.raises(TypeError, match=r"by must be a dproo.Groups, got \{'ward'"):
+        rows.rows(book, epsilon=1, by={"ward": ["A"]})
+
+
 def test_an_unknown_relation_is_refused():
     with pytest.raises(ValueError, match="neighbours must be one of add-remove, replace"):
         sample(DATA, alphabet=LETTERS, epsilon=1, neighbours="both")

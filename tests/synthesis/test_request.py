@@ -24,6 +24,7 @@ RELATIONS = "add-remove", "replace"
 SIZES = (2, 2)
 ROWS = list(product(*map(range, SIZES)))
 PAIR = ((), (0,))
+RECORDS_MAX = 3
 """The declared network of a pair: the second column depends on the first."""
 
 
@@ -107,7 +108,7 @@ def whole_tables(steps, before, after, span):
 @pytest.mark.parametrize("network", ["independent", PAIR])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_law_of_all_noisy_tables_changes_by_exactly_what_is_certified(relation, network, g):
-    for n in range(g, 4):
+    for n in range(g, RECORDS_MAX + 1):
         request = made(relation, n=n, network=network, records_per_person=g)
         certificate = certify(request)
         worst = max(
@@ -136,7 +137,7 @@ def test_every_single_noisy_table_changes_by_no_more(relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_a_table_of_columns_and_pair_pays_for_every_family(relation, g):
     """Columns and their pair, measured beside each other: what auto does on two columns."""
-    for n in range(g, 4):
+    for n in range(g, RECORDS_MAX + 1):
         request = made(relation, n=n, records_per_person=g)
         sizes = {(0,): 2.0, (1,): 2.0, (0, 1): 4.0}
         steps = [request.measured(f, cost) for f, cost in shares(Fraction(1), sizes).items()]

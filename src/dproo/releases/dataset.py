@@ -89,6 +89,8 @@ def open(  # noqa: A001 - dproo.open, as for any other file
     Raises:
         TypeError, ValueError: an argument is wrong.
     """
+    if unknown := sorted(reading.keys() - Layout.__dataclass_fields__.keys()):
+        raise TypeError(f"dproo.open has no argument {unknown[0]!r}.")
     said = Layout(**reading)
     if isinstance(neighbours, Protection):
         if person is not None:

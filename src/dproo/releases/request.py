@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from dproo.analysis.certificate import certify
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import fraction_text, percent
@@ -84,9 +85,9 @@ class Request(ABC):
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.protection.person is None:
-            return
-        if self.groups is not None and self.groups.are_public:
+        if not isinstance(self.groups, Groups | None):
+            raise TypeError(refusal("by", "be a dproo.Groups", self.groups))
+        if self.protection.person and self.groups is not None and self.groups.are_public:
             raise ValueError(
                 "groups cannot be public with person: a person may have records in several groups,"
                 " and which one is kept is not public."

@@ -35,6 +35,9 @@ WEAK, TYPICAL, STRONG = 0.02, 0.105, 0.2
 """How far independent columns may be from the pairs of a table. Typical is what they are from those
 of fair and anes96; beyond the other two hardly any table is found."""
 
+GAIN = 0.1
+"""How much less error than columns alone pairs must promise to be measured."""
+
 HOPELESS = 0.5
 """The noise of columns alone beyond which no pair is measured."""
 
@@ -227,7 +230,7 @@ def planned(
     forests = [PairPlan(forest, 0) for forest in range(1, d)]
     more = [PairPlan(d - 1, further) for further in range(1, min(most, 3 * d) + 1)]
     best = min([*forests, *more], key=error)
-    return best if error(best) < 0.9 * error(alone) else alone
+    return best if error(best) < (1 - GAIN) * error(alone) else alone
 
 
 def shares(
