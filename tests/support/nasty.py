@@ -21,6 +21,7 @@ TEXTS = (
     *("", " ", "a", "A", " a", "a ", "a\n", "\na", "a\r\nb", "\t", "null", "NULL", "None", "nan"),
     *("NaN", "inf", "<NA>", "true", "True", "false", "1", "01", "1.0", "+1", "-1", "-0", "0"),
     *("1e3", "1E3", "0x1", "1_0", " 1", "1 ", "1\n", "\u0661", "\uff11", "2026-01-02", NFC, NFD),
+    *("\u00a01\u202f", "\u00a0a"),
     *("2026-1-2", 'say "hi"', '"', "''", "'; DROP TABLE x; --", "a,b", "a;b", "a\tb", "#", "\\"),
     *(
         "\\N",
@@ -146,7 +147,7 @@ def _letter(cell: object, axis: dict[str, object]) -> object:
         return text if (text := _text(cell)) in axis["letters"] else None
     if "start" in axis:
         if isinstance(cell, str) and len(cell) <= 100:
-            cell = cell.strip(" ")
+            cell = cell.strip(" \u00a0\u2007\u202f")
             whole, point, rest = cell.rpartition(".")
             cell = whole if point and rest and not rest.strip("0") else cell
             cell = cell.lstrip("0") if cell.lstrip("0")[:1].isdigit() else cell

@@ -11,11 +11,10 @@ import click
 from dproo.cli.options import (
     LAYOUT_OPTIONS,
     book_of,
-    new_file,
     release,
     with_options,
 )
-from dproo.cli.output import echo, json_option, json_text, print_json
+from dproo.cli.output import echo, json_option, json_text, new_file, print_json
 from dproo.cli.sample import found_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook

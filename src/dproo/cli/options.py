@@ -10,14 +10,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import repeat
-from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
 
 from dproo.cli import ending
 from dproo.cli.output import echo, json_object, print_facts, waiting, write_whole
-from dproo.core.checks import refusal
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout, LayoutOptions
@@ -35,7 +34,7 @@ from dproo.releases.run import STOPPED
 from dproo.report import as_options
 from dproo.schema import UNIFORM, Alphabet, Policy
 from dproo.schema.axis import Bins, Letters
-from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS
+from dproo.schema.reading import EXACT, INTEGER, NUMBER, READINGS, UNTYPED
 
 LAYOUT_OPTIONS = (
     click.option(
@@ -74,7 +73,11 @@ READING_OPTIONS = (
         " for all columns, or once for each.",
     ),
     click.option("--decimal", default=".", help="The decimal sign of numbers in text: . or ,"),
-    click.option("--thousands", default="", help="The sign between groups of three digits."),
+    click.option(
+        "--thousands",
+        default="",
+        help="The sign between groups of three digits; a no-break blank is called nbsp.",
+    ),
     click.option("--missing", multiple=True, help="A number that means missing, such as -99."),
 )
 
@@ -124,7 +127,7 @@ def letters(
         )
     if len(readings) not in {0, 1, len(alphabets)}:
         raise ValueError(f"--as must be given once, or for each column, got {len(readings)} times.")
-    signs = {"decimal": decimal, "thousands": thousands}
+    signs = {"decimal": decimal, "thousands": UNTYPED.get(thousands, thousands)}
     each = readings if len(readings) == len(alphabets) else repeat(readings[0] if readings else "")
     parts = [
         _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, missing)
@@ -202,13 +205,41 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
     given = options["path"], options["dataset"]
-    log = logging.getLogger("dproo")
+    with (
+        _told(is_verbose=options["verbose"]),
+        charging(data, *given, no_ledger=options["no_ledger"]) as charge,
+    ):
+        yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+
+
+@contextmanager
+def _told(*, is_verbose: bool) -> Iterator[None]:
+    """Print what the package logs: warnings in terms of options, and perhaps every step."""
+    log, steps = logging.getLogger("dproo"), _Steps()
+    level = log.level
     log.addFilter(_in_options)
+    if is_verbose:
+        log.addHandler(steps)
+        log.setLevel(logging.INFO)
     try:
-        with charging(data, *given, no_ledger=options["no_ledger"]) as charge:
-            yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
+        yield
     finally:
+        log.setLevel(level)
+        log.removeHandler(steps)
         log.removeFilter(_in_options)
+
+
+class _Steps(logging.Handler):
+    """Prints each step, with the seconds since the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line on standard error."""
+        with suppress(OSError):  # as for warnings
+            echo(f"{monotonic() - self._begun:7.2f} s  {record.getMessage()}", err=True)
 
 
 def _in_options(record: logging.LogRecord) -> bool:
@@ -294,14 +325,6 @@ def release(
         _tell_other(receipt.details.get("other", found.get("other", {})), found.get("left_out", {}))
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(told))
-
-
-def new_file(name: str, path: str) -> Path:
-    """Return the path of a file to write; raise if there is one, or no folder for it."""
-    found = Path(path)
-    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
-        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
-    return found
 
 
 def book_of(path: str | None) -> Address:

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
+from dproo.core.checks import one_of, refusal
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
@@ -72,6 +74,43 @@ sampler_option = click.option(
     shell_complete=samplers,
     help=f"One of {', '.join(SAMPLERS)}; 'auto': the smallest proven worst case.",
 )
+
+
+plot_option = click.option(
+    "--plot", help="Draw it too: a new .png, .svg or .pdf file. Needs the extra 'figures'."
+)
+
+
+def figures() -> Any:
+    """Return the module that draws.
+
+    Raises:
+        ValueError: matplotlib, an extra, is missing.
+    """
+    try:
+        return import_module("dproo.study.figures")
+    except ModuleNotFoundError:
+        raise ValueError(
+            "matplotlib must be installed for this: pip install 'dproo[figures]'."
+        ) from None
+
+
+def picture(path: str) -> Path:
+    """Return the path of a picture that can be drawn.
+
+    Raises:
+        ValueError: it is not new or is not one of a picture, or matplotlib is missing.
+    """
+    one_of("the end of the picture's name", Path(path).suffix, figures().ENDINGS)
+    return new_file("plot", path)
+
+
+def new_file(name: str, path: str) -> Path:
+    """Return the path of a file to write; raise if there is one, or no folder for it."""
+    found = Path(path)
+    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
+        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
+    return found
 
 
 def visible(text: str) -> str:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.composition import Way, compose
-from dproo.analysis.planner import OpenPlan, plan, plan_open
+from dproo.analysis.planner import OpenPlan, Plan, plan, plan_open
 from dproo.analysis.row_plan import RowPlan
-from dproo.cli.output import echo, json_option, neighbours_option, print_json, sampler_option
+from dproo.cli.output import (
+    echo,
+    figures,
+    json_option,
+    neighbours_option,
+    picture,
+    plot_option,
+    print_json,
+    sampler_option,
+    waiting,
+)
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts
 from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon, percent
@@ -20,6 +32,7 @@ from dproo.report import (
     VIOLATION,
     advised_object,
     certificate_object,
+    curve,
     limit_sentence,
     number,
     row_plan_object,
@@ -41,9 +54,11 @@ from dproo.study.distributions import SHAPES, shape
     default="0",
     help="With --releases or --alphabet open: the probability that epsilon may fail.",
 )
+@plot_option
 @json_option
 def plan_command(
     *,
+    plot: str | None,
     codebook: str | None,
     releases: int | None,
     alphabet: str | None,
@@ -67,7 +82,10 @@ def plan_command(
       dproo plan --n 1000 --k 20 --epsilon 1 --releases 100 --delta 1e-6
       dproo plan --codebook codebook.json --n 50000 --epsilon 1
       dproo plan --alphabet open --n 100000 --epsilon 1 --delta 1e-9
+      dproo plan --n 1000 --k 9 --epsilon 0.1 --plot plan.png
     """
+    if plot is not None and (alphabet or codebook or releases is not None):
+        raise ValueError("--plot must be used with three of --n, --k, --epsilon and --alpha alone.")
     if alphabet is not None:
         print_open_plan(
             alphabet, as_json=as_json, delta=delta, minimum_people=minimum_people, **known
@@ -81,10 +99,19 @@ def plan_command(
         return
     if delta != "0":
         raise ValueError("--delta can only be used with --releases or --alphabet open.")
+    path = None if plot is None else picture(plot)
     answer = plan(**known)
+    if path is not None:
+        with waiting("drawing"):
+            _draw(answer, known, path)
     if as_json:
         print_json(advised_object(answer, known))
-        return
+    else:
+        print_plan(answer)
+
+
+def print_plan(answer: Plan) -> None:
+    """Print the plan of a value as a table, with what is recommended."""
     titles = {
         "n": "records needed",
         "k": "letters at most",
@@ -99,9 +126,32 @@ def plan_command(
             shown = f"{value:,}"
         echo(f"{row.sampler:<9} {shown:>20}  {row.reason or row.basis}")
     choice = answer.recommended
-    lines = [choice and f"Recommended: {choice.sampler}, which auto takes. {choice.reason}"]
-    for line in filter(None, ["\n", *lines, limit_sentence(answer)]):
-        echo(line.strip())
+    echo("")
+    if choice:
+        echo(f"Recommended: {choice.sampler}, which auto takes. {choice.reason}")
+    if sentence := limit_sentence(answer):
+        echo(sentence)
+
+
+def _draw(answer: Plan, known: dict[str, Any], path: Path) -> None:
+    """Draw all samplers' answers around a plan; for a missing epsilon, alpha against epsilon."""
+    choice = answer.recommended
+    best = choice.sampler if choice else answer.best
+    found = best and number(answer[best])
+    given = {name: value for name, value in known.items() if value is not None}
+    at = None
+    if answer.solved_for == "epsilon":
+        wanted = float(Fraction(given.pop("alpha")))
+        at = (found, wanted) if found else None
+        given["epsilon"] = decimal_text(Fraction(f"{found or 1:.6g}"))
+    elif found:
+        at = (float(parse_epsilon(given["epsilon"])), found)
+    around = curve(**given)
+    slow = [row.sampler for row in answer.rows if row.sampler not in around["series"]]
+    series = {name: curve(sampler=name, **given)["series"][name] for name in slow}
+    around = around | {"series": around["series"] | series}
+    draw = figures()
+    draw.write(path, lambda: draw.draw_plan(around, at=at, recommended=best))
 
 
 @click.command("certify")
@@ -228,13 +278,7 @@ def compare_command(*, guess: str, as_json: bool, **options: Any) -> None:
 )
 def figures_command(out: str, trials: int) -> None:
     """Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."""
-    try:
-        from dproo.study.figures import write_all  # noqa: PLC0415 - matplotlib is an extra
-    except ModuleNotFoundError:
-        raise ValueError(
-            "matplotlib must be installed for this: pip install 'dproo[figures]'."
-        ) from None
-    for path in write_all(out, trials=trials):
+    for path in figures().write_all(out, trials=trials):
         echo(path)
 
 

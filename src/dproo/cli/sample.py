@@ -100,6 +100,7 @@ _CHARGE = (
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
     *(click.option(f"--{name}", help=words) for name, words in STATEMENTS.items()),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
+    click.option("--verbose", is_flag=True, help="Say each step, and when it was done."),
     json_option,
 )
 

@@ -16,7 +16,6 @@ from dproo.cli.options import (
     READING,
     book_of,
     letters,
-    new_file,
     reading_of,
     release,
     source_of,
@@ -25,7 +24,11 @@ from dproo.cli.options import (
 )
 from dproo.cli.output import (
     echo,
+    figures,
     json_option,
+    new_file,
+    picture,
+    plot_option,
     print_json,
     require_printable,
     shown,
@@ -163,27 +166,38 @@ def _written(path: Path, write: Any) -> None:
 
 @click.command("rows")
 @click.argument("model", shell_complete=output.files)
-@click.option("--rows", type=int, required=True, help="How many rows to draw.")
+@click.option("--rows", type=int, help="How many rows to draw.")
 @click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
 @click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
 @click.option("--within-bins", is_flag=True, help="Show a number drawn from a bin instead of it.")
 @click.option(
     "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
+@plot_option
 @json_option
-def rows_command(model: str, *, as_json: bool, out: str | None, **options: Any) -> None:
+def rows_command(
+    model: str, *, as_json: bool, out: str | None, plot: str | None, **options: Any
+) -> None:
     """Draw more rows from the model of a private table, for free.
 
     MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
-    ledger print' prints it. It is public: no ledger is needed, and nothing is charged.
+    ledger print' prints it. It is public: no ledger is needed, and nothing is charged. --plot
+    draws how often the values of each column are.
 
     \b
-    Example:
+    Examples:
       dproo rows model.json --rows 500 --out more.csv
+      dproo rows model.json --plot columns.png
     """
     from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
     found = Model.load(model)
+    if plot is not None:
+        path, draw = picture(plot), figures()
+        tables = {name: found.counts(name, labels=options["labels"]) for name in found.names}
+        draw.write(path, lambda: draw.draw_columns(tables))
+        if options["rows"] is None and out is None:
+            return
     targets = Targets(out=out, **options)
     targets.check(found.names, is_json=False)
     if out is None:

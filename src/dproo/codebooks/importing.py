@@ -7,16 +7,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE
+from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE, draft_codebook
 from dproo.codebooks.public_tables import EXCEL, read_rows
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
-from dproo.codebooks.statistics_files import fields_of_header
+from dproo.codebooks.statistics_files import with_labels
 from dproo.core.checks import one_of, refusal
 from dproo.counting.sources.rows.statistics import SPSS, STATA
 from dproo.schema.lookup import LEADING_ZEROS, fields_of_lookup
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)
-LABELS = "Check that every value that could occur has a label: labels need not name them all."
 
 
 def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) -> dict[str, Any]:
@@ -35,18 +34,17 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
     one_of("the end of the file's name", suffix, (*_TABLES, *SPSS, *STATA))
     if column is not None and suffix not in _TABLES:
         raise ValueError(refusal("column", "be given with a lookup table only", column))
-    notes: list[str] = []
     if suffix in (*SPSS, *STATA):
-        fields, notes = fields_of_header(name, suffix), [LABELS]
+        return with_labels(draft_codebook(name), name, suffix)
+    notes: list[str] = []
+    rows = read_rows(name)
+    if is_dictionary(rows[0]) and column is None:
+        fields, left_out = fields_of_dictionary(rows)
+        if left_out:
+            notes = [f"Left out, as identifiers or without values: {', '.join(left_out)}."]
     else:
-        rows = read_rows(name)
-        if is_dictionary(rows[0]) and column is None:
-            fields, left_out = fields_of_dictionary(rows)
-            if left_out:
-                notes = [f"Left out, as identifiers or without values: {', '.join(left_out)}."]
-        else:
-            fields = fields_of_lookup(rows, column)
-            notes = [LEADING_ZEROS] if suffix in EXCEL else []
+        fields = fields_of_lookup(rows, column)
+        notes = [LEADING_ZEROS] if suffix in EXCEL else []
     slug = re.sub("[^a-z0-9._-]+", "-", Path(name).stem.lower()).strip("-") or "data"
     return {
         "$schema": PROFILE,

@@ -86,6 +86,10 @@ def is_numeric(kind: str | None) -> bool:
     return kind in _NUMBERS
 
 
+LABELS = "labels"
+"""The type of a column of numbers that is read by their labels."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column, as the header or schema describes it.
@@ -161,6 +165,8 @@ def _fit(column: Column, axis: Axis) -> str:
 def assumed(column: Column, axis: Axis) -> str:
     """Return how the cells of a column are read, as far as that may surprise."""
     reading = axis.reading
+    if column.type_name == LABELS:
+        return "the labels of its numbers"
     if column.kind in _NUMBERS:
         is_cut = column.kind != sql.INTEGER and axis.is_of_integers
         return "whole ones; any other, such as 7.5, is 'other'" if is_cut else ""

@@ -161,6 +161,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         _LOG.warning("Warning: %s", warning)
     book = charge.opened()
     _refused_unless(prepared.rehearse)
+    _LOG.info("Rehearsed without data; no record was read.")
     if book is None:
         return guarded(prepared.run)
     refuse_data_as_letters(request.counted_alphabets, book)
@@ -177,6 +178,10 @@ def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
     scan = _refused_unless(
         lambda: _scan(request, source, request.counted_alphabets, request.columns)
     )
+    for note in scan.notes:
+        _LOG.info("%s", note)
+    names = ", ".join(request.columns) or "a column without a name"
+    _LOG.info("Checked by header and schema: %s. Engine: %s.", names, scan.engine)
     return Prepared(request=request, scan=scan, charge=charge, source=source)
 
 
@@ -277,6 +282,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
 
     # In a thread of their own, so that an interrupt finds them done or not begun.
     entry = apart(reserve, stop=_nothing)
+    _LOG.info("Charged: entry %s of %r.", entry.number, entry.dataset)
     drawn = prepared.run()
     stays = fate.sentence
     again = f"'dproo ledger print {entry.number}' prints the release"
@@ -288,6 +294,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
         return receipt
 
     receipt = apart(record, stop=_nothing)
+    _LOG.info("Recorded.")
     return replace(drawn, receipt=Receipt.of(published(receipt)))
 
 
@@ -305,9 +312,11 @@ class _Refused(Exception):  # noqa: N818 - a vessel
 
 def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
+    _LOG.info("Counted.")
     if request.is_n_public and tables[0].n < request.records_needed:
         raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
     drawn = request.draw(tables, RandomSource())
+    _LOG.info("Drawn.")
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
 
 

@@ -114,6 +114,8 @@ def _number(text: object, kind: str) -> int:
 EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR, SHAPE = (
     *("exact", "text", "lower", "integer", "number", "date", "month", "year", "shape"),
 )
+BLANKS: Final = " \u00a0\u2007\u202f"
+"""What is left out around a cell: the space, and those that forbid a line break."""
 DIGITS = "[0-9]+"
 DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MONTH_TEXT = "^[0-9]{4}-[0-9]{2}"
@@ -173,6 +175,9 @@ FORMS: Final = (
 )
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ENDS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember")
+
+UNTYPED: Final = {"nbsp": "\u00a0", "narrow-nbsp": "\u202f"}
+"""What blanks that no key types are called on the command line."""
 
 _POINTS = ".,"
 _GROUPS = " .,'_\u00a0\u202f\u2019"
@@ -317,7 +322,7 @@ class Reading:
         text = text_of(cell)
         if text is None or self.kind == EXACT:
             return text
-        text = text.strip(" ")
+        text = text.strip(BLANKS)
         if self.kind == LOWER:
             text = "".join(map(lowered, text))
         elif self.kind == INTEGER:
@@ -335,7 +340,7 @@ class Reading:
         cell = plain(cell)
         if self.kind != NUMBER or not isinstance(cell, str):
             return number_of(cell)
-        text = cell.strip(" ")
+        text = cell.strip(BLANKS)
         is_number = not re.search(self.number_foreign, text) and re.match(self.number_shape, text)
         return float(self._bare(text)) if is_number else None
 
@@ -413,7 +418,7 @@ def loose_integer(text: str) -> str:
     """
     if text.isascii() and text.isdecimal() and text[0] != "0":  # the usual case
         return text
-    text = re.sub(POINT_ZERO, "", text.strip(" "))
+    text = re.sub(POINT_ZERO, "", text.strip(BLANKS))
     if text and not re.search(NOT_ZERO, text):
         return "0"
     return re.sub(LEADING_ZEROS, "", text) if re.search(IS_LED_BY_ZEROS, text) else text

@@ -1,6 +1,7 @@
-"""The paper's figures, redrawn from exact numbers, and ours beside them.
+"""The paper's figures, redrawn from exact numbers, and ours beside them; plans and models too.
 
-Every figure is a list of rows, written as CSV, and a drawing of those rows, in one style.
+Every figure of the paper is a list of rows, written as CSV, and a drawing of those rows. All have
+one style.
 
 Reference: Tasnim et al. (2025), Figures 1 to 3. The paper does not state which distribution
 its Figures 2 and 3 use; binomial(8, 1/2) fits its description, and is our assumption.
@@ -9,7 +10,7 @@ its Figures 2 and 3 use; binomial(8, 1/2) fits its description, and is our assum
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from dproo.analysis.planner import plan
 from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism, mechanism
@@ -166,6 +168,115 @@ def draw_sparse(rows: Sequence[Row]) -> Figure:
     return figure
 
 
+_ANSWERS = {
+    "alpha": "accuracy $\\alpha$ in the worst case (smaller is better)",
+    "n": "records needed",
+    "k": "letters at most",
+}
+
+
+def draw_plan(
+    curve: Mapping[str, Any], *, at: tuple[float, float] | None, recommended: str | None
+) -> Figure:
+    """Draw every sampler's answer against epsilon, and the limit of all private samplers.
+
+    Args:
+        curve: as :func:`dproo.report.curve` returns it.
+        at: the epsilon that was planned for, and the answer of the recommended sampler.
+        recommended: the sampler that ``auto`` takes.
+    """
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
+    axes = figure.subplots()
+    for name, answers in curve["series"].items():
+        colour, dash, marker, label = _LINES[name]
+        is_best = name == recommended
+        axes.plot(
+            *_known(curve["epsilon"], answers),
+            dash,
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linewidth=3 if is_best else 1.8,
+            label=f"{label.removesuffix(' (ours)')}, recommended" if is_best else label,
+        )
+    limit = _known(curve["epsilon"], curve["limit"])
+    axes.plot(*limit, "--", color=_BLACK, label="limit of all private samplers")
+    if at is not None:
+        axes.plot(*at, "o", markersize=13, markerfacecolor="none", color=_BLACK, label="your plan")
+    solved_for = curve["solved_for"]
+    given = (f"{_GREEK.get(name, name)} = {value}" for name, value in curve["given"].items())
+    axes.set_title(", ".join(given))
+    axes.set(xlabel="privacy parameter ε", ylabel=_ANSWERS[solved_for], yscale="log", xscale="log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.legend()
+    return figure
+
+
+_GREEK = {"alpha": "$\\alpha$"}
+_SMALLEST = 1e-6
+
+
+def _known(places: Sequence[float], answers: Sequence[float | None]) -> tuple[list[Any], list[Any]]:
+    """Return the points that a logarithmic axis can show."""
+    points = [(x, y) for x, y in zip(places, answers, strict=True) if y and y > _SMALLEST]
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def draw_columns(columns: Mapping[str, Sequence[Row]]) -> Figure:
+    """Draw how often each value of each column is, with its interval where it has one.
+
+    Args:
+        columns: for each column its counts, as ``Model.counts`` gives them.
+    """
+    across = min(3, len(columns))
+    down = -(-len(columns) // across)
+    tallest = max(min(len(rows), _SHOWN + 1) for rows in columns.values())
+    figure = Figure(figsize=(4.2 * across, down * (1.1 + 0.27 * tallest)), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    for place, axes in enumerate(grid.ravel()):
+        axes.set_visible(place < len(columns))
+    for axes, (name, rows) in zip(grid.ravel(), columns.items(), strict=False):
+        _bars(axes, name, rows)
+        axes.set_ylim(tallest - 0.5, -0.5)  # bars of one width, from the top
+    figure.supxlabel("records; what was measured has its 95 % interval")
+    return figure
+
+
+_SHOWN = 12
+_LONGEST = 24
+
+
+def _bars(axes: Any, name: str, rows: Sequence[Row]) -> None:
+    """Draw the values of a column from top to bottom; of many only the most frequent."""
+    most = len(rows) if len(rows) <= _SHOWN + 1 else _SHOWN
+    kept = sorted(range(len(rows)), key=lambda place: -rows[place]["count"])[:most]
+    shown = [rows[place] for place in sorted(kept)]
+    labels = [_short(row[name]) for row in shown]
+    counts = _column(shown, "count")
+    places = list(range(len(shown)))
+    axes.barh(places, counts, color=_SKY)
+    if shown[0]["low"] is not None:
+        ends = [
+            [max(0, row["count"] - row["low"]) for row in shown],
+            [max(0, row["high"] - row["count"]) for row in shown],
+        ]
+        axes.errorbar(counts, places, xerr=ends, fmt="none", ecolor=_BLACK, capsize=2, linewidth=1)
+    if len(rows) > len(shown):
+        rest = sum(_column(rows, "count")) - sum(counts)
+        axes.barh(len(shown), rest, color="#BBBBBB")
+        labels.append(f"{len(rows) - len(shown):,} more")
+    axes.set_yticks(range(len(labels)), labels=[text.replace("$", r"\$") for text in labels])
+    axes.grid(visible=False, axis="y")
+    axes.set_title(_short(name).replace("$", r"\$"))
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def _short(name: object) -> str:
+    text = str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
 def _lines(
     axes: Any,
     rows: Sequence[Row],
@@ -204,6 +315,10 @@ _UNDATED: dict[str, dict[str, None]] = {
 }
 
 
+ENDINGS = tuple(f".{name}" for name in _UNDATED)
+"""How the names of pictures end."""
+
+
 @dataclass(frozen=True)
 class Plot:
     """One figure: its name, its rows and its drawing."""
@@ -225,12 +340,16 @@ def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
             writer.writeheader()
             writer.writerows(rows)
         yield path
-        with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-            figure = plot.draw(rows)
-            for suffix, undated in _UNDATED.items():
-                path = folder / f"{plot.name}.{suffix}"
-                figure.savefig(path, metadata=undated, bbox_inches="tight")
-                yield path
+        for suffix in ENDINGS:
+            path = folder / f"{plot.name}{suffix}"
+            write(path, lambda: plot.draw(rows))  # noqa: B023 - called at once
+            yield path
+
+
+def write(path: Path, draw: Callable[[], Figure]) -> None:
+    """Write what a function draws, as the ending of the path says, in our style."""
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        draw().savefig(path, metadata=_UNDATED[path.suffix[1:]], bbox_inches="tight")
 
 
 def obscuring_rows(trials: int = 0) -> list[Row]:  # noqa: ARG001 - nothing is simulated

@@ -131,7 +131,8 @@ class Incoming:
 def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     """Open a file, all files that a pattern matches, or all Parquet files of a folder.
 
-    ``-`` is standard input.
+    ``-`` is standard input. A file with two names, as by a link, is one file: its records must
+    not count twice.
 
     Raises:
         ValueError: there are none, or one is not a readable local file.
@@ -149,7 +150,8 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
         return [Opened(path)]  # refused: it is not a file
     if not matches:
         raise ValueError(refusal("data", "be a file that exists", path))
-    return [Opened(str(Path(match).absolute())) for match in matches]
+    opened = [Opened(str(Path(match).absolute())) for match in matches]
+    return list({file.identity: file for file in reversed(opened)}.values())[::-1]
 
 
 def refuse_own_letters(

@@ -14,6 +14,7 @@ from dproo.counting.loading import load
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.reading import Reader
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.schema.reading import BLANKS
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,12 +34,16 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",  # nothing is ever written to disk
 }
 
+NANOSECONDS = "TIMESTAMPTZ_NS"
+"""Moments that few of the engine's functions take."""
+
 _KINDS = {
     "FLOAT": sql.FLOAT,
     "DOUBLE": sql.FLOAT,
     "BOOLEAN": sql.BOOLEAN,
     "DATE": sql.DATE,
     "TIMESTAMP WITH TIME ZONE": sql.INSTANT,
+    NANOSECONDS: sql.INSTANT,
     '"NULL"': sql.NOTHING,
 }
 
@@ -100,7 +105,7 @@ DIALECT = sql.Dialect(
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     bigint="TRY_CAST({} AS BIGINT)",
     reader=Reader(
-        trimmed="trim({}, ' ')",
+        trimmed=f"trim({{}}, '{BLANKS}')",
         is_like="regexp_matches({}, {pattern})",
         replaced="regexp_replace({}, {pattern}, '')",
         shaped="regexp_replace({}, {pattern}, '9', 'g')",
@@ -171,10 +176,13 @@ def by_bytes(cell: str) -> str:
 
 
 def in_range(cell: str, type_name: str) -> str:
-    """Return a cell of a Parquet file; a decimal with more digits than its type is missing.
+    """Return a cell of a file; a decimal with more digits than its type is missing.
 
-    A writer may store any bits there, which the engine shows as garbage or fails on.
+    A writer may store any bits there, which the engine shows as garbage or fails on. Moments in
+    nanoseconds with a zone become such without, in UTC.
     """
+    if type_name == NANOSECONDS:
+        return f"TRY(make_timestamp_ns(epoch_ns({cell})))"
     found = re.fullmatch("DECIMAL\\(([0-9]+),([0-9]+)\\)", type_name)
     if found is None:
         return cell

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.reading import Reader
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.schema.reading import BLANKS
 
 KINDS = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), sql.INTEGER),
@@ -33,6 +34,11 @@ _AS_DOUBLE = "CAST({} AS DOUBLE PRECISION)"
 _IS_SHORT = f"octet_length({_AS_TEXT}) <= 64"
 # The stored bytes: some databases hold text that cannot be converted to another encoding.
 _STORED = "convert_to({}, getdatabaseencoding())"
+# Other encodings may lack the blanks beyond ASCII. A subquery, so that it is evaluated once.
+_BLANKS = (
+    "(SELECT CASE getdatabaseencoding() WHEN 'UTF8'"
+    f" THEN convert_from('\\x{BLANKS.encode().hex()}'::bytea, 'UTF8') ELSE ' ' END)"
+)
 _WHOLE = sql.whole_float(_AS_DOUBLE)
 _WIDE = sql.wide_float(
     f"(CASE WHEN abs({_AS_DOUBLE}) < 1e38 THEN {_AS_DOUBLE} END)",
@@ -81,7 +87,7 @@ POSTGRESQL = sql.Dialect(
     is_integer=f"CASE WHEN octet_length({{}}) <= 64 THEN {{}} ~ '{INTEGER_TEXT}' END",
     bigint="CAST({} AS BIGINT)",
     reader=Reader(
-        trimmed="btrim({}, ' ')",
+        trimmed=f"btrim({{}}, {_BLANKS})",
         is_like="{} ~ {pattern}",
         replaced="regexp_replace({}, {pattern}, '')",
         shaped="regexp_replace({}, {pattern}, '9', 'g')",

@@ -12,6 +12,7 @@ import re
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.reading import Reader
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
+from dproo.schema.reading import BLANKS
 
 _KINDS = {
     r"(string|char|varchar)\b.*": sql.TEXT,
@@ -129,7 +130,7 @@ SPARK = sql.Dialect(
     is_integer=_is_like("{}", INTEGER_TEXT),
     bigint="try_cast({} AS BIGINT)",
     reader=Reader(
-        trimmed="trim(BOTH ' ' FROM {})",
+        trimmed=f"trim(BOTH '{BLANKS}' FROM {{}})",
         is_like=f"{{}} RLIKE {_PATTERN}",
         replaced=f"regexp_replace({{}}, {_PATTERN}, '')",
         shaped=f"regexp_replace({{}}, {_PATTERN}, '9')",

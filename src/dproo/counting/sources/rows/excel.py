@@ -288,7 +288,10 @@ def columns_of(sheet: Sheet) -> tuple[Column, ...]:
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise _unreadable(sheet.path) from None
     if not any(header):
-        raise ValueError("data must be a sheet with a header row.")
+        skipped = f" behind the {sheet.skip} that skip_rows={sheet.skip} leaves out" * bool(
+            sheet.skip
+        )
+        raise ValueError(f"data must be a sheet with a header row{skipped}.")
     return tuple(Column(name=name, kind=sql.ANY, type_name="cell") for name in header)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from dproo.counting.sources.rows import excel
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.rows import statistics as statistics_files
 from dproo.counting.sources.text.files import refuse_column
+from dproo.schema.axis import Bins
 
 Rows = Iterator[Sequence[Any]]
 
@@ -57,7 +58,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         )
     opened = find_files(data)
     refuse_own_letters(opened, (), asked.axes)
-    files = open_rows(opened, table=asked.table, layout=asked.layout)
+    files = open_rows(opened, table=asked.table, layout=asked.layout, numeric=_numeric(asked))
     header = [column.name for column in files[0].columns]
     refuse_own_letters(opened, header, asked.axes)
     for name in asked.read:
@@ -81,11 +82,19 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     )
 
 
+def _numeric(asked: Asked) -> set[str]:
+    """Return the columns whose letters are numbers; any others are compared with labels."""
+    numbers = (isinstance(axis, Bins) or axis.is_of_integers for axis in asked.axes)
+    named = {name for name, is_number in zip(asked.columns, numbers, strict=True) if is_number}
+    return named if asked.person is None else {*named, asked.person}
+
+
 def open_rows(
     opened: Sequence[Opened | Incoming],
     *,
     table: str | tuple[str, ...] | None = None,
     layout: Layout = PLAIN,
+    numeric: Container[str] = (),
 ) -> list[RowFile]:
     """Read the columns of files, but no rows.
 
@@ -94,6 +103,7 @@ def open_rows(
         table: the sheet of an Excel file, optional if there is only one; the table of an
             SQLite file.
         layout: the encoding of text in an SPSS or Stata file, by default its own.
+        numeric: the columns that are read as numbers, whatever labels these have.
 
     Raises:
         ValueError: a file is unreadable, or files differ in their columns.
@@ -103,7 +113,7 @@ def open_rows(
         raise ValueError(
             "has_header=False must be used with a CSV file: other files have a header."
         )
-    files = [_opened(file, table, layout) for file in opened]
+    files = [_opened(file, table, layout, numeric) for file in opened]
     if any(file.columns != files[0].columns for file in files):
         raise ValueError("data must be files with the same columns and types, got different ones.")
     return files
@@ -114,7 +124,10 @@ def _is_sheet(file: Opened | Incoming, layout: Layout) -> bool:
 
 
 def _opened(
-    file: Opened | Incoming, table: str | tuple[str, ...] | None, layout: Layout
+    file: Opened | Incoming,
+    table: str | tuple[str, ...] | None,
+    layout: Layout,
+    numeric: Container[str],
 ) -> RowFile:
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
@@ -142,7 +155,9 @@ def _opened(
         raise ValueError(refusal("table", "be left out for an SPSS or Stata file", table))
     header = statistics_files.header_of(file.name, suffix, path=file.path, name="data")
     return RowFile(
-        columns=statistics_files.columns_of(header),
+        columns=statistics_files.columns_of(header, numeric),
         # The file stays open as long as its rows can be read.
-        rows=lambda at: statistics_files.rows_of(file.name, suffix, header, at, layout.encoding),
+        rows=lambda at: statistics_files.rows_of(
+            file.name, suffix, header, at, encoding=layout.encoding, numeric=numeric
+        ),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any
 
 from dproo.core.checks import refusal
-from dproo.counting.fit import Column
+from dproo.counting.fit import LABELS, Column
 from dproo.counting.loading import load
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
@@ -215,12 +215,31 @@ def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
     return partial(read, output_format="dict")  # which needs no pandas
 
 
-def columns_of(header: Any) -> tuple[Column, ...]:
-    """Return the variables, as the header describes them."""
-    return tuple(
-        Column(name=name, kind=_kind(header, name), type_name=_format(header, name) or "number")
-        for name in header.column_names
-    )
+def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
+    """Return the variables, as the header describes them.
+
+    Args:
+        header: the header.
+        numeric: the variables whose cells are read as they are stored, not by their labels.
+    """
+
+    def column(name: str) -> Column:
+        if name not in numeric and _is_labelled(header, name):
+            return Column(name=name, kind=sql.TEXT, type_name=LABELS)
+        stored = _format(header, name) or "number"
+        return Column(name=name, kind=_kind(header, name), type_name=stored)
+
+    return tuple(map(column, header.column_names))
+
+
+def labels_of(header: Any, name: str) -> dict[Any, str]:
+    """Return the labels of a variable's values."""
+    found: dict[Any, str] = header.variable_value_labels.get(name, {})
+    return found
+
+
+def _is_labelled(header: Any, name: str) -> bool:
+    return bool(labels_of(header, name)) and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
 
 def _format(header: Any, name: str) -> str:
@@ -238,9 +257,17 @@ def _kind(header: Any, name: str) -> str | None:
 
 
 def rows_of(
-    file: str, suffix: str, header: Any, places: Sequence[int], encoding: str | None
+    file: str,
+    suffix: str,
+    header: Any,
+    places: Sequence[int],
+    *,
+    encoding: str | None = None,
+    numeric: Container[str] = (),
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
+
+    A number that has a label is the label: a function of this cell and of the header alone.
 
     Args:
         file: what to open.
@@ -248,10 +275,16 @@ def rows_of(
         header: its header.
         places: the places of the variables.
         encoding: the encoding of its text, by default the one in the header.
+        numeric: the variables whose cells are read as they are stored, not by their labels.
     """
     names = [header.column_names[place] for place in places]
     stored = header.file_encoding or "utf-8"
-    readings = [_reading(header, name, suffix, encoding or stored) for name in names]
+    readings = [
+        _label(labels_of(header, name))
+        if name not in numeric and _is_labelled(header, name)
+        else _reading(header, name, suffix, encoding or stored)
+        for name in names
+    ]
     is_long = [suffix in STATA and _is_long(header, name) for name in names]
     long = [place for place, is_text in zip(places, is_long, strict=True) if is_text]
     short = [name for name, is_text in zip(names, is_long, strict=True) if not is_text]
@@ -327,6 +360,11 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
         return found.date() if kind == sql.DATE else found
 
     return moment
+
+
+def _label(labels: dict[Any, str]) -> Callable[[Any], Any]:
+    """Return the function that names a number by its label, if it has one."""
+    return lambda cell: labels.get(cell, cell)
 
 
 def _utf_8(cell: Any) -> Any:

@@ -132,4 +132,6 @@ def refuse_column(column: str, header: Sequence[str]) -> None:
         raise MissingColumnError(column, condition="be a column of the data, once", hint=hint)
     if times == 0:
         hint = " List the columns: dproo.open(DATA).columns."
+        if len(header) == 1:
+            hint += " If lines stand before the header, leave them out: skip_rows=1."
         raise MissingColumnError(column, among=header, hint=hint)

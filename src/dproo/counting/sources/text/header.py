@@ -32,6 +32,10 @@ BAD_NAMES = (
     "data must have columns with names of at most 256 characters, without line breaks and without"
     " control or direction-changing characters, in at most 64 KiB. Rename the columns."
 )
+SKIPPED = (
+    "skip_rows and comment must lead to the header line, in the first 64 KiB of the file; the line"
+    " that they lead to is empty, or behind the end. Skip another number of lines: skip_rows=2."
+)
 MANY_SEPARATORS = (
     "delimiter must be given: the header line has more than one of , ; | and tab. Add"
     " delimiter=',' or the one that separates its names."
@@ -113,6 +117,8 @@ class Header:
         mark, unit, encoding = _mark(start, encoding)
         at, end, line_break, said = _located(start, len(mark), unit, skip, comment)
         length = end + len(line_break) * unit
+        if (skip or comment) and at == end:
+            raise HeaderError(SKIPPED)
         if length > LENGTH_MAX:
             raise HeaderError(NO_HEADER)
         try:
@@ -191,7 +197,7 @@ def _located(
         named = _NAMED_SEPARATOR.fullmatch(line)
         is_before = left > 0 or named or (comment and line.startswith(comment))
         if not is_before or not line_break:
-            return begin, end, line_break, said
+            return end if is_before else begin, end, line_break, said
         said = named[1] if named and not left else said
         left = max(left - 1, 0)
         begin = end + len(line_break) * unit
