@@ -448,7 +448,7 @@ PROOFS = {
         ("`u = 16`", "value dproo.synthesis.request:UNIT"),
         ("at most 32 or 48", "steps"),
         ("is 32 or 48", "steps"),
-        ("records 2 %", "value dproo.synthesis.families:ROWS 100"),
+        ("records 1 %", "value dproo.synthesis.families:ROWS 100"),
         ("columns 15 %", "value dproo.synthesis.families:COLUMNS 100"),
         ("choices 10 %", "value dproo.synthesis.families:CHOICES 100"),
         ("weak (0.02)", "value dproo.synthesis.families:WEAK"),
