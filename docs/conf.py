@@ -14,9 +14,11 @@ extensions = [
     "sphinx.ext.napoleon",
     "command_pages",
     "root_links",
+    "typesetting",
 ]
 exclude_patterns = ["_build"]
 html_theme = "furo"
+html_favicon = "../src/dproo/web/static/mark.svg"
 html_title = f"dproo {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -37,8 +37,9 @@ def svg() -> str:
         ),
         '<text x="700" y="130" text-anchor="middle">flu</text>',
         (
-            '<text x="20" y="235" font-size="13">Had any one record been another, each chance '
-            "would differ by a factor of at most e^ε = 1.65.</text>"
+            '<text x="20" y="235" font-size="13">Had any one record been different, each '
+            'probability would differ by a factor of at most e<tspan dy="-4" font-size="10">ε'
+            '</tspan><tspan dy="4"> = 1.65.</tspan></text>'
         ),
         "</svg>",
     ]

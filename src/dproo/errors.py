@@ -14,6 +14,10 @@ class ReleaseError(RuntimeError):
     """The release failed after data was touched; the message reveals nothing about the data."""
 
 
+class DamagedFileError(ValueError):
+    """A compressed file cannot be unpacked to its end, whatever its records are."""
+
+
 class UnpreparedError(ValueError):
     """Something other than data that a release needs is missing; nothing was read or charged."""
 

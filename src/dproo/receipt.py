@@ -11,6 +11,9 @@ from dproo.core.numbers import decimal_text
 
 SCHEMA_VERSION = 1
 
+STATED = ("purpose",)
+"""What whoever releases may state for all to read, as text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Charged:
@@ -48,7 +51,7 @@ class Receipt:
         column_names: the columns that were released.
         details: what only this kind of release has, such as its sampler, values or network.
         accuracy: the worst case that is promised, as a sentence.
-        warnings: what whoever uses it should know.
+        warnings: what users of the release should know.
         certificate: the worst loss, and what it covers.
         ledger: where it was charged, if anywhere.
         software: the version that made it.
@@ -113,7 +116,7 @@ class Receipt:
             "neighbours": self.neighbours,
             "unit": self.unit,
             "protects": self.protects,
-            "purpose": self.purpose,
+            **{name: getattr(self, name) for name in STATED},
             "column_names": list(self.column_names),
             **self.details,
             "accuracy": self.accuracy,

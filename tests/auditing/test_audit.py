@@ -6,6 +6,7 @@ import random
 from fractions import Fraction
 from itertools import pairwise
 from math import comb
+from types import SimpleNamespace
 
 import pytest
 from scipy.stats import beta, binom
@@ -34,7 +35,7 @@ def share_found(name):
 
 def letters_of(p):
     """Return a draw of one of many letters, each as likely on any dataset."""
-    return lambda _, size: random.choices(range(len(p)), weights=p, k=size)
+    return SimpleNamespace(draw_many=lambda _, size: random.choices(range(len(p)), p, k=size))
 
 
 # The bound.
@@ -73,8 +74,8 @@ def test_the_bound_on_odds_is_that_of_clopper_and_pearson_never_rounded_up(share
 @pytest.mark.parametrize("name", some(SAMPLERS, one_of=2))
 def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
     sampler, pair, loss = worst(name, epsilon=1, n=4, k=3)
-    options = {"trials": 10**6, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
-    found = dproo.audit(sampler.draw_many, *pair, **options)
+    options = {"trials": 10**6, "confidence": CERTAIN, "epsilon": 1}
+    found = dproo.audit(sampler, *pair, **options)
     assert share_found(name) * loss <= found.epsilon_lower <= 1
     assert found.verdict == NOT_REFUTED
     if name in {"roo", "ds-roo", "ls-roo"}:
@@ -86,9 +87,9 @@ def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
 def test_a_hundred_audits_never_exceed_epsilon(name):
     sampler, pair, loss = worst(name, epsilon=1, n=5, k=2)
     trials = 10**6 if SOAK else 2_000
-    options = {"trials": trials, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
+    options = {"trials": trials, "confidence": CERTAIN, "epsilon": 1}
     for _ in range(100):
-        found = dproo.audit(sampler.draw_many, *pair, **options)
+        found = dproo.audit(sampler, *pair, **options)
         assert found.epsilon_lower <= loss
         assert found.verdict == NOT_REFUTED
         assert not SOAK or found.epsilon_lower >= share_found(name) * loss
@@ -96,15 +97,15 @@ def test_a_hundred_audits_never_exceed_epsilon(name):
 
 def test_the_bound_fails_as_rarely_as_it_states_where_it_is_tight():
     sampler, pair, loss = worst("roo", epsilon=1, n=2, k=2)
-    options = {"trials": 400, "confidence": "0.8", "is_batched": True}
-    found = [dproo.audit(sampler.draw_many, *pair, **options) for _ in range(400)]
+    options = {"trials": 400, "confidence": "0.8"}
+    found = [dproo.audit(sampler, *pair, **options) for _ in range(400)]
     misses = sum(each.epsilon_lower > loss or not each.are_independent for each in found)
     assert binom.sf(misses - 1, 400, 0.2) > ALPHA
     assert misses > 0, "a bound that never fails is not tight"
 
 
 def test_choosing_among_many_letters_raises_no_false_alarm():
-    options = {"trials": 1_000, "confidence": "0.9", "is_batched": True}
+    options = {"trials": 1_000, "confidence": "0.9"}
     found = [dproo.audit(letters_of([1] * 50), 0, 1, **options) for _ in range(200)]
     alarms = sum(each.epsilon_lower > 0 or not each.are_independent for each in found)
     assert binom.sf(alarms - 1, 200, 0.1) > ALPHA
@@ -112,7 +113,7 @@ def test_choosing_among_many_letters_raises_no_false_alarm():
 
 def test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence():
     sampler, pair, _ = worst("roo", epsilon=1, n=2, k=2)
-    found = dproo.audit(sampler.draw_many, *pair, trials=10_000, confidence="0.9", is_batched=True)
+    found = dproo.audit(sampler, *pair, trials=10_000, confidence="0.9")
     few, many = sorted(found.counts)
     assert found.epsilon_lower == log_odds_lower(many, few + many, alpha=0.09)
     assert sum(found.measured) == 16_000
@@ -123,11 +124,10 @@ def test_the_confidence_is_shared_by_the_bound_and_the_test_of_independence():
 def test_the_event_is_found_among_letters_that_do_not_matter():
     law = {0: [3, 1, *[1] * 40], 1: [1, 3, *[1] * 40]}
     found = dproo.audit(
-        lambda d, size: random.choices(range(42), weights=law[d], k=size),
+        SimpleNamespace(draw_many=lambda d, n: random.choices(range(42), weights=law[d], k=n)),
         *(0, 1),
         trials=100_000,
         confidence=CERTAIN,
-        is_batched=True,
     )
     assert found.event in ({0}, {1})
     assert found.likelier_on == ("dataset" if found.event == {0} else "neighbour")
@@ -144,7 +144,7 @@ def test_letters_never_seen_twice_do_not_hide_an_event():
 
 def test_an_event_known_beforehand_is_watched_alone():
     draw = letters_of([1, 1])
-    assert dproo.audit(draw, 0, 1, trials=500, event={1}, is_batched=True).event == {1}
+    assert dproo.audit(draw, 0, 1, trials=500, event={1}).event == {1}
 
 
 def test_datasets_far_apart_share_the_bound():
@@ -159,10 +159,10 @@ def test_datasets_far_apart_share_the_bound():
     assert far.epsilon_lower == pytest.approx(near.epsilon_lower / 4, rel=0.1)
 
 
-def test_progress_adds_up_to_all_trials():
+def test_it_draws_all_trials_and_no_more():
     done = []
-    dproo.audit(lambda _: 0, 0, 1, trials=101, progress=done.append)
-    assert sum(done) == 202
+    dproo.audit(lambda data: done.append(data) or 0, 0, 1, trials=101)
+    assert len(done) == 202
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_draw_that_returns_no_letters_is_refused():
     with pytest.raises(TypeError, match=r"draw must return letters that are hashable, got \[\[\]"):
         dproo.audit(lambda _: [], 0, 1)
     with pytest.raises(ValueError, match=r"draw must return \d+ letters, got 1\."):
-        dproo.audit(lambda _, size: [size], 0, 1, is_batched=True)
+        dproo.audit(SimpleNamespace(draw_many=lambda _, size: [size]), 0, 1)
 
 
 # The broken samplers.
@@ -200,10 +200,9 @@ def test_the_printed_ds_roo_is_caught():
     for epsilon, n, k in (("0.5", 4, 3), ("0.2", 25, 24)):
         sampler, pair, _ = worst("ds-roo", epsilon=epsilon, n=n, k=k, as_printed=True)
         options = {"trials": 300_000, "confidence": CERTAIN, "epsilon": epsilon}
-        options["is_batched"] = True
-        assert dproo.audit(sampler.draw_many, *pair, **options).verdict == VIOLATED
+        assert dproo.audit(sampler, *pair, **options).verdict == VIOLATED
         sampler, pair, _ = worst("ds-roo", epsilon=epsilon, n=n, k=k)
-        assert dproo.audit(sampler.draw_many, *pair, **options).verdict == NOT_REFUTED
+        assert dproo.audit(sampler, *pair, **options).verdict == NOT_REFUTED
 
 
 def test_a_sampler_that_obscures_a_tenth_too_rarely_is_caught():
@@ -211,8 +210,8 @@ def test_a_sampler_that_obscures_a_tenth_too_rarely_is_caught():
     q = 1 / (1 + Fraction(n, k) * (Fraction(math.e) - 1))
     leaking = dproo.mechanism("roo", q=q * 9 / 10, n=n, k=k)
     _, pair, _ = worst("roo", epsilon=1, n=n, k=k)
-    options = {"trials": 2_000_000, "confidence": CERTAIN, "epsilon": 1, "is_batched": True}
-    found = dproo.audit(leaking.draw_many, *pair, **options)
+    options = {"trials": 2_000_000, "confidence": CERTAIN, "epsilon": 1}
+    found = dproo.audit(leaking, *pair, **options)
     assert found.verdict == VIOLATED
     assert found.epsilon_lower < leaking.epsilon
 

@@ -39,9 +39,11 @@ def theirs(program, files, *options):
 def test_a_program_prints_letters_without_a_shell(tmp_path):
     path = tmp_path / "$(echo a) b.csv"
     path.write_text("flu\n")
-    assert Command("cat {}")(str(path), 3) == ["flu"] * 3
-    assert Command("echo '{} ;' x")(str(path), 1) == [f"{path} ; x"]
-    assert Command(f"{sys.executable} -c 'import sys; sys.exit(7)' {{}}")("x", 1) == [Failure(7)]
+    assert Command("cat {}").draw_many(str(path), 3) == ["flu"] * 3
+    assert Command("echo '{} ;' x").draw_many(str(path), 1) == [f"{path} ; x"]
+    assert Command(f"{sys.executable} -c 'import sys; sys.exit(7)' {{}}").draw_many("x", 1) == [
+        Failure(7)
+    ]
 
 
 def test_a_program_that_shows_a_random_record_is_caught(files):
@@ -172,6 +174,6 @@ def test_help_teaches_by_example():
 
 
 def test_a_program_is_audited_from_python(files):
-    options = {"trials": 300, "confidence": CERTAIN[1], "epsilon": 1, "is_batched": True}
+    options = {"trials": 300, "confidence": CERTAIN[1], "epsilon": 1}
     found = dproo.audit(Command("shuf -n 1 {}"), *files, **options)
     assert found.verdict == VIOLATED

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import comb, log
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -67,7 +68,9 @@ APPEARS = [1, N - 1, 0], [2, N - 2, 0]
 
 
 def audited(law: Any, pair: Any, **claim: Any) -> Audit:
-    return dproo.audit(drawing(law), *pair, trials=20_000, is_batched=True, **CLAIM | claim)
+    return dproo.audit(
+        SimpleNamespace(draw_many=drawing(law)), *pair, trials=20_000, **CLAIM | claim
+    )
 
 
 def test_delta_is_taken_from_the_likelier_side() -> None:

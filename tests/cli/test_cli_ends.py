@@ -119,12 +119,12 @@ def test_an_interrupt_while_the_ledger_is_opened_exits_with_2():
 def test_an_interrupt_between_the_steps_of_a_release_exits_with_4():
     """After the release has returned and before it is printed."""
     code = (
-        "import contextlib; from dproo.cli import sample, main\n"
+        "import contextlib; from dproo.cli import main, options\n"
         "@contextlib.contextmanager\n"
         "def waiting(*_):\n"
         "    yield\n"
         "    raise KeyboardInterrupt\n"
-        "sample.waiting = waiting\n"
+        "options.waiting = waiting\n"
         "main()"
     )
     done = dproo(*SAMPLE, code=code)
@@ -211,10 +211,10 @@ def test_a_signal_at_any_moment_ends_in_one_of_three_ways():
 @pytest.mark.parametrize("end", SIGNALS)
 def test_a_signal_between_the_printing_and_the_end_leaves_the_exit_code_0(end):
     code = (
-        "import os, signal, sys; from dproo.cli import sample, main\n"
+        "import os, signal, sys; from dproo.cli import main, options\n"
         f"signal.signal({end:d}, signal.default_int_handler)\n"
         f"def facts(*_): os.kill(os.getpid(), {end:d})\n"
-        "sample.facts = facts\n"
+        "options.facts = facts\n"
         "main()"
     )
     done = dproo(*SAMPLE, code=code)

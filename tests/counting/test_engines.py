@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_is_refused_without_quoting_it(
         (b"a,b\n\n1,x\n\n", [1, 0]),  # blank lines are no records in a file of several columns
         (b"b\n\nx\n\n", [1, 2]),  # and empty cells in a file of one
         (b'a,b\n1,"x"\n1,"x\ny"\n1,"x""y"\n', [1, 2]),
-        (b'a,b\n1,"x"y\n1,x\n', [2, 0]),  # text behind a closing quote is lost
+        (b'a,b\n1,"x"y\n1,x\n', [1, 1]),  # text behind a closing quote is of the cell
         (b'a,b\n1,x"y\n1,x\n', [1, 1]),
         (b'a,b\n1,x\n1,"x\n1,x\n', [1, 1]),  # an open quote takes all that follows
         (b"a,b\n1,\xff\n\xff,x\n\xff,\xff\n1,x\n", [2, 2]),  # bad UTF-8 in the column is outside

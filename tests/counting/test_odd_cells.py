@@ -367,3 +367,47 @@ def test_a_moment_without_room_in_microseconds_is_other(
 
 
 DAYS_OF = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+class PanicOfACell(BaseException):
+    """What a library of Rust raises."""
+
+
+class Raising(type):
+    """A type of which nothing can be asked."""
+
+    def __hash__(cls) -> int:
+        raise PanicOfACell
+
+    def __eq__(cls, other: object) -> bool:
+        raise PanicOfACell
+
+    def __getattr__(cls, name: str) -> Any:
+        raise PanicOfACell
+
+
+def fails(*_: object) -> Any:
+    raise PanicOfACell
+
+
+METHODS = ("__hash__", "__eq__", "__str__", "__abs__", "__len__", "__iter__", "__getitem__", "get")
+
+
+@pytest.mark.parametrize("base", [object, str, int, float, list, dict, tuple, Decimal])
+@pytest.mark.parametrize("kind", [type, Raising])
+@pytest.mark.parametrize("alphabet", [Alphabet.of(["x"]), Alphabet.bins([0, 1]), DAYS, OPEN])
+def test_a_cell_that_panics_is_one_record(base: type, kind: type, alphabet: Alphabet) -> None:
+    odd = kind("Odd", (base,), dict.fromkeys(METHODS, fails))
+    cell = object.__new__(odd) if base is object else base.__new__(odd)
+    for cells in ([cell], ["y", cell], [cell, "y", 7]):
+        array = np.empty(len(cells), object)
+        for i, one in enumerate(cells):
+            array[i] = one
+        held: list[Any] = [cells, array, pd.Series(array)]
+        for data in held:
+            assert counting.count(data, alphabet=alphabet).n == len(cells)
+        rows = [{"a": one, "who": one} for one in cells]
+        assert counting.count(rows, alphabet=alphabet, column="a").n == len(cells)
+        assert counting.count([*rows, cell], alphabet=alphabet, column="a").n == len(cells) + 1
+        scan = counting.prepare(rows, alphabet=alphabet, column="a", person="who")
+        assert 1 <= scan.count().n <= len(cells)

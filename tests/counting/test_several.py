@@ -320,7 +320,7 @@ def test_cells_that_are_too_many_to_group_are_mapped_one_by_one(
             "column must be a column of the data, got 'b'",
         ),
         (object(), {}, TypeError, "data must be a list"),
-        ([], {"master": "local"}, ValueError, "master must be given with engine 'spark'"),
+        ([], {"engine": "local"}, ValueError, "engine must be 'spark', or a cluster"),
     ],
 )
 def test_what_cannot_be_counted_is_refused_before_it_is_read(

@@ -55,8 +55,8 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
     frame.createOrReplaceTempView("visits")
     frame.repartition(3).write.parquet(str(folder / "visits.parquet"))
     for data in ("visits", folder / "visits.parquet", f"{folder}/visits.parquet/*.parquet"):
-        for master in (None, "local[1]") if data == "visits" else (None,):
-            scan = counting.prepare(data, alphabet=["x"], column="a", engine="spark", master=master)
+        for engine in ("spark", "spark:local[1]") if data == "visits" else ("spark",):
+            scan = counting.prepare(data, alphabet=["x"], column="a", engine=engine)
             assert list(scan.count()) == [2, 2]
     drawn = sample("visits", alphabet=["x"], column="a", epsilon=1, engine="spark")
     assert drawn.receipt.n == 4
@@ -65,7 +65,7 @@ def assert_tables_are_counted_by_name(spark: Any, folder: Path) -> None:
         ("a b; DROP TABLE visits", {}, "data must be a table of Spark, got"),
         (folder / "none.parquet", {}, "data must be a Parquet folder that Spark can read"),
         ("visits", {"column": "b"}, "column must be a column of the data, got 'b'."),
-        ("visits", {"master": "local[2]"}, "master must be the master of the open session"),
+        ("visits", {"engine": "spark:local[2]"}, "engine must be the cluster of the open session"),
     ):
         known: dict[str, Any] = {"alphabet": ["x"], "column": "a", "engine": "spark"} | options
         with pytest.raises(ValueError, match=re.escape(message)):
@@ -165,11 +165,10 @@ def test_bytes_that_are_not_text_are_one_open_letter_and_name_nobody(spark: Any)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "sparc"}, "engine must be one of spark, got 'sparc'. Did you mean 'spark'?"),
-        ({"master": "local[2]"}, "master must be given with engine 'spark', got 'local[2]'."),
+        ({"engine": "sparc"}, "engine must be 'spark', or a cluster such as spark://host:7077"),
         (
-            {"engine": "spark", "master": "http://host"},
-            "master must look like local[2] or spark://host:7077, got 'http://host'.",
+            {"engine": "spark:http://host"},
+            "engine must look like spark, spark:local[2] or spark://host:7077, got",
         ),
         ({"engine": "spark", "table": "x"}, "data must be a table's name or a path with engine"),
     ],

@@ -70,13 +70,12 @@ def test_it_is_compared_and_audited():
     sampler = dproo.mechanism("seen-or-not", epsilon=1, n=3, k=3)
     witness = dproo.certify(sampler).witness
     found = dproo.audit(
-        sampler.draw_many,
+        sampler,
         witness.before,
         witness.after,
         trials=20_000,
         epsilon=1,
         confidence="0.999999999",
-        is_batched=True,
     )
     assert 0.5 < found.epsilon_lower <= 1
 

@@ -1,6 +1,7 @@
 """The documentation: its code runs, its links lead somewhere, its tests exist."""
 
 import doctest
+import inspect
 import json
 import re
 import sys
@@ -11,6 +12,8 @@ from support.databases import role_of
 from support.draws import SOAK, some
 from support.pages import FIRST, NOT_RUN, PAGES, ROOT, blocks_of, commands_of, follow
 
+import dproo
+import dproo.ledger
 from dproo.mechanisms import SAMPLERS
 
 
@@ -91,6 +94,41 @@ def test_the_tests_that_a_page_names_exist(page):
         end = "" if shortened else "("
         (path,) = (ROOT / "tests").glob(f"*/{file}")
         assert f"def {test}{end}" in path.read_text(encoding="utf-8"), test
+
+
+def arguments_of(part):
+    """Return the names of the arguments of a function, or of a class and its methods."""
+    methods = inspect.getmembers(part, callable) if inspect.isclass(part) else []
+    names = {
+        name for member, method in methods if member[0] != "_" for name in arguments_of(method)
+    }
+    try:
+        return names | set(inspect.signature(part).parameters)
+    except ValueError:  # what is written in C
+        return names
+
+
+PUBLIC = [dproo, dproo.counting, dproo.ledger]
+OURS = {
+    argument
+    for module in PUBLIC
+    for name in module.__all__
+    if callable(part := getattr(module, name))
+    for argument in arguments_of(part)
+}
+THEIRS = {"frozen", "kw_only", "charset", "connect_timeout"}
+"""What dataclasses and the URLs of databases take."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_arguments_that_a_page_names_exist(page):
+    text = re.sub(r"(?s)```.*?```", "", page.read_text(encoding="utf-8"))
+    spans = [
+        span for span in re.findall(r"`([^`\n]+)`", text) if not re.search(r"^-|\$|[A-Z]=", span)
+    ]
+    argument = r"(?<![\w.-])([a-z_]+)=(?=[\w\"({\[]|$)"
+    named = {name for span in spans for name in re.findall(argument, span)}
+    assert named <= OURS | THEIRS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -306,10 +306,10 @@ MUTANTS = {
         "Ratio.noise", "drawn[place] - drawn[size + place]", "drawn[place] + drawn[size + place]", NOISE_TWO_SIDED,
     ),
     "table: a flip is one step too easy": (
-        "permute_and_flip", "        if reaches[place] >= best - scores[place]:", "        if reaches[place] + 1 >= best - scores[place]:", NOISE_FLIP,
+        "permute_and_flip", "reaches[place] >= best - scores[place]", "reaches[place] + 1 >= best - scores[place]", NOISE_FLIP,
     ),
     "table: flips in a fixed order": (
-        "permute_and_flip", "place = waiting.pop(source.below(len(waiting)))", "place = waiting.pop(0)", NOISE_FLIP,
+        "first_taken", "place = waiting.pop(source.below(len(waiting)))", "place = waiting.pop(0)", NOISE_FLIP,
     ),
     "table: Gaussian noise forgets its variance": (
         "_gaussian", "gap = size - variance / scale", "gap = Fraction(size)", NOISE_GAUSSIAN,
@@ -708,7 +708,7 @@ MUTANTS = {
         "SampleRequest._assurance", "records if self.is_joint else records // self.size, bound=True", "1", UNTOLD,
     ),
     "the operator stands in the receipt": (
-        "run._receipt", "purpose=charge.purpose", "purpose=charge.operator", NOBODY,
+        "run._receipt", "charge.stated[name]", "charge.operator", NOBODY,
     ),
     "a receipt names the folders of a file": (
         "charge.published", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
@@ -816,13 +816,13 @@ MUTANTS = {
         "Losses.followed_by", "beyond += sum(masses[below + len(kept) :])", "beyond += 0", EXACT_DELTA,
     ),
     "deltas are not added up": (
-        "BudgetTally.require", "charge.atto > total.atto - self.atto:", "charge.atto > total.atto:", BOTH_SUMS,
+        "require_left", "max(0, total[1] - spent[1])", "total[1]", BOTH_SUMS,
     ),
     "a delta is taken from a pure budget": (
-        "BudgetTally.require", "if charge.atto and not total.atto:", "if charge.atto < 0:", PURE,
+        "require_left", "if atto and not total[1]:", "if atto < 0:", PURE,
     ),
     "the replay looks at epsilon only": (
-        "BudgetTally.require", "if charge.atto and charge.atto > total.atto - self.atto:", "if charge.atto < 0:", FORGED,
+        "require_left", "if atto > delta_left:", "if atto < 0:", FORGED,
     ),
     "nobody looks at what is remembered of a ledger": (
         "Memory.lost", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,

@@ -47,6 +47,13 @@ def test_every_public_name_is_documented(site):
     assert {f"dproo.{name}" for name in dproo.__all__ if name != "__version__"} <= documented
 
 
+def test_no_first_line_of_a_property_is_cut_at_its_colon(site):
+    """Napoleon reads what stands before a colon there as a type: write the line without one."""
+    text = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    cut = re.findall(r">Type<span.*?<dd[^>]*><p>(.*?)</p>", text, re.DOTALL)
+    assert not [re.sub("<[^>]*>", "", line) for line in cut]
+
+
 def test_every_command_has_its_help_in_the_site(site):
     text = (site / "reference" / "command-line.html").read_text(encoding="utf-8")
     shown = re.findall(r"Usage: (dproo[a-z -]*)", text)

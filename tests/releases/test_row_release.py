@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations_with_replacement, permutations, product
 from math import exp
+from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
@@ -347,7 +348,7 @@ def test_the_audit_finds_no_more_than_epsilon_and_convicts_a_row_that_pays_for_o
     book = CodeBook.of(FREE)
     near = [{"a": "x", "b": "x", "c": "x"}] * 3
     pair = near, [*near[:-1], {"a": "?", "b": "?", "c": "?"}]
-    options = {"trials": 20_000, "confidence": "0.999999", "epsilon": 1, "is_batched": True}
+    options = {"trials": 20_000, "confidence": "0.999999", "epsilon": 1}
 
     def rows_of(request):
         def draw_many(records, times):
@@ -359,7 +360,7 @@ def test_the_audit_finds_no_more_than_epsilon_and_convicts_a_row_that_pays_for_o
             )
             return [sampler.draw(looked_up.matching, source=source) for _ in range(times)]
 
-        return draw_many
+        return SimpleNamespace(draw_many=draw_many)
 
     request = RowRequest(codebook=book, epsilon=Fraction(1), network="independent")
     assert dproo.audit(rows_of(request), *pair, **options).epsilon_lower <= 1

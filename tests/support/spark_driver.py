@@ -76,8 +76,7 @@ def main(master: str, folder: str, ledger: str, group: str) -> None:
     killer.start()
     release = sample(
         "slow",
-        engine="spark",
-        master=master,
+        engine=master,
         column="code",
         alphabet=LETTERS,
         epsilon="0.4",

@@ -55,7 +55,7 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss ``log(ratio)``: the least float that is not below it.
+        """The privacy loss ``log(ratio)``, as the least float that is not below it.
 
         The bound is far nearer to the loss than floats are to each other, so the answer is the
         float nearest to it, or the one after.

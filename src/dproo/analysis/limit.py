@@ -328,7 +328,7 @@ class Limit:
 
     @cached_property
     def datasets(self) -> Fraction:
-        """The same for datasets: no private sampler is nearer to the records of all of them.
+        """The same for datasets; no private sampler is nearer to the records of all of them.
 
         >>> found = limit(n=1000, k=20, epsilon=1)
         >>> round(float(found.lower), 4), round(float(found.datasets), 4)
@@ -346,7 +346,7 @@ class Limit:
 
     @cached_property
     def crowd(self) -> tuple[int, int]:
-        """``(j, c)`` of the bound for datasets: ``j`` letters have ``c`` records each."""
+        """``(j, c)`` of the bound for datasets, in which ``j`` letters have ``c`` records each."""
         n, k, loss = self.n, self.k, float(self._replaced_loss)
         _, letters, records = max(
             _peak(lambda c: _with_records(n, k, loss, c), 1, n),

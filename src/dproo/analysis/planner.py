@@ -315,7 +315,7 @@ class Plan:
 
     @property
     def best(self) -> str | None:
-        """The sampler with the best answer: LS-ROO unless another is noticeably better."""
+        """The sampler with the best answer, LS-ROO unless another is noticeably better."""
         values = {row.sampler: self[row.sampler] for row in self.rows}
         known = {name: value for name, value in values.items() if value is not None}
         if not known:

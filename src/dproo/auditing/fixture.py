@@ -29,13 +29,10 @@ def check(sampler: Any, epsilon: Any, *pair: Any, **options: Any) -> None:
     from dproo.auditing.trials import NOT_REFUTED, audit  # noqa: PLC0415
     from dproo.mechanisms import Mechanism  # noqa: PLC0415
 
-    draw = sampler
-    if isinstance(sampler, Mechanism):
-        draw, options["is_batched"] = sampler.draw_many, True
-        if not pair:
-            witness = certify(sampler).witness
-            pair = (witness.before, witness.after)
-    found = audit(draw, *pair, epsilon=epsilon, **{"confidence": "0.999999", **options})
+    if isinstance(sampler, Mechanism) and not pair:
+        witness = certify(sampler).witness
+        pair = (witness.before, witness.after)
+    found = audit(sampler, *pair, epsilon=epsilon, **{"confidence": "0.999999", **options})
     if found.verdict != NOT_REFUTED:
         why = "its draws depend on each other"
         if found.are_independent:

@@ -34,7 +34,7 @@ class Command:
     Args:
         template: the program and its arguments; ``{}`` stands for the path.
 
-    >>> Command("echo flu in {}")("ward.csv", 2)
+    >>> Command("echo flu in {}").draw_many("ward.csv", 2)
     ['flu in ward.csv', 'flu in ward.csv']
 
     Raises:
@@ -55,7 +55,7 @@ class Command:
                 refusal("command", "start with a program that exists", self._arguments[0])
             )
 
-    def __call__(self, path: str, size: int) -> list[Hashable]:
+    def draw_many(self, path: str, size: int) -> list[Hashable]:
         """Return the letters of ``size`` runs, in the order they were started."""
         pool = ThreadPoolExecutor(os.cpu_count())
         try:

@@ -30,6 +30,7 @@ from dproo.auditing.confidence import TRIALS_MAX, Repetition, chance_lower, log_
 from dproo.core.checks import refusal, whole
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import Number, parse_delta, parse_epsilon, rational
+from dproo.mechanisms.base import Mechanism
 
 VIOLATED = "violated"
 DEPENDENT = "dependent"
@@ -89,7 +90,7 @@ class Audit:
 
 
 def audit(
-    draw: Callable[..., Any],
+    draw: Any,
     dataset: Any,
     neighbour: Any,
     *,
@@ -99,8 +100,6 @@ def audit(
     delta: Number = 0,
     distance: int = 1,
     event: Collection[Hashable] | None = None,
-    is_batched: bool = False,
-    progress: Callable[[int], None] | None = None,
 ) -> Audit:
     """Bound the epsilon of a sampler from below, by drawing on two neighbouring datasets.
 
@@ -109,7 +108,8 @@ def audit(
     Proof: docs/proofs/audit.md
 
     Args:
-        draw: maps a dataset to a letter, anything hashable.
+        draw: maps a dataset to a letter, anything hashable; or an object whose
+            ``draw_many(dataset, size)`` returns so many letters in the order drawn, as a sampler.
         dataset: anything that ``draw`` accepts.
         neighbour: the same with one record changed.
         trials: how often to draw on each of the two, on average.
@@ -118,13 +118,11 @@ def audit(
         delta: the claimed probability with which epsilon may fail.
         distance: the number of records in which the two differ; the bound is divided by it.
         event: the letters to watch, if they are fixed beforehand.
-        is_batched: ``draw(dataset, size)`` returns ``size`` letters in the order drawn.
-        progress: called with the number of trials done since the last call.
 
     >>> from dproo import mechanism
     >>> roo = mechanism("roo", epsilon=1, n=10, k=3)
     >>> pair = [0, 10, 0], [1, 9, 0]
-    >>> found = audit(roo.draw_many, *pair, epsilon=1, confidence="0.999999", is_batched=True)
+    >>> found = audit(roo, *pair, epsilon=1, confidence="0.999999")
     >>> found.verdict, found.event, found.likelier_on, found.epsilon_lower > 0.8
     ('not refuted', frozenset({0}), 'neighbour', True)
 
@@ -146,14 +144,12 @@ def audit(
     fixed = None if event is None else frozenset(event)
     phases: tuple[_Tallies, ...] = tuple((Counter(), Counter()) for _ in range(3))
     repetition = Repetition(), Repetition()
-    draw_many = draw if is_batched else _one_by_one(draw)
+    draw_many = many(draw)
     for phase, sizes in _rounds(trials):
         for side, data in enumerate((dataset, neighbour)):
             letters = _letters(draw_many, data, sizes[side])
             phases[phase][side].update(letters)
             repetition[side].watch(letters)
-        if progress:
-            progress(sum(sizes))
     ordering, choosing, measuring = phases
     chosen, side = _choose(ordering, choosing, fixed, float(beyond))
     counts = [_count(tally, chosen) for tally in measuring]
@@ -201,8 +197,12 @@ def _loss_lower(
     return max(0.0, log(excess / Fraction(most))) if excess > 0 else 0.0
 
 
-def _one_by_one(draw: Callable[[Any], Any]) -> Callable[[Any, int], list[Any]]:
-    return lambda data, size: [draw(data) for _ in range(size)]
+def many(draw: Any) -> Callable[[Any, int], Any]:
+    """Return what draws so many letters at once."""
+    if isinstance(draw, Mechanism) and draw.draws > 1:
+        draw = draw.draw  # several records are one letter
+    draw_many: Callable[[Any, int], Any] | None = getattr(draw, "draw_many", None)
+    return draw_many or (lambda data, size: [draw(data) for _ in range(size)])
 
 
 def _rounds(trials: int) -> Iterator[tuple[int, tuple[int, int]]]:

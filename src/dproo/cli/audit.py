@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from decimal import ROUND_FLOOR, Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
 from dproo.analysis.certificate import certify
 from dproo.auditing.program import Command
-from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit
+from dproo.auditing.trials import DEPENDENT, NOT_REFUTED, SIDES, VIOLATED, Audit, audit, many
 from dproo.cli.output import echo, is_terminal, json_option, neighbours_option, print_json
 from dproo.core.checks import refusal
 from dproo.core.numbers import decimal_text, rational
@@ -63,8 +64,6 @@ def audit_command(
     delta: str,
     confidence: str,
     distance: int,
-    dataset: str | None,
-    neighbour: str | None,
     **options: Any,
 ) -> int:
     """Test a claimed epsilon by drawing from any sampler.
@@ -83,6 +82,7 @@ def audit_command(
       dproo audit --command './their-sampler --file {}' --epsilon 1
           --dataset a.csv --neighbour b.csv
     """
+    dataset, neighbour = options.pop("dataset"), options.pop("neighbour")
     known = {
         name: value for name, value in options.items() if value is not None and value is not False
     }
@@ -102,14 +102,21 @@ def audit_command(
     with click.progressbar(
         length=2 * size, label="drawing", file=sys.stderr, hidden=not is_terminal(sys.stderr)
     ) as bar:
+        draw_many = many(pair.pop("draw"))
+
+        def watched(data: Any, size: int) -> Any:
+            letters = draw_many(data, size)
+            bar.update(size)
+            return letters
+
         found = audit(
+            SimpleNamespace(draw_many=watched),
             **pair,
             trials=size,
             epsilon=epsilon,
             delta=delta,
             confidence=confidence,
             distance=distance,
-            progress=bar.update,
         )
     if as_json:
         print_json(_object(subject, found))
@@ -126,22 +133,15 @@ def _worst_pair(sampler: str, **options: Any) -> dict[str, Any]:
         raise ValueError("--sampler requires --n and --k; small ones show most.")
     certificate = certify(mechanism(sampler, **options))
     law, witness = certificate.mechanism, certificate.witness
-    pair = {"dataset": witness.before, "neighbour": witness.after}
-    if law.draws > 1:
-        return {**pair, "draw": law.draw, "event": [witness.letters]}
-    return {**pair, "draw": law.draw_many, "event": witness.letters, "is_batched": True}
+    event = [witness.letters] if law.draws > 1 else witness.letters
+    return {"draw": law, "dataset": witness.before, "neighbour": witness.after, "event": event}
 
 
 def _files(template: str, dataset: str, neighbour: str) -> dict[str, Any]:
     for name, path in (("dataset", dataset), ("neighbour", neighbour)):
         if not Path(path).exists():
             raise ValueError(refusal(name, "be a file that exists", path))
-    return {
-        "draw": Command(template),
-        "dataset": dataset,
-        "neighbour": neighbour,
-        "is_batched": True,
-    }
+    return {"draw": Command(template), "dataset": dataset, "neighbour": neighbour}
 
 
 def _whole(name: str, text: str) -> int:

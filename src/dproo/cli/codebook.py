@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,32 +11,19 @@ import click
 from dproo.cli.options import (
     LAYOUT_OPTIONS,
     book_of,
-    facts,
-    opened,
-    print_release,
-    protection_of,
-    tell_other,
-    told_before,
-    warn,
+    new_file,
+    release,
     with_options,
 )
-from dproo.cli.output import (
-    echo,
-    json_object,
-    json_option,
-    json_text,
-    print_facts,
-    print_json,
-    waiting,
-)
+from dproo.cli.output import echo, json_option, json_text, print_json
 from dproo.cli.sample import found_options
 from dproo.codebooks.draft import draft_codebook
 from dproo.codebooks.importing import import_codebook
 from dproo.codebooks.overview import Overview, overview
 from dproo.core.checks import refusal
-from dproo.core.numbers import parse_epsilon
 from dproo.errors import ReleaseError
 from dproo.releases.charge import reprint
+from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
 from dproo.schema.codebook import CodeBook
 
@@ -103,8 +89,6 @@ def discover_command(
     columns: str | None,
     delta: str,
     out: str | None,
-    as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Find the code book of DATA privately: nobody has to list anything.
@@ -122,34 +106,18 @@ def discover_command(
           --epsilon 1 --delta 1e-9
     """
     if out is not None:
-        require_new(out)
+        new_file("out", out)
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    is_told = not (as_json or quiet)
-    told = []
-    if is_told:
-        told = told_before(parse_epsilon(options["epsilon"]), protection_of(options), groups=None)
-    with opened(data, options) as dataset:
-        with waiting("discovering"):
-            book = dataset.codebook(epsilon=options["epsilon"], delta=delta, columns=names)
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        book = dataset.codebook(epsilon=options["epsilon"], delta=delta, columns=names)
         receipt = cast("Receipt", book.receipt)
-        ledger = book_of(options["path"])
-        text = json_text(book.descriptor, indent=2) + "\n"
-        if out is not None:
-            text = ""
-            guarded(lambda: _saved(book, out), kept=reprint(receipt, ledger))
-        print_release(json_object(receipt.as_dict()) if as_json else text, receipt, ledger)
-    if is_told:
-        found = receipt.details["discovery"]
-        tell_other(found["other"], found["left_out"])
-        print_facts(facts(receipt))
-        warn(set(receipt.warnings) - set(told))
+        if out is None:
+            return receipt, json_text(book.descriptor, indent=2) + "\n"
+        guarded(lambda: _saved(book, out), kept=reprint(receipt, book_of(options["path"])))
+        return receipt, ""
 
-
-def require_new(out: str) -> None:
-    """Refuse a file that exists or cannot be made, before anything is charged."""
-    path = Path(out)
-    if os.path.lexists(path) or not os.access(path.parent, os.W_OK):
-        raise ValueError(refusal("out", "be a new file in a folder that exists", out))
+    release(data, options, made, what="discovering")
 
 
 def _saved(book: CodeBook, out: str) -> None:

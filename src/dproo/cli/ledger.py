@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from dproo.cli import output
-from dproo.cli.options import book_of
+from dproo.cli.options import book_of, with_options
 from dproo.cli.output import echo as echo_line
 from dproo.cli.output import (
     json_option,
@@ -26,7 +26,6 @@ from dproo.cli.output import (
     visible,
 )
 from dproo.core.checks import refusal
-from dproo.core.numbers import budget_of
 from dproo.counting.layout import FORMATS, PLAIN
 from dproo.ledger import (
     Account,
@@ -40,67 +39,28 @@ from dproo.ledger import (
     in_epsilon,
     install,
 )
-from dproo.ledger.rules import AMOUNTS
+from dproo.ledger.rules import RULES
 from dproo.releases.charge import dataset_name, published
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 
-_OPTIONS = (
-    click.option("--per-release", help="The largest epsilon of one release."),
-    click.option("--per-day", help="The most epsilon to spend in a day (UTC)."),
-    click.option(
-        "--per-spender",
-        help="The most epsilon that one database role may ever spend; PostgreSQL only.",
-    ),
-    click.option("--until", help="Nothing is released from this day on: 2027-01-31."),
-    click.option("--columns", help="The only columns that may be released: sex,age."),
-    click.option("--codebook", help="The only code book that may be used, a JSON file."),
-    click.option(
-        "--approval-above",
-        help="The epsilon above which a second person must approve; PostgreSQL only.",
-    ),
-)
-
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options, and hand them over as one argument ``limits``."""
+    """Give a command an option for each rule, and hand them over as one argument ``limits``."""
 
     @wraps(command)
-    def limited(*arguments: Any, columns: str | None, codebook: str | None, **options: Any) -> Any:
-        names = (*AMOUNTS, "until")
-        limits = Limits(
-            columns=[name.strip() for name in columns.split(",")] if columns else None,
-            codebook=CodeBook.of(codebook).digest if codebook else None,
-            **{name: options.pop(name) for name in names},
-        )
-        return command(*arguments, limits=limits, **options)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        given = {name: options.pop(name) for name in RULES}
+        if columns := given["columns"]:
+            given["columns"] = [name.strip() for name in columns.split(",")]
+        if codebook := given["codebook"]:
+            given["codebook"] = CodeBook.of(codebook).digest
+        return command(*arguments, limits=Limits(**given), **options)
 
-    for option in reversed(_OPTIONS):
-        limited = option(limited)
-    return limited
-
-
-def limits_text(limits: Limits) -> str:
-    """Return the rules in one line, for a person.
-
-    >>> limits_text(Limits(per_day=2, per_spender="1.5", until="2099-12-31", columns=["sex"]))
-    'at most 2 a day, at most 1.5 a spender, nothing from 2099-12-31 on, only sex'
-    """
-    sentences = {
-        "per_release": "at most {} a release",
-        "per_day": "at most {} a day",
-        "per_spender": "at most {} a spender",
-        "until": "nothing from {} on",
-        "columns": "only {}",
-        "codebook": "only by the code book {}",
-        "approval_above": "above {} with a second person's approval",
-    }
-    shown = dict(limits.declared)
-    for name in set(AMOUNTS) & set(shown):
-        shown[name] = in_epsilon(budget_of(shown[name]))
-    if "columns" in shown:
-        shown["columns"] = ", ".join(shown["columns"])
-    return ", ".join(text.format(shown[name]) for name, text in sentences.items() if name in shown)
+    named = (
+        click.option(f"--{name.replace('_', '-')}", help=rule.help) for name, rule in RULES.items()
+    )
+    return with_options(tuple(named))(limited)
 
 
 _SHOWN = 5
@@ -189,7 +149,7 @@ def show(*, path: str | None, as_json: bool) -> None:
             f"{account.dataset}: {in_epsilon(account.left)} left of"
             f" {in_epsilon(account.budget)}{delta} ({_basis(account)})"
         )
-        if rules := limits_text(account.limits):
+        if rules := account.limits.text:
             echo(f"  rules: {rules}")
         for line in account.lines:
             cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")

@@ -10,21 +10,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dproo.cli import ending
-from dproo.cli.output import echo, write_whole
-from dproo.core.numbers import decimal_text
+from dproo.cli.output import echo, json_object, print_facts, waiting, write_whole
+from dproo.core.checks import refusal
+from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import Origin
 from dproo.counting.layout import Layout
 from dproo.counting.source import Source
 from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
 from dproo.ledger import Address, Ledger, LedgerError, address_of, default_path, in_epsilon
 from dproo.mechanisms import REPLACE
-from dproo.receipt import Receipt
-from dproo.releases.charge import Charge, dataset_name, protected, remedy, reprint
+from dproo.receipt import STATED, Receipt
+from dproo.releases.charge import STATEMENTS, Charge, dataset_name, protected, remedy, reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DISCOVERY
 from dproo.releases.protection import PERSON, Groups, Protection
@@ -77,7 +79,9 @@ READING_OPTIONS = (
 )
 
 
-def with_options(options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+def with_options(
+    options: Sequence[Callable[..., Any]],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these options."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,9 +92,18 @@ def with_options(options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     return decorate
 
 
+READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
+"""The options of how cells are read, unless a code book says it, and their defaults."""
+
+
 def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return how cells are read, out of all options of a command."""
-    return {name: options[name] for name in ("readings", "decimal", "thousands", "missing")}
+    return {name: options[name] for name in READING}
+
+
+def spelled(name: str) -> str:
+    """Return an option as it is typed."""
+    return "--as" if name == "readings" else f"--{name.replace('_', '-')}"
 
 
 def letters(
@@ -186,7 +199,7 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     """Yield the dataset that the options of a command describe, with the budget to charge."""
     source = source_of(data, options)
     protection = protection_of(options)
-    stated = {name: options[name] for name in ("purpose", "operator")}
+    stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
     given = options["path"], options["dataset"]
     log = logging.getLogger("dproo")
@@ -228,7 +241,7 @@ def _head(ledger: Ledger) -> str | None:
     return None
 
 
-def print_release(text: str, receipt: Receipt, book: Address) -> None:
+def _print_release(text: str, receipt: Receipt, book: Address) -> None:
     """Print a release on standard output, and say where it is if that fails.
 
     It was charged, and it is kept. From its last byte on, the command has succeeded: whatever
@@ -249,6 +262,47 @@ def print_release(text: str, receipt: Receipt, book: Address) -> None:
         end = Stopped(f"{STOPPED} {reprint(receipt, book)}")
     if end is not None:
         raise end
+
+
+def release(
+    data: str,
+    options: Mapping[str, Any],
+    made: Callable[[Dataset], tuple[Receipt, str]],
+    *,
+    what: str,
+    groups: Groups | None = None,
+) -> None:
+    """Make a release, print it, and on standard error what to know of it.
+
+    Args:
+        data: what the command names.
+        options: those of the command.
+        made: makes the release, and returns its receipt and the text to print unless as JSON.
+        what: what it does, for whoever waits.
+        groups: the groups to release for.
+    """
+    is_told = not (options["as_json"] or options["quiet"])
+    told: list[str] = []
+    if is_told:
+        told = _told_before(parse_epsilon(options["epsilon"]), protection_of(options), groups)
+    with opened(data, options) as dataset:
+        with waiting(what):
+            receipt, text = made(dataset)
+        text = json_object(receipt.as_dict()) if options["as_json"] else text
+        _print_release(text, receipt, book_of(options["path"]))
+    if is_told:
+        found = receipt.details.get("discovery", {})
+        _tell_other(receipt.details.get("other", found.get("other", {})), found.get("left_out", {}))
+        print_facts(facts(receipt))
+        warn(set(receipt.warnings) - set(told))
+
+
+def new_file(name: str, path: str) -> Path:
+    """Return the path of a file to write; raise if there is one, or no folder for it."""
+    found = Path(path)
+    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
+        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
+    return found
 
 
 def book_of(path: str | None) -> Address:
@@ -280,7 +334,7 @@ def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
     return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)
 
 
-def told_before(cost: Fraction, protection: Protection, *, groups: Groups | None) -> list[str]:
+def _told_before(cost: Fraction, protection: Protection, groups: Groups | None) -> list[str]:
     """Say on standard error, before the charge, what it will be where that may surprise."""
     told = []
     if groups is not None and protection.neighbours == REPLACE and not groups.are_public:
@@ -302,7 +356,7 @@ def warn(sentences: Iterable[str]) -> list[str]:
 _MUCH = 0.05
 
 
-def tell_other(shares: Mapping[str, float], left_out: Mapping[str, str]) -> None:
+def _tell_other(shares: Mapping[str, float], left_out: Mapping[str, str]) -> None:
     """Say on standard error which share of columns is other, and which columns are left out."""
     with suppress(OSError):  # as for warnings
         for column, share in shares.items():
@@ -363,7 +417,7 @@ def facts(receipt: Receipt) -> dict[str, object]:
     if receipt.delta:
         several["delta"] = details["delta_decimal"]
     return {
-        **({"purpose": receipt.purpose} if receipt.purpose else {}),
+        **{name: text for name in STATED if (text := getattr(receipt, name))},
         **several,
         "sampler": f"{receipt.sampler} (auto). {reason}" if reason else receipt.sampler,
         "accuracy": receipt.accuracy,

@@ -12,33 +12,28 @@ from dproo.cli import output
 from dproo.cli.options import (
     HEADER_OPTION,
     LAYOUT_OPTIONS,
+    READING,
     READING_OPTIONS,
-    book_of,
-    facts,
     letters,
-    opened,
-    print_release,
-    protection_of,
     reading_of,
+    release,
+    spelled,
     texts,
-    told_before,
-    warn,
     with_options,
 )
 from dproo.cli.output import (
     is_terminal,
-    json_object,
     json_option,
     ledger_option,
     neighbours_option,
-    print_facts,
     require_printable,
     sampler_option,
     shown,
-    waiting,
 )
-from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import AUTO
+from dproo.receipt import Receipt
+from dproo.releases.charge import STATEMENTS
+from dproo.releases.dataset import Dataset
 from dproo.releases.protection import Groups
 from dproo.releases.run import Release
 from dproo.schema import OTHER, UNIFORM, Alphabet, Record
@@ -103,8 +98,7 @@ _CHARGE = (
     ledger_option,
     click.option("--dataset", help="The name of the budget. [default: the file's full path]"),
     click.option("--no-ledger", is_flag=True, help="Release without charging a budget."),
-    click.option("--purpose", help="What the release is for, as receipt and ledger will say."),
-    click.option("--operator", help="Who makes it, as the ledger will say, and only the ledger."),
+    *(click.option(f"--{name}", help=words) for name, words in STATEMENTS.items()),
     click.option("--quiet", is_flag=True, help="Print only the release, no receipt."),
     json_option,
 )
@@ -182,8 +176,6 @@ def sample_command(
     groups: str | None,
     groups_public: bool,
     shares: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Release a representative value or row of DATA.
@@ -215,23 +207,16 @@ def sample_command(
     given = {name for name, value in beside.items() if value}
     given |= {name for name, default in _DEFAULTS.items() if options[name] != default}
     listed, released = _choice(columns, alphabets, codebook, given, options)
+    as_json = options["as_json"]
     require_printable(() if as_json else texts(listed, grouped), breaks="\n\r\t")
-    epsilon = options["epsilon"]
     each: dict[str, Any] = {"by": grouped} if grouped else {}
     each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
-    told: list[str] = []
-    if not (as_json or quiet):
-        told = told_before(parse_epsilon(epsilon), protection_of(options), groups=grouped)
-    with opened(data, options) as dataset:
-        with waiting("counting"):
-            release = released(dataset, epsilon=epsilon, **each)
-        receipt = release.receipt
-        lines = map(shown, _lines(release.values))
-        text = json_object(receipt.as_dict()) if as_json else "".join(lines)
-        print_release(text, receipt, book_of(options["path"]))
-    if not (as_json or quiet):
-        print_facts(facts(receipt))
-        warn(set(receipt.warnings) - set(told))
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        found = released(dataset, epsilon=options["epsilon"], **each)
+        return found.receipt, "" if as_json else "".join(map(shown, _lines(found.values)))
+
+    release(data, options, made, what="counting", groups=grouped)
 
 
 ROW, VALUE = "row", "value"
@@ -242,10 +227,7 @@ _DEFAULTS: dict[str, Any] = {
     "sampler": AUTO,
     "delta": None,
     "minimum_people": None,
-    "readings": (),
-    "missing": (),
-    "decimal": ".",
-    "thousands": "",
+    **READING,
     "outside": OTHER,
 }
 _PASSED = {
@@ -254,10 +236,9 @@ _PASSED = {
     OPEN: ("delta", "minimum_people"),
 }
 """The options that each kind of release passes on."""
-_READ = "readings", "missing", "decimal", "thousands", "outside"
 _TAKES = {
     ROW: {*_PASSED[ROW], "share", "by"},
-    VALUE: {*_PASSED[VALUE], *_READ, "column", "alphabet", "by"},
+    VALUE: {*_PASSED[VALUE], *READING, "outside", "column", "alphabet", "by"},
     OPEN: {*_PASSED[OPEN], "column", "alphabet"},
 }
 _BESIDE = {
@@ -281,8 +262,7 @@ def _choice(
         name for name in (*_DEFAULTS, "column", "alphabet", "by", "share") if name in given
     ):
         if name not in _TAKES[kind]:
-            spelled = {"readings": "as"}.get(name, name.replace("_", "-"))
-            raise ValueError(f"--{spelled} cannot be used {_BESIDE[kind]}")
+            raise ValueError(f"{spelled(name)} cannot be used {_BESIDE[kind]}")
     passed = {name: options[name] for name in _PASSED[kind]}
     if kind == ROW:
         book = CodeBook.of(codebook)

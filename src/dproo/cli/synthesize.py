@@ -13,24 +13,19 @@ import click
 
 from dproo.cli import output
 from dproo.cli.options import (
+    READING,
     book_of,
-    facts,
     letters,
-    opened,
-    print_release,
-    protection_of,
+    new_file,
     reading_of,
+    release,
     source_of,
-    tell_other,
+    spelled,
     texts,
-    told_before,
-    warn,
 )
 from dproo.cli.output import (
     echo,
-    json_object,
     json_option,
-    print_facts,
     print_json,
     require_printable,
     shown,
@@ -39,10 +34,11 @@ from dproo.cli.output import (
 )
 from dproo.cli.sample import source_options
 from dproo.core.checks import refusal, whole
-from dproo.core.numbers import parse_delta, parse_epsilon
+from dproo.core.numbers import parse_delta
 from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
 from dproo.releases.charge import reprint
+from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.codebook import CodeBook
@@ -88,19 +84,19 @@ class Targets:
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
         if self.model is not None:
-            path = _new("model", self.model)
+            path = new_file("model", self.model)
             if path.suffix.lower() != ".json":
                 raise ValueError(refusal("model", "end in .json", self.model))
             _rehearse("model", path, lambda made: made.write_text("{}"))
         if self.out is not None:
-            self._check_out(_new("out", self.out), columns)
+            self._check_out(new_file("out", self.out), columns)
 
     def _check_out(self, path: Path, columns: Sequence[str]) -> None:
         from dproo.synthesis.model import Rows  # noqa: PLC0415 - loads NumPy
 
         if path.suffix.lower() not in _ENDINGS:
             raise ValueError(refusal("out", "end in .csv, .jsonl or .parquet", str(path)))
-        files = [_new("out", str(file)) for file in (path, *_beside(path))]
+        files = [new_file("out", str(file)) for file in (path, *_beside(path))]
         if self.model is not None and Path(self.model).resolve() in map(Path.resolve, files):
             raise ValueError("out, what is written beside it, and model must be different files.")
         _rehearse("out", path, Rows({name: [] for name in columns}, "").write)
@@ -126,13 +122,6 @@ class Targets:
         return model.rows(
             self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
         )
-
-
-def _new(name: str, path: str) -> Path:
-    found = Path(path)
-    if os.path.lexists(found) or not os.access(found.parent, os.W_OK):
-        raise ValueError(refusal(name, "be a new file in a folder that exists", path))
-    return found
 
 
 def _beside(path: Path) -> list[Path]:
@@ -166,7 +155,7 @@ def _written(path: Path, write: Any) -> None:
                 if part.exists():
                     with part.open("rb") as file:
                         os.fsync(file.fileno())
-                    _new("out", str(path.parent / part.name))  # made since it was looked for
+                    new_file("out", str(path.parent / part.name))  # made since it was looked for
                     part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - whatever a library says
         raise ReleaseError(f"{str(path)!r} could not be written.") from None
@@ -291,17 +280,12 @@ def _book(
             raise ValueError("--column must be given with --alphabet: a table names its columns.")
         return CodeBook.of(alphabet)
     given = {"alphabet": alphabets, "column": columns if codebook else ()} | {
-        name: reading[name] != default for name, default in _READING.items()
+        name: reading[name] != default for name, default in READING.items()
     }
     for name in (name for name, is_given in given.items() if is_given):
-        spelled = {"readings": "as"}.get(name, name)
         why = "with --codebook, which describes every column" if codebook else "without --alphabet"
-        raise ValueError(f"--{spelled} cannot be used {why}.")
+        raise ValueError(f"{spelled(name)} cannot be used {why}.")
     return None if codebook is None else CodeBook.of(codebook)
-
-
-_READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thousands": ""}
-"""How the cells of listed letters are read, which a code book says itself."""
 
 
 def _release(
@@ -312,7 +296,6 @@ def _release(
     options: dict[str, Any],
 ) -> None:
     """Release a private table, and write the model and rows of it."""
-    is_told = not (options["as_json"] or options["quiet"])
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
             "--delta must be given without --codebook: the letters are found privately, such as"
@@ -324,24 +307,17 @@ def _release(
     if book and not targets.out:
         is_plain = options["as_json"]
         require_printable(() if is_plain else (*book.columns, *texts(book.alphabet)))
-    epsilon = parse_epsilon(options["epsilon"])
-    told = told_before(epsilon, protection_of(options), groups=None) if is_told else []
-    with opened(data, options) as dataset:
-        with waiting("synthesizing"):
-            made = dataset.synthesize(
-                book,
-                columns=None if book else columns or None,
-                epsilon=epsilon,
-                delta=options["delta"],
-                network=options["network"],
-            )
-            receipt = cast("Receipt", made.receipt)
-            kept = reprint(receipt, book_of(options["path"]))
-            text = guarded(lambda: targets.write(made), kept=kept)
-        text = json_object(receipt.as_dict()) if options["as_json"] else text
-        print_release(text, receipt, book_of(options["path"]))
-    if is_told:
-        found = receipt.details.get("discovery", {"left_out": {}})
-        tell_other(receipt.details["other"], found["left_out"])
-        print_facts(facts(receipt))
-        warn(set(receipt.warnings) - set(told))
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        model = dataset.synthesize(
+            book,
+            columns=None if book else columns or None,
+            epsilon=options["epsilon"],
+            delta=options["delta"],
+            network=options["network"],
+        )
+        receipt = cast("Receipt", model.receipt)
+        kept = reprint(receipt, book_of(options["path"]))
+        return receipt, guarded(lambda: targets.write(model), kept=kept)
+
+    release(data, options, made, what="synthesizing")

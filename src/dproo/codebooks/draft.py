@@ -70,8 +70,8 @@ def draft_codebook(
     {'name': 'age', 'type': 'integer', 'constraints': {'minimum': 'TODO: ', 'maximum': 'TODO: '}}
 
     Raises:
-        TypeError: the data have neither header nor schema.
-        ValueError: they cannot be read, or their first line is no header.
+        TypeError: the data has neither header nor schema.
+        ValueError: it cannot be read, or its first line is not a header.
     """
     layout = Layout(
         delimiter=delimiter, encoding=encoding, format=format, skip_rows=skip_rows, comment=comment

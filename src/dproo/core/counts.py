@@ -50,7 +50,7 @@ class Runs:
 
     @cached_property
     def sizes(self) -> dict[int, int]:
-        """The number of letters with each value: the counts of counts."""
+        """The counts of counts, that is, the number of letters with each value."""
         sizes: dict[int, int] = {}
         for value, letters in self.runs:
             sizes[value] = sizes.get(value, 0) + letters

@@ -88,6 +88,15 @@ _CELL_BITS = 16
 _FEW = 1 << 12
 
 
+def first_taken(size: int, is_taken: Callable[[int], bool], source: RandomSource) -> int:
+    """Return the first place that is taken, of all ``size`` in uniformly random order."""
+    waiting = list(range(size))
+    while True:
+        place = waiting.pop(source.below(len(waiting)))
+        if is_taken(place):
+            return place
+
+
 def pick(weights: Runs, source: RandomSource) -> int:
     """Return one letter, with probability exactly its weight over the total.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import TypeVar
+from typing import TypedDict, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.counting.layout import PLAIN, Layout
@@ -34,6 +34,25 @@ def fresh_salt() -> str:
     return secrets.token_hex(8)  # a longer salt would double the time of each hash
 
 
+class Where(TypedDict, total=False):
+    """Where the records are, and whose: attributes of :class:`Asked`."""
+
+    table: str | tuple[str, ...] | None
+    engine: str | None
+    layout: Layout
+    person: str | None
+    kept: int
+    is_each_missing: bool
+
+
+def check_engine(engine: object) -> None:
+    """Refuse an engine that is not Spark, on this machine or on a cluster."""
+    is_spark = isinstance(engine, str) and engine.partition(":")[0] == "spark"
+    if engine is not None and not is_spark:
+        condition = "be 'spark', or a cluster such as spark://host:7077"
+        raise ValueError(refusal("engine", condition, engine))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """What to count, and where it is in the data.
@@ -42,8 +61,8 @@ class Asked:
         alphabets: the letters; each gives one table of counts.
         columns: the columns to count; empty if the data has a single unnamed column.
         table: the table of a database, or of a DuckDB file.
-        engine: ``"spark"`` to use Spark; by default the engine for the source.
-        master: the cluster that Spark runs on.
+        engine: ``"spark"`` to use Spark on this machine, or the address of a cluster; by default
+            the engine for the source.
         layout: how text files are laid out.
         person: the column that identifies the person of a record, if the records counted per
             person are limited.
@@ -61,7 +80,6 @@ class Asked:
     columns: tuple[str, ...] = ()
     table: str | tuple[str, ...] | None = None
     engine: str | None = None
-    master: str | None = None
     layout: Layout = PLAIN
     person: str | None = None
     kept: int = 1
@@ -69,6 +87,7 @@ class Asked:
     salt: str = field(default_factory=fresh_salt, repr=False)
 
     def __post_init__(self) -> None:
+        check_engine(self.engine)
         self._check_person()
         axes = self.axes
         for alphabet, places in zip(self.alphabets, self.places, strict=True):
@@ -91,7 +110,7 @@ class Asked:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The columns to read: those to count, then the person's."""
+        """The columns to read, first those to count, then the person's."""
         return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property

@@ -37,6 +37,13 @@ def attempt(action: Callable[[], Result]) -> Result | None:
     return None
 
 
+def pass_over(error: BaseException) -> None:
+    """Ignore what a cell raises, be it a panic, unless it is an interrupt."""
+    interrupt = interrupt_in(error)
+    if interrupt is not None:
+        raise interrupt
+
+
 def interrupt_in(
     error: BaseException | None, *, but: BaseException | None = None
 ) -> type[BaseException] | None:

@@ -10,10 +10,11 @@ from typing import Any
 
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
+from dproo.counting.boundary import pass_over
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql.open_letters import named_counts, texts_of
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, kinds_of
 from dproo.schema import Alphabet
 
 _CHUNK = 1 << 16
@@ -72,15 +73,19 @@ def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
     """Yield cells and how often each occurs, chunk by chunk."""
     rest = iter(cells)
     while part := list(islice(rest, _CHUNK)):
-        kinds = set(map(type, part)) - {type(None)}
+        kinds = kinds_of(part) - {id(type(None))}
         # 1 == True, so a Counter would merge two letters.
-        is_exact = len(kinds) <= 1 and kinds <= {str, int, bool}
+        is_exact = len(kinds) <= 1 and kinds <= {id(str), id(int), id(bool)}
         yield from Counter(part).items() if is_exact else zip(part, repeat(1))
 
 
 def _cell(record: object, column: str) -> object:
     """Return the cell of a record that names its cells; anything else is a cell itself."""
-    is_named = isinstance(record, Mapping) or hasattr(type(record), "_fields")
+    try:
+        is_named = isinstance(record, Mapping) or hasattr(type(record), "_fields")
+    except BaseException as error:  # noqa: BLE001 - a record that raises is outside
+        pass_over(error)
+        return None
     return cells_of(record, (column,))[0] if is_named else record
 
 
@@ -95,6 +100,7 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
             return [getattr(record, column, None) for column in columns]
         is_row = isinstance(record, Sequence) and not isinstance(record, str | bytes)
         cells = list(record) if is_row else []  # type: ignore[call-overload]
-    except Exception:  # noqa: BLE001 - a record that raises is outside
+    except BaseException as error:  # noqa: BLE001 - a record that raises is outside
+        pass_over(error)
         return nothing
     return cells if len(cells) == len(columns) else nothing

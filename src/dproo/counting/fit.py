@@ -16,7 +16,7 @@ from dproo.core.checks import refusal
 from dproo.counting.sql import query as sql
 from dproo.schema.axis import Axis, Bins, IntegerRange, Letters, OpenText
 from dproo.schema.cell import INTEGER_TEXT
-from dproo.schema.reading import DAY_TEXT, DAYS, EXACT, INTEGER, ISO, LOWER, MONTH_TEXT, TEXT, YEAR
+from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, ISO, KINDS, TEXTS, YEAR
 
 _NUMBERS = {sql.INTEGER: "integers", sql.DECIMAL: "numbers", sql.FLOAT: "numbers"}
 _DAYS = {sql.DATE: "dates", sql.TIMESTAMP: "timestamps", sql.INSTANT: "timestamps"}
@@ -24,7 +24,6 @@ _WORDS = {**_NUMBERS, **_DAYS, sql.BOOLEAN: "booleans", sql.TEXT: "the values of
 _LIKE_A_CELL = re.compile(r"[\W_]*|[+-]?[0-9][0-9.,:/ -]*")
 _LISTED = 12
 _ALIKE = 0.8  # of the characters of two names
-_SHAPES = {"date": DAY_TEXT + "$", "month": MONTH_TEXT + "$", "year": "^[0-9]{4}$"}
 
 
 class MissingColumnError(ValueError):
@@ -176,7 +175,7 @@ def assumed(column: Column, axis: Axis) -> str:
         return f"{'integers' if is_whole else 'numbers'} written" + (
             f" {whole}" if is_whole else f" {whole}{reading.decimal}5"
         )
-    return {LOWER: "in lower case", TEXT: "without blanks around it"}.get(reading.kind, "")
+    return KINDS[reading.kind].letters if reading.kind in TEXTS else ""
 
 
 _REMEDIES = {
@@ -214,7 +213,7 @@ def _is_possible(text: str, column: Column, axis: Letters) -> bool:
         return text in {"true", "false"}
     if column.kind in _DAYS:
         reading = axis.reading.kind
-        return bool(re.fullmatch(_SHAPES[reading if reading in DAYS else "date"], text))
+        return bool(re.fullmatch(KINDS[reading if reading in DAYS else DATE].shape, text))
     if column.values:
         return text in {axis.text_of(value) for value in column.values}
     return True

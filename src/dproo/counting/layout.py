@@ -67,7 +67,7 @@ class Layout:
         delimiter: what separates cells; by default what separates the names in the header line,
             or a comma or a tab by the file's name.
         encoding: of characters; by default UTF-8.
-        format: how the file's name would end if it told what the file is: ``csv``, ``jsonl.gz``.
+        format: the ending that the file's name should have: ``csv``, ``jsonl.gz``.
         quote: what encloses cells with separators in them.
         has_header: whether the first line of a CSV file names the columns.
         names: the columns in their order where it does not; by default they are numbers, from 1.
@@ -123,10 +123,10 @@ class Layout:
         return name.suffix.lower(), compression
 
     def refuse_lines(self, *, is_sheet: bool = False) -> None:
-        """Refuse what only a CSV file has; rows before its header a sheet has too.
+        """Refuse options that only a CSV file has; a sheet may have rows before its header too.
 
         Raises:
-            ValueError: it is said.
+            ValueError: one is given.
         """
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))

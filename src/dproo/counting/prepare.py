@@ -7,14 +7,13 @@ not support this kind of data.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting import cells
-from dproo.counting.asked import Asked
+from dproo.counting.asked import Asked, Where
 from dproo.counting.fit import MissingColumnError
-from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrays, duckdb_table, file_scan, frames, ready, spark, sqlalchemy
 from dproo.counting.sources.postgresql import scan as postgresql
@@ -52,13 +51,7 @@ def prepare(
     *,
     alphabet: Any,
     column: str | None = None,
-    table: str | tuple[str, ...] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    layout: Layout = PLAIN,
-    person: str | None = None,
-    kept: int = 1,
-    is_each_missing: bool = False,
+    **where: Unpack[Where],
 ) -> Scan:
     """Check a source and an alphabet, and return the scan; no record is read.
 
@@ -70,16 +63,9 @@ def prepare(
             engine or connection of SQLAlchemy; or ready counts.
         alphabet: an alphabet, or anything that :meth:`dproo.Alphabet.of` accepts.
         column: the column to count; an alphabet of several columns names them itself.
-        table: the table of a database, or of a DuckDB or SQLite file: ``"table"`` or
-            ``"schema.table"``, names with a dot in double quotes; or a tuple of unquoted names.
-            The sheet of an Excel file that has several.
-        engine: ``"spark"`` to let Spark read ``data``, a table's name or Parquet files.
-        master: the cluster that Spark runs on, by default this machine.
-        layout: how text files are laid out.
-        person: the column that identifies the person of a record, to limit the records counted
-            per person.
-        kept: the most records counted per person.
-        is_each_missing: whether every record without an identifier is a different person's.
+        where: where the records are, and whose, see :class:`Asked`. A ``table`` is ``"table"`` or
+            ``"schema.table"``, names with a dot in double quotes; or a tuple of unquoted names;
+            or the sheet of an Excel file that has several.
 
     Raises:
         TypeError: no engine supports this kind of data.
@@ -90,18 +76,7 @@ def prepare(
     if alphabet.columns and column is not None:
         raise ValueError(refusal("column", "be left out: the alphabet names its columns", column))
     columns = alphabet.columns or (() if column is None else (column,))
-    asked = Asked(
-        alphabets=(alphabet,),
-        columns=columns,
-        table=table,
-        engine=engine,
-        master=master,
-        layout=layout,
-        person=person,
-        kept=kept,
-        is_each_missing=is_each_missing,
-    )
-    return _opened(data, asked)
+    return _opened(data, Asked(alphabets=(alphabet,), columns=columns, **where))
 
 
 def prepare_several(
@@ -109,13 +84,7 @@ def prepare_several(
     *,
     alphabets: Sequence[Any],
     columns: Sequence[str] | None = None,
-    table: str | tuple[str, ...] | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    layout: Layout = PLAIN,
-    person: str | None = None,
-    kept: int = 1,
-    is_each_missing: bool = False,
+    **where: Unpack[Where],
 ) -> Scan:
     """Check a source and several alphabets, and return the scan; no record is read.
 
@@ -127,13 +96,7 @@ def prepare_several(
             that :meth:`dproo.Alphabet.of` accepts. A column has the same letters in all.
         columns: the order of the cells in records that do not name them, such as tuples or the
             rows of an array; by default the order in which the alphabets first name them.
-        table: as for :func:`prepare`.
-        engine: as for :func:`prepare`.
-        master: as for :func:`prepare`.
-        layout: as for :func:`prepare`.
-        person: as for :func:`prepare`.
-        kept: as for :func:`prepare`.
-        is_each_missing: as for :func:`prepare`.
+        where: as for :func:`prepare`.
 
     >>> rows = [{"sex": "f", "age": 30}, {"sex": "m", "age": None}]
     >>> sex, age = {"sex": ["f", "m"]}, {"age": range(120)}
@@ -158,25 +121,10 @@ def prepare_several(
         raise TypeError(
             "data must be records, got ready counts. Records are counted by all alphabets at once."
         )
-    asked = Asked(
-        alphabets=several,
-        columns=order,
-        table=table,
-        engine=engine,
-        master=master,
-        layout=layout,
-        person=person,
-        kept=kept,
-        is_each_missing=is_each_missing,
-    )
-    return _opened(data, asked)
+    return _opened(data, Asked(alphabets=several, columns=order, **where))
 
 
 def _opened(data: Any, asked: Asked) -> Scan:
-    if asked.engine is not None:
-        one_of("engine", asked.engine, ["spark"])
-    elif asked.master is not None:
-        raise ValueError(refusal("master", "be given with engine 'spark'", asked.master))
     for open_scan in ENGINES:
         try:
             scan = open_scan(data, asked)

@@ -12,9 +12,13 @@ from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column
 from dproo.counting.sql.open_letters import named_counts
 from dproo.counting.tally import Tally
-from dproo.errors import ReleaseError
+from dproo.errors import DamagedFileError, ReleaseError
 
 COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."
+DAMAGED = (
+    "the data could not be counted: a compressed file is damaged or incomplete. Test it, as in"
+    " gzip -t FILE, and fetch or write it again."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +27,7 @@ class Scan:
 
     Attributes:
         engine: which engine will count, as in ``"files"``; public.
-        columns: the columns to count, as header and schema tell of them; none without those.
+        columns: the columns to count, as header and schema describe them; none without those.
         warnings: what may make cells be outside that should be letters, from the same.
         notes: what was taken from the header line, such as the separator.
     """
@@ -81,11 +85,18 @@ class Scan:
             ReleaseError: it failed; the message is fixed, and there is no cause.
         """
         tables = attempt(lambda: self._counted(source))
+        if tables == ():
+            raise ReleaseError(DAMAGED)
         if tables is None or len({counts.n for counts in tables}) > 1:
             raise ReleaseError(COUNT_FAILED)
         return tables
 
     def _counted(self, source: RandomSource | None) -> tuple[Counts, ...]:
+        """Return the counts by each alphabet; none if a file cannot be unpacked."""
+        try:
+            tables = self._read()
+        except DamagedFileError:
+            return ()
         return tuple(
-            found.counts(source) if isinstance(found, Tally) else found for found in self._read()
+            found.counts(source) if isinstance(found, Tally) else found for found in tables
         )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.counting.asked import Where, check_engine
 from dproo.counting.describe import describe
 from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
@@ -17,8 +17,6 @@ from dproo.counting.prepare import prepare, prepare_several
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import STDIN
 from dproo.schema import Alphabet
-
-SPARK = "spark"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +37,7 @@ class Source:
     layout: Layout = PLAIN
 
     def __post_init__(self) -> None:
-        is_known = self.engine is None or (
-            isinstance(self.engine, str) and self.engine.partition(":")[0] == SPARK
-        )
-        if not is_known:
-            raise ValueError(
-                refusal("engine", "be 'spark', or a cluster such as spark://host:7077", self.engine)
-            )
+        check_engine(self.engine)
 
     def described_by(self, descriptor: Mapping[str, Any]) -> Source:
         """Return the source with its layout completed by a code book's."""
@@ -53,7 +45,7 @@ class Source:
 
     @property
     def is_read_once(self) -> bool:
-        """Whether the data is gone after it was read: an iterator, a stream, a pipe."""
+        """Whether the data can be read only once, as from an iterator, a stream or a pipe."""
         if isinstance(self.data, str | os.PathLike):
             with suppress(OSError, ValueError):
                 mode = os.stat(self.data).st_mode  # noqa: PTH116 - a text may be no path
@@ -84,13 +76,14 @@ class Source:
             kept: the most records counted per person.
             is_each_missing: whether every record without an identifier is a different person's.
         """
-        where: dict[str, Any] = {"table": self.table, "layout": self.layout}
-        if self.engine is not None:
-            cluster = self.engine.removeprefix(f"{SPARK}:")
-            is_address = cluster.startswith("//")
-            master = None if cluster == SPARK else self.engine if is_address else cluster
-            where |= {"engine": SPARK, "master": master}
-        where |= {"person": person, "kept": kept, "is_each_missing": is_each_missing}
+        where = Where(
+            table=self.table,
+            engine=self.engine,
+            layout=self.layout,
+            person=person,
+            kept=kept,
+            is_each_missing=is_each_missing,
+        )
         if len(alphabets) > 1:
             return prepare_several(self.data, alphabets=alphabets, columns=columns, **where)
         column = None if alphabets[0].columns or not columns else columns[0]

@@ -13,6 +13,7 @@ from typing import Any, cast
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.counting.asked import Asked
+from dproo.counting.boundary import pass_over
 from dproo.schema import OTHER, Alphabet
 from dproo.schema.axis import Axis
 
@@ -151,6 +152,11 @@ class _Adding:
         return Tally(alphabet=alphabet, seen=cast("dict[int, int]", seen), outside=outside)
 
 
+def kinds_of(cells: Iterable[object]) -> set[int]:
+    """Return the types of cells by their identity: a type of others may raise when hashed."""
+    return set(map(id, map(type, cells)))
+
+
 class _Places(dict[str | None, int | None]):
     """The places of the cells of one column, cached by text."""
 
@@ -164,13 +170,14 @@ class _Places(dict[str | None, int | None]):
     def of(self, cells: Sequence[Any]) -> list[int | None]:
         """Return the place of each cell, None for one outside."""
         # 1 == True, so a dict would merge two letters.
-        is_text = set(map(type, cells)) <= {str, type(None)}
+        is_text = kinds_of(cells) <= {id(str), id(type(None))}
         return list(map(self.__getitem__ if is_text else self._index, cells))
 
     def _index(self, cell: object) -> int | None:
         try:
             return self.axis.index(cell)
-        except Exception:  # noqa: BLE001 - a cell that raises is outside
+        except BaseException as error:  # noqa: BLE001 - a cell that raises is outside
+            pass_over(error)
             return self.axis.index(None)
 
 

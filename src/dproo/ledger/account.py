@@ -253,14 +253,8 @@ class BudgetTally:
             PureBudgetError: the budget has no delta.
             RuleRefused: a rule forbids it.
         """
-        name, total = self.declared.dataset, self.declared
-        if charge.atto and not total.atto:
-            raise pure(name, charge.atto)
-        if charge.atto and charge.atto > total.atto - self.atto:
-            left = max(0, total.atto - self.atto)
-            raise DeltaRefused(name, asked=charge.atto, left=left)
-        if charge.nano > total.nano - self.nano:
-            raise BudgetRefused(name, asked=charge.nano, left=max(0, total.nano - self.nano))
+        name, total = self.declared.dataset, (self.declared.nano, self.declared.atto)
+        require_left(name, (charge.nano, charge.atto), total=total, spent=(self.nano, self.atto))
         if not (self.limits.declared or limits.declared):
             return
         theirs = self.roles.get(charge.role, 0) + self.restored
@@ -535,6 +529,20 @@ def _cost(epsilon: str, delta: str | None) -> tuple[int, int]:
     exact, small = read(epsilon), 0 if delta is None else read(delta)
     _require(EPSILON_MIN <= exact <= EPSILON_MAX and small < 1, "its epsilon is out of bounds")
     return rounded_up(exact, NANO), rounded_up(Fraction(small), ATTO)
+
+
+def require_left(
+    dataset: str, charge: tuple[int, int], *, total: tuple[int, int], spent: tuple[int, int]
+) -> None:
+    """Raise unless a budget has as much left, of nano-epsilon and of atto-delta."""
+    nano, atto = charge
+    left, delta_left = max(0, total[0] - spent[0]), max(0, total[1] - spent[1])
+    if atto and not total[1]:
+        raise pure(dataset, atto)
+    if atto > delta_left:
+        raise DeltaRefused(dataset, asked=atto, left=delta_left)
+    if nano > left:
+        raise BudgetRefused(dataset, asked=nano, left=left)
 
 
 def pure(dataset: str, atto: int) -> PureBudgetError:

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -57,6 +57,54 @@ TERMS: dict[str, int] = {
     "budget_max": BUDGET_MAX * NANO,
 }
 
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that every single release of a dataset must obey, as people read of it.
+
+    Attributes:
+        help: what it asks for.
+        text: what it says; ``{}`` is its value.
+        sums: what a sum of charges that it caps is over; empty if it caps none.
+        is_epsilon: whether its value is an epsilon.
+        is_for_several: whether it distinguishes people, which a file cannot.
+    """
+
+    help: str
+    text: str
+    sums: str = ""
+    is_epsilon: bool = field(default=False, kw_only=True)
+    is_for_several: bool = field(default=False, kw_only=True)
+
+
+RULES = {
+    "per_release": Rule(
+        "The largest epsilon of one release.", "at most {} a release", "a release", is_epsilon=True
+    ),
+    "per_day": Rule(
+        "The most epsilon to spend in a day (UTC).", "at most {} a day", "a day", is_epsilon=True
+    ),
+    "per_spender": Rule(
+        "The most epsilon that one database role may ever spend; PostgreSQL only.",
+        "at most {} a spender",
+        "one spender",
+        is_epsilon=True,
+        is_for_several=True,
+    ),
+    "until": Rule("Nothing is released from this day on: 2027-01-31.", "nothing from {} on"),
+    "columns": Rule("The only columns that may be released: sex,age.", "only {}"),
+    "codebook": Rule(
+        "The only code book that may be used, a JSON file.", "only by the code book {}"
+    ),
+    "approval_above": Rule(
+        "The epsilon above which a second person must approve; PostgreSQL only.",
+        "above {} with a second person's approval",
+        is_epsilon=True,
+        is_for_several=True,
+    ),
+}
+"""The rules, by the names of the attributes of :class:`Limits`."""
+
 _TEXT = ("string", "null")
 SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
     "request": {
@@ -70,21 +118,14 @@ SHAPES: dict[str, dict[str, tuple[str, ...]]] = {
         **dict.fromkeys(("purpose", "sampler", "accuracy"), _TEXT),
         **dict.fromkeys(("codebook_sha256", "alphabet_sha256"), _TEXT),
     },
-    "limits": {
-        **dict.fromkeys(("per_release", "per_day", "per_spender", "approval_above"), ("string",)),
-        **dict.fromkeys(("until", "codebook"), ("string",)),
-        "columns": ("texts",),
-    },
+    "limits": {**dict.fromkeys(RULES, ("string",)), "columns": ("texts",)},
 }
 """The types that named parts of an object must have; ``limits`` may have no other parts."""
 
-ALLOWANCES = {"per_release": "a release", "per_day": "a day", "per_spender": "one spender"}
-"""The rules that cap a sum of charges, and what the sum is over."""
+ALLOWANCES = tuple(name for name, rule in RULES.items() if rule.sums)
+"""The rules that cap a sum of charges."""
 
-AMOUNTS = (*ALLOWANCES, "approval_above")
-"""The rules that are an epsilon."""
-
-_FOR_SEVERAL = ("per_spender", "approval_above")
+_AMOUNTS = tuple(name for name, rule in RULES.items() if rule.is_epsilon)
 _NEVER_PUBLIC = {"counts", "m", "q", "seed"}
 _TELLS_N = {"n", "worst_alpha"}
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -225,7 +266,7 @@ def _private_field(value: object, neighbours: str) -> str | None:
         if isinstance(item, Mapping):
             if not private.isdisjoint(item):
                 return min(private & set(item))
-            remaining += [part for field, part in item.items() if field != "values"]
+            remaining += [part for name, part in item.items() if name != "values"]
         elif isinstance(item, list | tuple):
             remaining += item
     return None
@@ -324,7 +365,7 @@ class Limits:
     approval_above: Number | None = None
 
     def __post_init__(self) -> None:
-        for name in AMOUNTS:
+        for name in _AMOUNTS:
             amount = getattr(self, name)
             if amount is not None:
                 self._keep(name, written(name, rational(name, amount)))
@@ -350,19 +391,33 @@ class Limits:
     @cached_property
     def declared(self) -> dict[str, Any]:
         """The rules as stored in the ledger."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
         found = {name: value for name, value in given.items() if value is not None}
         return found | ({"columns": list(self.columns)} if self.columns is not None else {})
 
     @cached_property
     def most(self) -> dict[str, int]:
         """The rules that are an epsilon, in nano-epsilon."""
-        return {name: _nano(name, self.declared[name]) for name in AMOUNTS if name in self.declared}
+        found = (name for name in _AMOUNTS if name in self.declared)
+        return {name: _nano(name, self.declared[name]) for name in found}
+
+    @property
+    def text(self) -> str:
+        """The rules in one line, for a person.
+
+        >>> Limits(per_day=2, per_spender="1.5", until="2099-12-31", columns=["sex"]).text
+        'at most 2 a day, at most 1.5 a spender, nothing from 2099-12-31 on, only sex'
+        """
+        shown = self.declared | {name: in_epsilon(most) for name, most in self.most.items()}
+        shown |= {"columns": ", ".join(self.columns)} if self.columns is not None else {}
+        return ", ".join(
+            rule.text.format(shown[name]) for name, rule in RULES.items() if name in shown
+        )
 
     def require_one_owner(self) -> None:
         """Raise if a rule distinguishes people, which a file cannot."""
-        for name in _FOR_SEVERAL:
-            if getattr(self, name) is not None:
+        for name, rule in RULES.items():
+            if rule.is_for_several and getattr(self, name) is not None:
                 raise ValueError(f"{name} needs a ledger in PostgreSQL: a file has one owner.")
 
     def require(
@@ -410,7 +465,7 @@ NO_LIMITS = Limits()
 
 def exceeded(rule: str, dataset: str, *, amount: int, most: int) -> RuleRefused:
     """Return the refusal of a charge that makes a sum, in nano-epsilon, too large."""
-    condition = f"at most {in_epsilon(most)} is charged for {ALLOWANCES[rule]}"
+    condition = f"at most {in_epsilon(most)} is charged for {RULES[rule].sums}"
     return RuleRefused(rule, dataset, f"{condition}, and this makes {in_epsilon(amount)}")
 
 

@@ -25,7 +25,7 @@ from typing import Final, Literal
 
 from dproo.core.checks import one_of, refusal
 from dproo.core.counts import Counts
-from dproo.core.draw import RandomSource
+from dproo.core.draw import RandomSource, first_taken
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 
 SENSITIVITY = {ADD_REMOVE: 2, REPLACE: 3}
@@ -67,11 +67,8 @@ def dependence(pair: Counts, width: int) -> Fraction:
 def chosen(scores: Sequence[Fraction], rate: Fraction, source: RandomSource) -> int:
     """Return the place of one score by permute-and-flip, at ``rate`` per unit of score."""
     best = max(scores)
-    waiting = list(range(len(scores)))
-    while True:
-        place = waiting.pop(source.below(len(waiting)))
-        if source.is_survived(rate * (best - scores[place])):
-            return place
+    is_taken = lambda place: source.is_survived(rate * (best - scores[place]))  # noqa: E731
+    return first_taken(len(scores), is_taken, source)
 
 
 def grown_tree(
@@ -113,6 +110,19 @@ AUTO: Final = "auto"
 DECLARED: Final = "declared"
 LEARNED: Final = "learned"
 INDEPENDENT: Final = "independent"
+
+
+def settled(wiring: Wiring, parents: object) -> Wiring:
+    """Return where a network comes from, given the declared parents, if there are any."""
+    one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
+    if wiring == DECLARED and parents is None:
+        raise ValueError(
+            "network must not be 'declared' where the code book names no parents. Name the"
+            " 'parents' of its columns, or let the network be learned."
+        )
+    if wiring == AUTO:
+        return LEARNED if parents is None else DECLARED
+    return wiring
 
 
 @dataclass(frozen=True)
@@ -208,12 +218,7 @@ class Network:
             parents: the declared parents of every column, if any.
             sizes: the number of letters of each column.
         """
-        one_of("network", wiring, (AUTO, DECLARED, LEARNED, INDEPENDENT))
-        if wiring == DECLARED and parents is None:
-            raise ValueError(
-                "network must not be 'declared' where the code book names no parents. Name the"
-                " 'parents' of its columns, or let the network be learned."
-            )
+        wiring = settled(wiring, parents)
         if wiring == INDEPENDENT or len(sizes) == 1:
             return cls(tuple(map(Family, range(len(sizes)))), tuple(sizes))
         if wiring == LEARNED or parents is None:

@@ -29,7 +29,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 
 from dproo.core.checks import refusal
-from dproo.core.draw import RandomSource
+from dproo.core.draw import RandomSource, first_taken
 from dproo.core.numbers import (
     BITS,
     ceil_div,
@@ -198,11 +198,8 @@ def permute_and_flip(scores: Sequence[int], ratio: Ratio, source: RandomSource) 
     """
     best = max(scores)
     reaches = ratio.geometric(len(scores), source)
-    waiting = list(range(len(scores)))
-    while True:
-        place = waiting.pop(source.below(len(waiting)))
-        if reaches[place] >= best - scores[place]:
-            return place
+    is_taken = lambda place: reaches[place] >= best - scores[place]  # noqa: E731
+    return first_taken(len(scores), is_taken, source)
 
 
 def exponential(scores: Sequence[int], ratio: Ratio, source: RandomSource) -> int:

@@ -121,7 +121,7 @@ class OpenAlphabet:
 
     @cached_property
     def floor(self) -> int:
-        """The least weight of ``other``: enough to hide what any letter gains or loses."""
+        """The least weight of ``other``, enough to hide what any letter gains or loses."""
         needed = self._step / (self.growth - 1)
         return ceil_div(needed.numerator, needed.denominator)
 

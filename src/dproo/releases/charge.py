@@ -22,13 +22,19 @@ from dproo.ledger import Address, Ledger, address_of, default_path
 from dproo.receipt import Receipt
 from dproo.schema import Alphabet
 
+STATEMENTS = {
+    "purpose": "What the release is for, as receipt and ledger will say.",
+    "operator": "Who makes it, as the ledger will say, and only the ledger.",
+}
+"""What may be stated with a release; the receipt shows :data:`dproo.receipt.STATED` of it."""
+
 LONGEST = 200
-"""Characters of a purpose, and of the name of whoever releases."""
+"""Characters of a statement."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """The budget that a release is charged to; nothing is taken from the system.
+    """The budget that a release is charged to; there is no default.
 
     Attributes:
         ledger: the ledger, or the file or address of one. Without it a release is charged to no
@@ -48,7 +54,7 @@ class Charge:
             raise ValueError("ledger must be given with a dataset: it keeps the dataset's budget.")
         if self.ledger is not None and self.dataset is None:
             raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
-        for name, text in (("purpose", self.purpose), ("operator", self.operator)):
+        for name, text in self.stated.items():
             if text is None:
                 continue
             if not isinstance(text, str):
@@ -72,9 +78,9 @@ class Charge:
         )
 
     @property
-    def kept(self) -> dict[str, Any]:
-        """What the ledger states."""
-        return {"purpose": self.purpose, "operator": self.operator}
+    def stated(self) -> dict[str, Any]:
+        """What is stated with the release."""
+        return {name: getattr(self, name) for name in STATEMENTS}
 
 
 def dataset_name(data: str) -> str:

@@ -18,7 +18,7 @@ from dproo.mechanisms.network import Network
 from dproo.schema import OTHER, UNIFORM, Alphabet
 from dproo.schema.axis import Axis, Letter, Letters
 from dproo.schema.codebook import CodeBook
-from dproo.schema.reading import ISO, LOWER, TEXT, Reading, ways
+from dproo.schema.reading import ISO, TEXTS, Reading, ways
 
 _TOLD = 3
 _SOUGHT = 10_000  # letters among which a near one is looked for
@@ -56,7 +56,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What header and schema tell before a release.
+    """What header and schema show before a release.
 
     Attributes:
         columns: the columns that would be counted, with their types.
@@ -201,7 +201,7 @@ def _try(
 def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Reading]]:
     """Yield the same letters in all other readings; a code book keeps the type of its field."""
     for reading in ways():
-        is_kept = reading.kind in {axis.reading.kind, TEXT, LOWER} or not in_book
+        is_kept = reading.kind in {axis.reading.kind, *TEXTS} or not in_book
         if is_kept and reading != axis.reading:
             with suppress(ValueError):
                 yield axis.read_as(reading), reading
@@ -210,7 +210,7 @@ def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Readin
 def _keys(reading: Reading) -> str:
     """Return how a reading is declared in a field of a code book."""
     keys = {
-        "as": reading.kind if reading.kind in {TEXT, LOWER} else "",
+        "as": reading.kind if reading.kind in TEXTS else "",
         "decimalChar": reading.decimal.replace(".", ""),
         "groupChar": reading.thousands,
         "format": reading.format.replace(ISO, ""),

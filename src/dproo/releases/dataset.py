@@ -145,7 +145,7 @@ class Dataset:
 
     @property
     def budget(self) -> Budget:
-        """The budget: what was declared, what was spent and what is left."""
+        """What was declared, what was spent and what is left."""
         ledger = self.charge.opened()
         if ledger is None:
             raise ValueError("ledger must be given: it keeps the budget.")
@@ -365,7 +365,7 @@ class Dataset:
         Args:
             epsilon: for the whole code book; every column has the same share.
             delta: the probability with which epsilon may fail, far below 1/records.
-            columns: their names; by default all, but that of the person.
+            columns: their names; by default all but the person's.
             purpose: what the release is for, as receipt and ledger will say.
 
         >>> visits = open([{"ward": "A"}] * 500 + [{"ward": "B"}] * 500)
@@ -399,7 +399,7 @@ class Dataset:
             codebook: as for :meth:`row`. Without one, the letters are found privately first, as
                 by :meth:`codebook`, for a quarter of epsilon and half of delta.
             columns: those to find letters of, without a code book; by default all.
-            epsilon: for everything that the model will ever tell.
+            epsilon: for everything that the model will ever reveal.
             delta: with one, Gaussian noise is used where that is expected to be closer; without
                 a code book there must be one.
             network: which columns are counted together: ``"declared"`` by the code book,

@@ -27,11 +27,11 @@ class Protection:
     Attributes:
         neighbours: ``"replace"`` (the number of records is public) or ``"add-remove"`` (it is
             private, and shown nowhere).
-        person: the column that names whom a record is about. Of each person only ``records``
+        person: the column that names whom a record is about. Only ``records`` of each person's
             records are counted, and the release protects a person, whatever they contribute.
         records: the most records that one person may own; with ``person``, how many are counted.
-        missing: ``"one"``, all records without an identifier are together one person's, or
-            ``"each"``, as the steward declares: each is somebody else's.
+        missing: ``"one"`` if all records without an identifier count as one person's, ``"each"``
+            if the steward declares that each is a different person's.
 
     >>> Protection().sentence, Protection(person="patient").sentence
     ('one record', 'one person, whatever they contribute')
@@ -70,7 +70,7 @@ class Protection:
 
     @property
     def changes(self) -> int:
-        """By how many steps the counts of a column change with what is protected."""
+        """The largest sum of differences between the counts of two neighbours."""
         return self.records * (2 if self.neighbours == REPLACE else 1)
 
     @property
@@ -94,7 +94,7 @@ class Groups:
     """One record is released for each public group.
 
     Attributes:
-        by: the column that tells a record's group.
+        by: the column with each record's group.
         groups: the public list of groups, in any form that :meth:`dproo.Alphabet.of` takes.
         are_public: whether everybody may know which record is in which group. If not, a release
             under replace costs epsilon twice, since a record can leave one group and enter
@@ -123,11 +123,11 @@ class Groups:
         return axis
 
     def require_apart(self, columns: Iterable[str]) -> None:
-        """Raise if the groups are told by a column that is released itself."""
+        """Raise if the column of the groups is itself released."""
         if self.by in columns:
             raise ValueError(refusal("by", "be a column that is not released", self.by))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a receipt says of the groups."""
+        """The part of a receipt about the groups."""
         return {"by": self.by, "number": self.axis.size, "are_public": self.are_public}

@@ -118,7 +118,7 @@ class Request(ABC):
 
     @property
     def rehearsal(self) -> Self:
-        """The same release of at most :data:`FEW` records: to rehearse it takes no longer."""
+        """The same release of at most :data:`FEW` records, which is quick to rehearse."""
         return self
 
     @property
@@ -135,14 +135,14 @@ class Request(ABC):
 
     @property
     def cost(self) -> Fraction:
-        """What the release costs: a record that moves between two groups is seen in both."""
+        """What the release costs; a record that moves between two groups is seen in both."""
         return self.epsilon * (2 if self._is_moving else 1)
 
     def covers(self, *, of_a_person: bool = False) -> str:
         """Return what the certified worst loss is the loss of.
 
         Args:
-            of_a_person: whether it is that of all records of a person together.
+            of_a_person: whether it is the loss of all records of a person together.
         """
         several, is_named = self.protection.records, self.protection.person is not None
         kept = "kept " if is_named else ""

@@ -26,7 +26,7 @@ from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
 from dproo.ledger.rules import public_text
 from dproo.mechanisms import REPLACE
-from dproo.receipt import Receipt
+from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
 from dproo.releases.protection import EACH
 from dproo.releases.request import Drawn, Request, StagedRequest, Stopped
@@ -74,7 +74,7 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        names = ("purpose", "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
+        names = (*STATED, "accuracy", "epsilon_decimal", "protects", "neighbours", "sampler")
         told = [(name.partition("_")[0], getattr(self.receipt, name)) for name in names]
         warned = [("warning", warning) for warning in self.receipt.warnings]
         rows = [(name, text) for name, text in told if text is not None]
@@ -225,7 +225,7 @@ def _unprepared(error: BaseException) -> str:
 def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
     """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
     request, charge = prepared.request, prepared.charge
-    stated = charge.kept | {"columns": list(request.columns)}
+    stated = charge.stated | {"columns": list(request.columns)}
 
     def reserve() -> Entry:
         fate.sentence = MAY_STAND
@@ -326,7 +326,7 @@ def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
         neighbours=protection.neighbours,
         unit=protection.unit,
         protects=protection.sentence,
-        purpose=charge.purpose,
+        **{name: charge.stated[name] for name in STATED},
         column_names=tuple(request.columns),
         details=drawn.facts,
         accuracy=assurance.sentence,

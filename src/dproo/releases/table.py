@@ -23,7 +23,7 @@ from dproo.counting.fit import Column
 from dproo.counting.sql import query as sql
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import AUTO, REPLACE
-from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring
+from dproo.mechanisms.network import DECLARED, INDEPENDENT, LEARNED, Wiring, settled
 from dproo.releases.discovery import LETTERS_ROOM, DiscoveryRequest
 from dproo.releases.request import Assurance, Drawn, Request, StagedRequest
 from dproo.releases.row import folded
@@ -89,16 +89,7 @@ class ModelRequest(Request):
     @property
     def wiring(self) -> Wiring:
         """Where the network comes from."""
-        parents = self.codebook.parents
-        one_of("network", self.network, (AUTO, DECLARED, LEARNED, INDEPENDENT))
-        if self.network == DECLARED and parents is None:
-            raise ValueError(
-                "network must not be 'declared' where the code book names no parents. Name the"
-                " 'parents' of its columns, or let the network be learned."
-            )
-        if self.network == AUTO:
-            return LEARNED if parents is None else DECLARED
-        return self.network
+        return settled(self.network, self.codebook.parents)
 
     def mechanism(self, n: int) -> TableRequest:
         """Return the certified mechanism; ``n`` is looked at only where it is public."""

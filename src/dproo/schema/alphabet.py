@@ -261,8 +261,7 @@ class Alphabet:
         """Return the same alphabet of one column, with its cells read in this way.
 
         Args:
-            kind: ``"integer"``, ``"number"``, ``"date"``, ``"month"``, ``"year"``, ``"text"`` or
-                ``"lower"``; see :class:`dproo.Reading`.
+            kind: such as ``"integer"``, ``"month"`` or ``"lower"``; see :class:`dproo.Reading`.
             options: ``decimal``, ``thousands`` or ``format``.
 
         >>> Alphabet.of(range(120)).read_as("integer", thousands=",").index([" 037"])

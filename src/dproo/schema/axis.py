@@ -18,9 +18,8 @@ from dproo.schema.cell import EXACT_FLOAT, plain, text_of
 from dproo.schema.reading import (
     EXACT,
     INTEGER,
+    KINDS,
     NUMBER,
-    READINGS,
-    SHAPE,
     TEXT,
     YEAR,
     Periods,
@@ -133,15 +132,6 @@ class Axis(ABC):
 __all__ = ["LONGEST", "OTHER", "Axis", "Bins", "IntegerRange", "Letter", "Letters", "PeriodRange"]
 
 _FIRST_YEAR = 1000  # the first year of four digits
-_SHOWN = {
-    "text": "without blanks around it",
-    "lower": "in lower case",
-    "integer": "integers of at most 18 digits",
-    "date": "YYYY-MM-DD",
-    "month": "YYYY-MM",
-    "year": "YYYY",
-    "shape": "shapes",
-}
 
 
 @dataclass(frozen=True)
@@ -217,10 +207,10 @@ class Letters(Axis):
 
     def check_reading(self, reading: Reading) -> None:
         """Refuse a reading after which no cell could be one of the letters."""
-        one_of("reading", reading.kind, {*READINGS, SHAPE} - {NUMBER})
+        one_of("reading", reading.kind, set(KINDS) - {NUMBER})
         for text in self.places:
             if reading.text(text) != text:
-                shown = _SHOWN[reading.kind]
+                shown = KINDS[reading.kind].letters
                 raise ValueError(f"letters must be {shown} for this reading. Write them so.")
 
 

@@ -31,7 +31,19 @@ from dproo.core.paths import read_public
 from dproo.schema.alphabet import UNIFORM, Alphabet
 from dproo.schema.axis import OTHER, Axis, Bins, IntegerRange, Letter, Letters, PeriodRange
 from dproo.schema.lookup import described
-from dproo.schema.reading import DATE, INTEGER, LOWER, MONTH, NUMBER, TEXT, YEAR, Reading, periods
+from dproo.schema.reading import (
+    DATE,
+    DAYS,
+    EXACT,
+    INTEGER,
+    LOWER,
+    MONTH,
+    NUMBER,
+    TEXTS,
+    YEAR,
+    Reading,
+    periods,
+)
 
 _STEPS = 1 << 53
 
@@ -82,14 +94,34 @@ class Field:
         return min(low + share * (high - low), nextafter(high, low))
 
 
-_PERIODS = {"date": DATE, "yearmonth": MONTH, "year": YEAR}
-_TYPES = ("string", "integer", "number", "boolean", *_PERIODS)
-_DOMAINS = "categories, constraints.enum, a minimum and maximum, or bins"
-_WANTED = {
-    **dict.fromkeys(("string", "date", "yearmonth"), str),
-    **dict.fromkeys(("integer", "year"), int),
-    "boolean": bool,
+@dataclass(frozen=True, kw_only=True)
+class FieldType:
+    """A type of columns, as a code book names it.
+
+    Attributes:
+        python: the type of a value in a list of them; none where values cannot be listed.
+        reading: how cells are read.
+        letters: all values that such a column can have, where they need not be listed.
+        words: what a form calls such a column.
+    """
+
+    python: type | None
+    reading: str = EXACT
+    letters: tuple[Letter, ...] = ()
+    words: str = ""
+
+
+FIELD_TYPES = {
+    "string": FieldType(python=str),
+    "integer": FieldType(python=int, reading=INTEGER),
+    "number": FieldType(python=None, reading=NUMBER),
+    "boolean": FieldType(python=bool, reading=LOWER, letters=(False, True), words="true or false"),
+    "date": FieldType(python=str, reading=DATE),
+    "yearmonth": FieldType(python=str, reading=MONTH),
+    "year": FieldType(python=int, reading=YEAR),
 }
+
+_DOMAINS = "categories, constraints.enum, a minimum and maximum, or bins"
 _FORMATS = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%y": "YY", "%b": "MMM", "%B": "MMMM"}
 _ALIKE = 0.8  # of the characters of two keys
 _BOOK_KEYS = (
@@ -142,8 +174,8 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     if not isinstance(name, str) or not name:
         raise wrong(f"{place}.name", "be a text", name)
     kind = field.get("type")
-    if kind not in _TYPES:
-        raise wrong(f"{place}.type", f"be one of {', '.join(_TYPES)}", kind)
+    if not isinstance(kind, str) or kind not in FIELD_TYPES:
+        raise wrong(f"{place}.type", f"be one of {', '.join(FIELD_TYPES)}", kind)
     if "missingValues" in field:
         missing = missing_of(field, place)
     axis = _read_as(_axis(field, kind, place), field, kind, place, missing)
@@ -195,27 +227,28 @@ def _read_as(
 
 def _reading(field: Mapping[str, Any], kind: str, place: str, axis: Axis) -> Reading:
     if "as" in field:
-        one_of(f"{place}.as", field["as"], (TEXT, LOWER))
+        one_of(f"{place}.as", field["as"], TEXTS)
         if kind != "string":
             raise wrong(f"{place}.as", "be left out for other types than string", field["as"])
         return Reading(kind=field["as"])
     for key in ("trueValues", "falseValues"):
         if key in field:
             raise wrong(f"{place}.{key}", "be left out: list the values as categories", field[key])
-    if kind in {"integer", "number"}:
+    reading = FIELD_TYPES[kind].reading
+    if reading in {INTEGER, NUMBER}:
         return Reading(
             kind=NUMBER if isinstance(axis, Bins) else INTEGER,
             decimal=field.get("decimalChar", "."),
             thousands=field.get("groupChar", ""),
         )
-    if kind in _PERIODS:
+    if reading in DAYS:
         form = field.get("format", "default")
         shown = "YYYY-MM-DD" if form == "default" else form
         if not isinstance(shown, str):
             raise wrong(f"{place}.format", "be a text", form)
         shown = re.sub("%[YmdybB]", lambda part: _FORMATS[part[0]], shown)
-        return Reading(kind=_PERIODS[kind], format=shown)
-    return Reading(kind=LOWER) if kind == "boolean" else Reading()
+        return Reading(kind=reading, format=shown)
+    return Reading(kind=reading)
 
 
 def _outside(field: Mapping[str, Any], axis: Axis, place: str) -> int:
@@ -240,13 +273,13 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     bounds = {"minimum", "maximum"} & set(constraints)
     ways = [way for way in ("categories", "bins") if way in field]
     ways += ["enum"] if "enum" in constraints else []
-    if not ways and kind == "boolean":
-        return Letters((False, True), is_open=True)
-    if not ways and kind in {"integer", *_PERIODS} and len(bounds) == 2:
+    if not ways and (letters := FIELD_TYPES[kind].letters):
+        return Letters(letters, is_open=True)
+    if not ways and FIELD_TYPES[kind].reading in {INTEGER, *DAYS} and len(bounds) == 2:
         low, high = constraints["minimum"], constraints["maximum"]
         if kind in {"date", "yearmonth"}:
-            listed = lambda: PeriodRange(periods(low, high, kind), is_open=True)  # noqa: E731
-            return _declared(f"{place}.constraints", listed)
+            spread = lambda: PeriodRange(periods(low, high, kind), is_open=True)  # noqa: E731
+            return _declared(f"{place}.constraints", spread)
         return _declared(f"{place}.constraints", lambda: _open_range(low, high))
     if len(ways) != 1:
         raise ValueError(
@@ -263,8 +296,8 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
     where = f"{place}.{'categories' if way == 'categories' else 'constraints.enum'}"
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise wrong(where, "be a list", values)
-    letters = [_value(value, kind, where) for value in values]
-    return _declared(where, lambda: Letters(Letters.of(letters).letters, is_open=True))
+    listed = [_value(value, kind, where) for value in values]
+    return _declared(where, lambda: Letters(Letters.of(listed).letters, is_open=True))
 
 
 def _open_range(low: Any, high: Any) -> IntegerRange:
@@ -277,7 +310,7 @@ def _open_range(low: Any, high: Any) -> IntegerRange:
 def _value(value: Any, kind: str, place: str) -> Letter:
     """Return the letter of a category, which may carry a label."""
     letter: Any = value.get("value") if isinstance(value, Mapping) else value
-    wanted: Any = _WANTED.get(kind)
+    wanted: Any = FIELD_TYPES[kind].python
     if wanted is None:
         raise wrong(place, "not have type number: give bins", kind)
     if not isinstance(letter, wanted) or (wanted is int and isinstance(letter, bool)):
@@ -319,7 +352,7 @@ class CodeBook:
 
     Attributes:
         fields: the columns.
-        descriptor: the whole descriptor, unchanged; empty for that of an alphabet.
+        descriptor: the whole descriptor, unchanged; empty if made from an alphabet.
         receipt: what was paid for it, if it was found privately just now.
 
     >>> book = CodeBook.of({"schema": {"fields": [

@@ -114,19 +114,49 @@ def _number(text: object, kind: str) -> int:
     raise ValueError(refusal("minimum and maximum", f"look like {shown}", text))
 
 
-EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR = (
-    *("exact", "text", "lower", "integer", "number", "date", "month", "year"),
+EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR, SHAPE = (
+    *("exact", "text", "lower", "integer", "number", "date", "month", "year", "shape"),
 )
-READINGS: Final = (EXACT, TEXT, LOWER, INTEGER, NUMBER, DATE, MONTH, YEAR)
-SHAPE: Final = "shape"
-"""How a text is written, every number in it as ``9``: what may be asked of a column of text."""
 DIGITS = "[0-9]+"
-DAYS: Final = {DATE: len("YYYY-MM-DD"), MONTH: len("YYYY-MM"), YEAR: len("YYYY")}
-"""The readings of days, and how many characters of ``YYYY-MM-DD`` each uses."""
-
 DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 MONTH_TEXT = "^[0-9]{4}-[0-9]{2}"
 YEAR_TEXT = "^[0-9]{4}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingKind:
+    """What the rest of the package must know of a kind of reading.
+
+    Attributes:
+        letters: how the letters must be written, in words.
+        is_of_text: whether cells stay text, so that ``as`` of a code book may name it.
+        used: of a reading of days, how many characters of ``YYYY-MM-DD`` it uses.
+        shape: of a reading of days, the regular expression of what a day is read as.
+    """
+
+    letters: str = ""
+    is_of_text: bool = False
+    used: int = 0
+    shape: str = ""
+
+
+KINDS: Final = {
+    EXACT: ReadingKind(),
+    TEXT: ReadingKind(letters="without blanks around it", is_of_text=True),
+    LOWER: ReadingKind(letters="in lower case", is_of_text=True),
+    INTEGER: ReadingKind(letters="integers of at most 18 digits"),
+    NUMBER: ReadingKind(),
+    DATE: ReadingKind(letters="YYYY-MM-DD", used=10, shape=DAY_TEXT),
+    MONTH: ReadingKind(letters="YYYY-MM", used=7, shape=MONTH_TEXT),
+    YEAR: ReadingKind(letters="YYYY", used=4, shape=YEAR_TEXT),
+    # Every number as 9: what may be asked of a column of text.
+    SHAPE: ReadingKind(letters="shapes"),
+}
+READINGS: Final = tuple(name for name in KINDS if name != SHAPE)
+TEXTS: Final = tuple(name for name, kind in KINDS.items() if kind.is_of_text)
+DAYS: Final = {name: kind.used for name, kind in KINDS.items() if kind.used}
+"""The readings of days, and how many characters of ``YYYY-MM-DD`` each uses."""
+
 POINT_ZERO = "[.]0+$"
 LEADING_ZEROS = "^0+"
 IS_LED_BY_ZEROS = "^0+[1-9]"
@@ -195,7 +225,7 @@ class Reading:
     format: str = ISO
 
     def __post_init__(self) -> None:
-        one_of("reading", self.kind, (*READINGS, SHAPE))
+        one_of("reading", self.kind, KINDS)
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
         if self.thousands and self.thousands not in set(_GROUPS) - {self.decimal}:
@@ -349,7 +379,7 @@ class Reading:
 
 def ways() -> Iterator[Reading]:
     """Yield the ways of reading a cell that people need, the plainest first."""
-    for kind in (EXACT, TEXT, LOWER, NUMBER, INTEGER, *DAYS):
+    for kind in (EXACT, *TEXTS, NUMBER, INTEGER, *DAYS):
         yield Reading(kind=kind)
     for kind in (NUMBER, INTEGER):
         for decimal in _POINTS:

@@ -81,7 +81,7 @@ class OptimalSampler(Mechanism):
 
     @property
     def worst_alpha(self) -> Fraction:
-        """Unknown: the program only covers the distributions of its grid."""
+        """Unknown, because the program only covers the distributions of its grid."""
         return Fraction(1)
 
 

@@ -142,7 +142,7 @@ class Rows(Sequence[dict[str, Any]]):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What a file of these rows says of itself."""
+        """What marks a file of these rows as synthetic."""
         return {"synthetic": "true", "description": SYNTHETIC, "dproo_model": self.model}
 
     def to_pandas(self) -> Any:
@@ -185,7 +185,7 @@ class Rows(Sequence[dict[str, Any]]):
         ``-metadata.json`` after their name, as the W3C recommends for CSV.
 
         Raises:
-            ValueError: the name ends otherwise.
+            ValueError: the name has another ending.
         """
         target = Path(path)
         kind = one_of("path", target.suffix.lower(), (".csv", ".jsonl", ".parquet"))
@@ -323,7 +323,7 @@ class Model:
 
     @cached_property
     def certificate(self) -> TableCertificate:
-        """What the steps that made it leak, exactly, from what each of them cost.
+        """The exact worst loss of the steps that made it, from what each of them cost.
 
         Raises:
             ValueError: the file was changed together with its hash.
@@ -397,8 +397,8 @@ class Model:
     def counts(self, *names: str, labels: bool = False) -> CountTable:
         """Return the counts of some columns together, each with an honest interval.
 
-        An interval is the noisy count and what its noise exceeds one time in twenty, from the
-        measured family of these columns, or of more, whose interval is shortest.
+        The noise lies outside an interval one time in twenty. If several measured families have
+        these columns, the one with the shortest interval is taken.
         """
         places = tuple(self._place(name) for name in names)
         if len({*places}) < len(places):
@@ -494,7 +494,7 @@ class Model:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Return a saved model, or that of a receipt as ``dproo ledger print`` prints it.
+        """Return a saved model, or the model in a receipt that ``dproo ledger print`` has printed.
 
         Raises:
             ValueError: the file is not a model, or was changed after it was saved.

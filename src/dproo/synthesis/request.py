@@ -139,7 +139,7 @@ class TableCertificate:
         ratio: the largest ratio of the probabilities of what is released, on two neighbours; under
             a delta, None.
         rho: what was spent of zCDP, under a delta.
-        is_bound: whether the ratio is a bound over all paths rather than that of one.
+        is_bound: whether the ratio is a bound over all paths rather than the ratio of one.
     """
 
     request: TableRequest
@@ -156,7 +156,7 @@ class TableCertificate:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss: the least float that is not below it."""
+        """The privacy loss, as the least float that is not below it."""
         if self.ratio is None:
             return float(self.request.epsilon)
         nearest = float(log_upper(self.ratio))
@@ -313,7 +313,7 @@ class TableRequest:
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """Every family whose counts may be needed: what an engine counts in one pass."""
+        """Every family whose counts may be needed, for an engine to count in one pass."""
         if self.network != AUTO or len(self.active) < 2:
             return self.declared
         rows: tuple[Family, ...] = ((),) if self.records is None else ()
@@ -321,7 +321,7 @@ class TableRequest:
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether the noise is Gaussian: with a delta, and where that disturbs pairs less."""
+        """Whether the noise is Gaussian, as it is with a delta where that disturbs pairs less."""
         if not self.delta or self.noise != AUTO:
             return self.noise == GAUSSIAN
         d = len(self.active)
@@ -343,7 +343,7 @@ class TableRequest:
 
     @cached_property
     def budget(self) -> Fraction:
-        """What all steps cost together: epsilon, or the rho that epsilon and delta allow."""
+        """What all steps cost together, in epsilon, or in the rho that epsilon and delta allow."""
         return concentrated(self.epsilon, self.delta) if self.is_gaussian else self.epsilon
 
     @property

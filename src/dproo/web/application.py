@@ -14,6 +14,8 @@ from starlette.types import ASGIApp
 
 from dproo.ledger import Address
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS
+from dproo.receipt import STATED
+from dproo.schema.codebook import FIELD_TYPES
 from dproo.study.distributions import SHAPES
 from dproo.web.answering import ROOMS, Refusal, refused, render
 from dproo.web.api import Api
@@ -81,6 +83,8 @@ def _room(request: Request) -> Response:
         shapes={name: words for name, (_, words) in SHAPES.items()},
         letters_max=PAINTED_LETTERS_MAX,
         levels=LEVELS,
+        stated=STATED,
+        whole={name: kind.words for name, kind in FIELD_TYPES.items() if kind.letters},
     )
     return HTMLResponse(text)
 

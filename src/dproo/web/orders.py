@@ -19,17 +19,12 @@ from dproo.core.numbers import (
 )
 from dproo.core.paths import guarding
 from dproo.counting.sources.files import SUFFIXES
-from dproo.errors import (
-    DatasetTakenError,
-    DeltaRefused,
-    MissingLedgerError,
-    ReleaseError,
-    UnknownDatasetError,
-)
-from dproo.ledger import Address, Budget, BudgetRefused, Ledger, default_path, in_delta, in_epsilon
-from dproo.ledger.account import pure
+from dproo.errors import MissingLedgerError, ReleaseError, UnknownDatasetError
+from dproo.ledger import Address, Budget, Ledger, default_path, in_delta, in_epsilon
+from dproo.ledger.account import require_left, taken
 from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, REPLACE
+from dproo.receipt import STATED
 from dproo.releases.charge import Charge, protected, refuse_data_as_letters, remedy
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.protection import Protection
@@ -58,7 +53,7 @@ RELATIONS = {
 
 _FIELDS = (
     *FIELDS,
-    *("what", "column", "alphabet", "sampler", "network", "person", "epsilon", "delta", "purpose"),
+    *("what", "column", "alphabet", "sampler", "network", "person", "epsilon", "delta", *STATED),
 )
 _ROW, _VALUE, _TABLE = "row", "value", "table"
 
@@ -99,7 +94,7 @@ class Order:
             raise ValueError("columns and delta must be of a private table without a code book.")
         if descriptor is None and not is_found and not texts["column"]:
             raise ValueError("column must be given.")
-        Charge(purpose=texts["purpose"] or None)
+        Charge(**_stated(texts))
         book, account = account_of(ledger, source.dataset)
         common: dict[str, Any] = {
             "epsilon": parse_epsilon(texts["epsilon"]),
@@ -126,13 +121,12 @@ class Order:
             values=tuple(values_of(texts["alphabet"], folder)),
         )
         refuse_data_as_letters(order.request.counted_alphabets, book)
-        atto = delta_charge_of(request.delta)
-        if atto and not account.delta:
-            raise pure(account.dataset, atto)
-        if atto > account.delta_left:
-            raise DeltaRefused(account.dataset, asked=atto, left=account.delta_left)
-        if order.charge > account.left:
-            raise BudgetRefused(account.dataset, asked=order.charge, left=account.left)
+        require_left(
+            account.dataset,
+            (order.charge, delta_charge_of(request.delta)),
+            total=(account.budget, account.delta),
+            spent=(account.spent, account.delta_spent),
+        )
         return order
 
     @property
@@ -197,7 +191,7 @@ class Order:
             given["column"] = texts["column"]
             given["alphabet"] = VALUES if self.values else texts["alphabet"]
             given["sampler"] = self.request.chosen
-        given |= {name: texts[name] for name in ("person", "epsilon", "purpose")}
+        given |= {name: texts[name] for name in ("person", "epsilon", *STATED)}
         given["neighbours"] = account.neighbours if account.neighbours != REPLACE else ""
         if account.records_per_person > 1:
             given["records-per-person"] = str(account.records_per_person)
@@ -228,15 +222,15 @@ class Order:
         opened = source.records
         if isinstance(request, RowRequest | ModelRequest):
             opened = opened.described_by(request.codebook.descriptor)
-        charge = Charge(
-            ledger=self.ledger,
-            dataset=self.account.dataset,
-            purpose=self.texts["purpose"] or None,
-        )
+        charge = Charge(ledger=self.ledger, dataset=self.account.dataset, **_stated(self.texts))
         made = execute(request, opened, charge)
         if isinstance(request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
+
+
+def _stated(texts: dict[str, str]) -> dict[str, Any]:
+    return {name: texts[name] or None for name in STATED}
 
 
 def _columns(names: tuple[str, ...]) -> str:
@@ -434,8 +428,8 @@ _LONGEST = 20
 
 def _require_free(ledger: Address, dataset: str) -> None:
     try:
-        taken = Ledger(ledger).datasets()
+        names = Ledger(ledger).datasets()
     except MissingLedgerError:
         return
-    if dataset.casefold() in {name.casefold() for name in taken}:
-        raise DatasetTakenError(refusal("dataset", "not have a budget yet", dataset))
+    if dataset.casefold() in {name.casefold() for name in names}:
+        raise taken(dataset)

@@ -11,12 +11,12 @@ import os
 import stat
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
-from dproo.errors import POSIX_ONLY, UnpreparedError
+from dproo.errors import POSIX_ONLY, DamagedFileError, UnpreparedError
 from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
@@ -194,22 +194,27 @@ class Pipe:
         """Let a thread write blocks into the pipe while they are read.
 
         Raises:
+            DamagedFileError: the file that they are from cannot be unpacked.
             OSError: not all of them could be written, so what was read is incomplete.
         """
         reading, writing = os.pipe()
         os.dup2(reading, self._descriptor, inheritable=False)
         os.close(reading)
         is_over, is_whole = Event(), Event()
+        failures: list[Exception] = []
 
         def fill() -> None:
-            with suppress(Exception), os.fdopen(writing, "wb", buffering=0) as end:
-                for block in blocks:
-                    if is_over.is_set():
-                        return
-                    rest = memoryview(block)
-                    while rest:
-                        rest = rest[end.write(rest) :]
-                is_whole.set()
+            try:
+                with os.fdopen(writing, "wb", buffering=0) as end:
+                    for block in blocks:
+                        if is_over.is_set():
+                            return
+                        rest = memoryview(block)
+                        while rest:
+                            rest = rest[end.write(rest) :]
+                    is_whole.set()
+            except Exception as error:  # noqa: BLE001 - the reader reports it
+                failures.append(error)
 
         thread = Thread(target=fill, name="dproo-pipe", daemon=True)
         thread.start()
@@ -221,5 +226,7 @@ class Pipe:
             while os.read(self._descriptor, BLOCK):
                 pass
             thread.join()
+        if any(isinstance(error, DamagedFileError) for error in failures):
+            raise DamagedFileError
         if not is_whole.is_set():
             raise OSError(errno.EIO, "a file could not be read to its end")

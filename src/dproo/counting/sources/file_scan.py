@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UT
 from dproo.counting.loading import load
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
-from dproo.counting.sources.files import LONGEST_LINE, Files, open_files
+from dproo.counting.sources.files import LONGEST_LINE, PART, Files, open_files
 from dproo.counting.sources.schemas import FILES, MILLISECONDS
 from dproo.counting.sources.text.cleaning import (
     array_lines,
@@ -33,6 +33,7 @@ from dproo.counting.sources.text.cleaning import (
     valid_text,
 )
 from dproo.counting.sources.text.files import TextFile, unmarked
+from dproo.counting.sources.text.records import Parts, Syntax
 from dproo.counting.sql import open_letters, people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     Running = list[duckdb.DuckDBPyConnection]  # for another thread to interrupt
 
-Feed = tuple[Pipe, Sequence[Iterator[bytes]]]
+Feed = tuple[Pipe, Iterable[Iterator[bytes]]]
 """A pipe, and the texts sent through it one after another."""
 
 # Bytes of a record; a longer one is outside. The JSON reader's buffer is 32 MiB, whatever its
@@ -323,21 +324,23 @@ def _counted(
     relation = _relation(files, names, asked, is_piped=is_piped)
     if not (is_real or is_piped):
         relation = f"(FROM {relation} WHERE false)"
-    texts = [_cleaned(file, files, asked) for file in files.texts] if is_real else [iter([b"\n"])]
+    texts: Iterable[Iterator[bytes]] = [iter([b"\n"])]
+    if is_real:
+        texts = chain.from_iterable(_cleaned(file, files, asked) for file in files.texts)
     feed = None if pipe is None else (pipe, texts)
     if asked.person is not None:
         return _count_people(engine, relation, files, asked, feed)
-    # A letter may be rarer in one of several files than in all.
-    is_part = pipe is not None and len(files.opened) > 1
     query = sql.counting_query(
         relation,
         kinds=files.kinds,
         asked=asked,
         dialect=DIALECT,
         is_grouped=is_grouped,
-        is_part=is_part,
+        is_part=feed is not None,  # a letter may be rarer in a part than in all
     )
-    rows = _read(engine, in_order(query), feed)
+    if feed is not None:
+        query = _summed(engine, query, asked, feed)
+    rows = engine.execute(in_order(query)).fetchall()
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
@@ -353,18 +356,23 @@ def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
     return int(records)
 
 
-def _read(
-    engine: duckdb.DuckDBPyConnection, query: str, feed: Feed | None
-) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on all files, or on each text sent through a pipe in turn."""
-    if feed is None:
-        return engine.execute(query).fetchall()
-    rows: list[tuple[Any, ...]] = []
+def _summed(engine: duckdb.DuckDBPyConnection, query: str, asked: Asked, feed: Feed) -> str:
+    """Run a query on each text sent through a pipe, and return the one that adds up its rows."""
+    keys = ", ".join(f"k{i}" for i in range(len(asked.marks[0]) + len(asked.axes)))
+    parts = f"FROM ({query}) AS part({keys}, records)"
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE parts AS {parts} LIMIT 0")
+    _insert(engine, f"INSERT INTO parts {parts}", feed)
+    if asked.open_axis is not None:
+        return sql.counted_open("parts", minimum=asked.open_axis.minimum)
+    return f"SELECT {keys}, CAST(sum(records) AS BIGINT) FROM parts GROUP BY {keys}"  # noqa: S608
+
+
+def _insert(engine: duckdb.DuckDBPyConnection, statement: str, feed: Feed) -> None:
+    """Run a statement on each text sent through a pipe in turn."""
     pipe, texts = feed
     for text in texts:
         with pipe.filled(text):
-            rows += engine.execute(query).fetchall()
-    return rows
+            engine.execute(statement)
 
 
 def _count_people(
@@ -381,7 +389,7 @@ def _count_people(
         # A person may have records in several files: what is kept of each file is stored.
         kept = people.kept_by_group(ranked, asked)
         engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
-        _read(engine, f"INSERT INTO people FROM {kept}", feed)
+        _insert(engine, f"INSERT INTO people FROM {kept}", feed)
         if files.format == CSV:
             unread = people.nobody(min(_rejected(engine), asked.kept), asked)
             engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
@@ -442,13 +450,14 @@ def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
             engine.execute(letters, [list(axis.places)])
 
 
-def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
+def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[bytes]]:
+    """Yield the texts that the records of a file are read from."""
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
         blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
         # With a final line break, because the reader sees no line in a single byte.
-        return chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])
+        return [chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
     letters = [
         letter.encode()
         for axis in asked.axes
@@ -459,8 +468,11 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterator[bytes]:
     is_old = file.header is not None and file.header.line_break == b"\r"
     text = valid_text(own_breaks(file.blocks(), is_old=is_old))
     # Decoded first: what a long run is shortened to depends on the text alone.
-    records = short_runs(_parts(text), marks=files.marks, kept=kept)
-    return chain([files.first_line], records)
+    runs = short_runs(_parts(text), marks=files.marks, kept=kept)
+    _, delimiter, quote, _ = files.marks
+    syntax = Syntax(delimiter=delimiter, quote=quote)
+    parts = Parts(runs, syntax, length=PART, longest=_LONGEST_CSV)
+    return (chain([files.first_line], part) for part in parts)
 
 
 def _parts(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -41,6 +41,9 @@ SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
 """The endings of files offered as data; an SQLite file is likely to be a ledger."""
 
 LONGEST_LINE = "<longest line>"
+PART = 64 << 20
+"""Bytes of a CSV file that DuckDB reads at once; with one more record they fit into its buffer."""
+
 COLUMNS_MAX = 10_000
 """Columns of a file without a header have numbers below this."""
 
@@ -207,6 +210,7 @@ def _open_csv(
         f" header=true, compression='none', delim={literal(delimiter)},"
         f" quote={literal(layout.quote)}, escape={literal(layout.quote)}, null_padding=true,"
         f" strict_mode=false, parallel=false, max_line_size={LONGEST_LINE},"
+        f" buffer_size={2 * PART},"
         " store_rejects=true, rejects_limit=0)"
     )
     return Files(

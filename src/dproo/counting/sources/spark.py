@@ -53,20 +53,20 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     Raises:
         ValueError: Spark cannot read them, or a column is missing or holds no letters.
     """
-    if asked.engine == "spark":
-        return _open_by_name(data, asked)
+    if asked.engine is not None:
+        return _open_by_name(data, asked, asked.engine)
     if asked.table is not None or not is_frame(data):
         return None
     return _scan(data, asked, engine="frames", held=ExitStack())
 
 
-def _open_by_name(data: Any, asked: Asked) -> Scan:
+def _open_by_name(data: Any, asked: Asked, engine: str) -> Scan:
     if asked.table is not None or not isinstance(data, str | os.PathLike):
         raise ValueError(
             "data must be a table's name or a path with engine 'spark', and table must be left out."
         )
     with ExitStack() as stack:
-        session = stack.enter_context(session_for(asked.master))
+        session = stack.enter_context(session_for(engine))
         return _scan(open_table(session, data), asked, engine="spark", held=stack)
 
 
@@ -213,22 +213,25 @@ def _is_storable(text: str) -> bool:
 
 
 @contextmanager
-def session_for(master: str | None) -> Iterator[Any]:
-    """Yield a session on this master: the open one, or one for this scan alone.
+def session_for(engine: str) -> Iterator[Any]:
+    """Yield a session on this machine or cluster: the open one, or one for this scan alone.
 
     Raises:
-        ValueError: it is not a master, it does not answer, or another one is open.
+        ValueError: it is not a cluster, it does not answer, or another one is open.
     """
+    cluster = engine.removeprefix("spark:")
+    master = None if cluster == "spark" else engine if cluster.startswith("//") else cluster
     if master is not None and not _MASTER.fullmatch(master):
-        raise ValueError(refusal("master", "look like local[2] or spark://host:7077", master))
+        condition = "look like spark, spark:local[2] or spark://host:7077"
+        raise ValueError(refusal("engine", condition, engine))
     SparkSession = load("pyspark.sql", extra="spark").SparkSession  # noqa: N806 - a class
     name = f"dproo-{uuid4()}"
     session = SparkSession.getActiveSession() or _started(master or LOCAL, name)
     if session is None:
-        raise ValueError(refusal("master", "be a Spark cluster that answers", master))
+        raise ValueError(refusal("engine", "be a Spark cluster that answers", engine))
     is_ours = session.sparkContext.appName == name
     if master is not None and session.sparkContext.master != master:
-        raise ValueError(refusal("master", "be the master of the open session", master))
+        raise ValueError(refusal("engine", "be the cluster of the open session", engine))
     try:
         if is_ours:
             session.sparkContext.setLogLevel("OFF")  # the error of a task could quote a cell

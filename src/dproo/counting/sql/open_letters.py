@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dproo.core.counts import NamedCounts
+from dproo.counting.boundary import pass_over
 from dproo.schema.axis import LONGEST_OPEN, OpenText, is_open_letter
 from dproo.schema.cell import text_of
 
@@ -36,6 +37,7 @@ def texts_of(cells: Iterable[object]) -> Iterable[tuple[str | None, int]]:
 def _text(cell: object) -> str | None:
     try:
         text = text_of(cell)
-    except Exception:  # noqa: BLE001 - a cell that raises is not a letter
+    except BaseException as error:  # noqa: BLE001 - a cell that raises is not a letter
+        pass_over(error)
         return None
     return text if text is not None and len(text) <= LONGEST_OPEN else None

@@ -32,6 +32,7 @@ from typing import Any
 from uuid import UUID
 
 from dproo.counting.asked import Asked, Batch
+from dproo.counting.boundary import pass_over
 from dproo.counting.sql import query as sql
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
 from dproo.schema.cell import FINE, plain, text_of
@@ -110,7 +111,8 @@ def person_of(cell: object) -> str | None:
         if text is None:
             content = _content(cell, depth=0)
             return HASHED + HASHED + _digest(content)
-    except Exception:  # noqa: BLE001 - its methods may raise anything
+    except BaseException as error:  # noqa: BLE001 - its methods may raise anything
+        pass_over(error)
         return NOBODY
     if REPLACED in text:
         return NOBODY
@@ -246,7 +248,8 @@ def _key(axis: Axis, cell: object) -> str:
         if place is None:
             return ""
         return str(place) if isinstance(axis, Bins) else str(text_of(axis.letter(place)))
-    except Exception:  # noqa: BLE001 - a cell that raises is outside
+    except BaseException as error:  # noqa: BLE001 - a cell that raises is outside
+        pass_over(error)
         return ""
 
 

@@ -1,16 +1,11 @@
 // One column of a code book: how its possible values are told, and what the server makes of them.
 
-import { make } from "./drawing.js";
+import { find, make } from "./drawing.js";
 
-const WAYS = {
-  list: "a list",
-  range: "whole numbers",
-  bins: "number ranges",
-  months: "months",
-  boolean: "true or false",
-  given: "by the code book",
-};
-const BY_TYPE = { integer: "range", number: "bins", boolean: "boolean", yearmonth: "months" };
+const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
+const WAYS = find("ways").content;
+/** Whether all values of a type are known, so that nothing is left to tell. */
+const isKnown = (type) => [...WAYS.querySelectorAll(".whole")].some((way) => way.value === type);
 const NAME = { min: "From", max: "To" };
 
 let made = 0;
@@ -51,10 +46,9 @@ export class Column {
     const way = make(this.body, "div", { class: "field" });
     make(way, "label", { class: "unseen", for: `${id}-way` }, `Possible values of ${this.name} are`);
     this.way = make(way, "select", { id: `${id}-way`, autocomplete: "off" });
-    for (const [key, words] of Object.entries(WAYS))
-      make(this.way, "option", { value: key }, words);
-    this.way.lastChild.hidden = true;
-    this.way.value = this.start.length ? "list" : (BY_TYPE[this.type] ?? "list");
+    this.way.append(WAYS.cloneNode(true));
+    const usual = isKnown(this.type) ? this.type : (BY_TYPE[this.type] ?? "list");
+    this.way.value = this.start.length ? "list" : usual;
     this.makeEditors(make(this.body, "div", { class: "editors" }), id);
     const parents = make(this.body, "div", { class: "field", "data-parents": "" });
     parents.hidden = true;
@@ -138,6 +132,7 @@ export class Column {
     const parents = hasParents ? { parents: this.parent.value.split("\n") } : {};
     const isInteger = this.type === "integer";
     const name = { name: this.name };
+    if (isKnown(this.way.value)) return { ...name, type: this.way.value, ...parents };
     switch (this.way.value) {
       case "range":
         return {
@@ -158,8 +153,6 @@ export class Column {
         const kind = bins.every(Number.isInteger) && this.type !== "number" ? "integer" : "number";
         return { ...name, type: kind, bins, ...parents };
       }
-      case "boolean":
-        return { ...name, type: "boolean", ...parents };
       case "given": {
         const { parents: _, ...field } = this.field;
         return { ...field, ...parents };
@@ -183,7 +176,7 @@ export class Column {
     const isTexts = Array.isArray(categories) && categories.every((one) => typeof one !== "object");
     const fill = (key, value) => (this.controls[key].value = value);
     this.way.value = "given";
-    this.way.lastChild.hidden = false;
+    this.way.lastElementChild.hidden = false;
     if (!isPlain) return;
     if (isTexts && ["string", "integer"].includes(type)) {
       this.way.value = "list";
@@ -191,7 +184,7 @@ export class Column {
     } else if (Array.isArray(bins)) {
       this.way.value = "bins";
       fill("bins-edges", bins.join(", "));
-    } else if (type === "boolean") this.way.value = "boolean";
+    } else if (isKnown(type)) this.way.value = type;
     else if (["integer", "yearmonth"].includes(type) && "minimum" in constraints) {
       this.way.value = type === "integer" ? "range" : "months";
       fill(`${this.way.value}-min`, constraints.minimum);

@@ -61,7 +61,9 @@ export function showReceipt(receipt, at) {
     Date: at && `${at.slice(0, 16).replace("T", " ")} UTC`,
     Dataset: receipt.ledger.dataset,
     Columns: receipt.column_names.join(", "),
-    Purpose: receipt.purpose,
+    ...Object.fromEntries(
+      [...document.querySelectorAll(".stated")].map(({ id, labels: [label] }) => [label.textContent, receipt[id]]),
+    ),
     Accuracy: receipt.accuracy,
     "ε charged": receipt.epsilon_decimal,
     "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal,

@@ -217,7 +217,7 @@ function order() {
       ? { column: find("column").value, alphabet: text("alphabet"), sampler: find("sampler").value }
       : { ...described(), network: builder.network }),
     person: find("person").value,
-    purpose: text("purpose"),
+    ...Object.fromEntries([...document.querySelectorAll(".stated")].map(({ id }) => [id, text(id)])),
     epsilon: meant(find("epsilon").value),
   };
 }

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.counting.boundary import attempt
@@ -18,10 +18,19 @@ from dproo.counting.fit import Column, one_of_them
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 
+Result = TypeVar("Result")
+
 _PART = 1 << 12  # rows
 _WAL = b"\2"
 # SQLite stores booleans as 0 and 1, and moments as text with a day and a time.
 _KINDS = {"BOOLEAN": sql.INTEGER, **dict.fromkeys(("DATETIME", "TIMESTAMP"), sql.TIMESTAMP)}
+
+
+_UNSAFE = (
+    " A view, an index or a computed column in it calls a function, such as json_extract, that this"
+    " version of SQLite does not run for a file that may come from others. Copy the records into a"
+    " table of another file, as in: CREATE TABLE other.visits AS SELECT * FROM visits."
+)
 
 
 def kind_of(declared: str) -> str:
@@ -54,10 +63,28 @@ def connected(path: str) -> sqlite3.Connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         return connection
 
-    connection = attempt(connect)
+    connection, remedy = _tried(connect)
     if connection is None:
-        raise ValueError(refusal("data", "be a readable SQLite file", path))
+        journal = f"{os.path.realpath(path)}-journal"
+        if os.path.exists(journal) and os.path.getsize(journal):  # noqa: PTH110, PTH202 - as above
+            remedy = (
+                " A change to it was interrupted, and only a program that may write it can undo"
+                " that: open it once with such a program, as in: sqlite3 FILE .tables"
+            )
+        raise ValueError(refusal("data", "be a readable SQLite file", path) + remedy)
     return connection
+
+
+def _tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
+    """Return the result of reading a schema, or None and what to do about the failure."""
+
+    def act() -> tuple[Result | None, str]:
+        try:
+            return action(), ""
+        except sqlite3.Error as error:
+            return None, _UNSAFE if "unsafe use of" in str(error) else ""
+
+    return attempt(act) or (None, "")
 
 
 def columns_of(
@@ -82,9 +109,11 @@ def columns_of(
         raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
     *schema, name = sql.table_parts(table)
     query = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
-    found = attempt(lambda: connection.execute(query, (name, *(schema or ["main"]))).fetchall())
+    of_table = (name, *(schema or ["main"]))
+    found, remedy = _tried(lambda: connection.execute(query, of_table).fetchall())
     if not found:
-        raise ValueError(refusal("table", "be a table or view of the database", table))
+        what = "be readable" if remedy else "be a table or view of the database"
+        raise ValueError(refusal("table", what, table) + remedy)
     return tuple(Column(name=name, kind=kind_of(kind), type_name=kind) for name, kind in found)
 
 

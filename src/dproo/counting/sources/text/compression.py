@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dproo.counting.loading import load
+from dproo.errors import DamagedFileError
 
 GZIP, ZSTD, ZIP = "gz", "zst", "zip"
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
@@ -37,11 +38,21 @@ def plain_blocks(blocks: Iterable[bytes], compression: str | None) -> Iterator[b
     """Yield the decompressed bytes.
 
     Raises:
-        ValueError: the file is damaged, or ends too early.
+        DamagedFileError: the file is damaged, or ends too early.
     """
     if compression == GZIP:
-        return _gunzipped(blocks)
-    return _unzstd(blocks) if compression == ZSTD else iter(blocks)
+        return _checked(_gunzipped(blocks))
+    return _checked(_unzstd(blocks)) if compression == ZSTD else iter(blocks)
+
+
+def _checked(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same blocks; what a library raises becomes an error without details."""
+    try:
+        yield from blocks
+    except DamagedFileError:
+        raise
+    except Exception:  # noqa: BLE001 - in the words of zlib, zstandard or zipfile
+        raise DamagedFileError from None
 
 
 def the_only_file(archive: str) -> zipfile.ZipInfo | None:
@@ -61,6 +72,10 @@ def the_only_file(archive: str) -> zipfile.ZipInfo | None:
 
 def unzipped(archive: str) -> Iterator[bytes]:
     """Yield the content of the only file in a ZIP archive."""
+    return _checked(_unzipped(archive))
+
+
+def _unzipped(archive: str) -> Iterator[bytes]:
     only = the_only_file(archive)
     with zipfile.ZipFile(archive) as opened, opened.open(only or "") as content:
         while block := content.read(_LONGEST):
@@ -81,7 +96,7 @@ def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
             yield unpacking.decompress(rest, _LONGEST)
             rest = unpacking.unconsumed_tail or unpacking.unused_data
     if not unpacking.eof:
-        raise ValueError("the file ends too early")
+        raise DamagedFileError("the file ends too early")
 
 
 def _zstandard() -> Any:
@@ -100,4 +115,4 @@ def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
             if unpacking.eof:
                 rest, unpacking = unpacking.unused_data, None
     if unpacking is not None:
-        raise ValueError("the file ends too early")
+        raise DamagedFileError("the file ends too early")
