@@ -68,6 +68,9 @@ def compared(
         "most": round(ratios[-1], 3),
         "target": target,
         "seconds": round(mine, 4),
+        "processor_seconds": (
+            round(statistics.median(used for (_, used), _ in pairs), 4) if is_here else None
+        ),
         "reference_seconds": round(theirs, 4),
         "rounds": rounds,
         "load_average": round(os.getloadavg()[0], 1),

@@ -129,16 +129,41 @@ def test_the_epsilon_of_each_column_can_be_given():
 
 
 def test_several_rows_share_epsilon_and_a_person_divides_it():
-    drawn = sample(ROWS, codebook=BOOK, epsilon=1, size=5, records_per_person=2)
-    assert len(drawn.values) == 5
-    assert drawn.receipt.details["epsilon_row"] == "1/5"
+    drawn = sample(ROWS, codebook=BOOK, epsilon=1, size=4, records_per_person=2)
+    assert len(drawn.values) == 4
+    assert drawn.receipt.details["epsilon_row"] == "1/4"
     assert drawn.receipt.protects == "one person with up to 2 records"
     request = RowRequest(
-        codebook=CodeBook.of(BOOK), epsilon=Fraction(1), size=5, protection=Protection(records=2)
+        codebook=CodeBook.of(BOOK), epsilon=Fraction(1), size=4, protection=Protection(records=2)
     )
     ratio = request.rows_by(request.declared, n=20).largest_ratio
-    assert is_at_most_exp(ratio**10, Fraction(1))
+    assert is_at_most_exp(ratio**8, Fraction(1))
     assert drawn.receipt.certificate["epsilon"] <= 1
+
+
+@pytest.mark.parametrize(("size", "network"), [(5, "auto"), (6, "learned"), (40, "independent")])
+def test_many_rows_come_from_a_private_table_for_the_same_epsilon(size, network):
+    drawn = sample(ROWS, codebook=BOOK, epsilon=1, size=size, network=network)
+    assert len(drawn.values) == size
+    assert drawn.receipt.sampler == "table"
+    assert drawn.receipt.certificate["holds"]
+    assert drawn.receipt.certificate["epsilon"] <= 1
+    more = dproo.Model.of_receipt(drawn.receipt.as_dict()).rows(3)
+    assert {*more[0]} == {*drawn.values[0]}
+
+
+@pytest.mark.parametrize("choice", [{"by": True}, {"shares": True}, {"is_large": True}])
+def test_many_rows_pay_their_shares_where_a_table_cannot_serve(choice):
+    choices = {"epsilon": 1, "size": 5, "codebook": BOOK}
+    if "shares" in choice:
+        choices["shares"] = {"ward": "0.5", "sex": "0.2", "age": "0.3"}
+    if "by" in choice:
+        choices = {**choices, "by": BY, "size": 1}
+    if "is_large" in choice:
+        large = {"name": "age", "type": "integer", "constraints": {"minimum": 0, "maximum": 30_000}}
+        choices["codebook"] = {"schema": {"fields": [large]}}
+    data = GROUPED if "by" in choice else ROWS
+    assert sample(data, **choices).receipt.sampler == "ls-roo"
 
 
 # One row for each group

@@ -142,7 +142,11 @@ found_options = with_options((_DATA, *_SOURCE, *LAYOUT_OPTIONS, HEADER_OPTION, *
     help="Show a number drawn from a bin instead of the bin (rows only).",
 )
 @click.option(
-    "--size", default=1, show_default=True, help="How many records to release for this epsilon."
+    "--size",
+    default=1,
+    show_default=True,
+    help="How many records to release for this epsilon; five or more rows come from a private"
+    " table.",
 )
 @click.option(
     "--by",
