@@ -192,12 +192,12 @@ def browser() -> Iterator[Any]:
     chromium = chromium or shutil.which("chromium")
     if chromium is None:
         pytest.skip("Chromium is not installed (Debian package chromium).")
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+    playing = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.")
 
     arguments = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")
-    with sync_playwright() as playwright:
+    with playing.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield started
         started.close()

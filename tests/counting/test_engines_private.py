@@ -10,7 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,6 +20,7 @@ from support.releasing import sample
 from dproo import Counts, ReleaseError, counting
 from dproo.ledger import Ledger
 
+ibis = pytest.importorskip("ibis", reason="Ibis is not installed.")
 CANARY = "canary-51c7"
 
 
