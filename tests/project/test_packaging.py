@@ -116,13 +116,6 @@ def test_every_requirement_has_hashes_and_no_file_names_where_it_is_from(lock):
         assert all(re.fullmatch("[0-9a-f]{64}", one.strip()) for one in hashes), requirement
 
 
-def test_the_lowest_versions_are_tested_by_files_that_exist():
-    """pytest runs nothing at all if one of them is missing."""
-    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
-    (listed,) = re.findall(r"^LOWEST := (.*)$", text, re.MULTILINE)
-    assert all((ROOT / path).exists() for path in listed.split()), listed
-
-
 def test_the_makefile_installs_nothing_without_a_hash():
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
     installs = [
