@@ -88,8 +88,8 @@ class Api:
         cards = []
         for name in self.folder.list(*SUFFIXES):
             path = self.folder.find("data", name)
-            size, budget = path.stat().st_size, left.get(dataset_name(str(path)))
-            cards.append({"name": name, "bytes": size, "left": budget})
+            size = int(float(f"{path.stat().st_size:.0e}"))  # to a digit: records decide the rest
+            cards.append({"name": name, "bytes": size, "left": left.get(dataset_name(str(path)))})
         return {"folder": str(self.folder.root), "data": cards, "sample": SAMPLE}
 
     def _sample(self, fields: Fields) -> dict[str, Any]:

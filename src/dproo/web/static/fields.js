@@ -77,9 +77,7 @@ export function shown(number) {
 export function bytes(size, { before = "" } = {}) {
   if (size === undefined) return "";
   const power = Math.min(4, Math.floor(Math.log10(Math.max(size, 1)) / 3));
-  const number = size / 1000 ** power;
-  const digits = power && number < 10 ? 1 : 0;
-  return `${before}${number.toFixed(digits)} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
+  return `${before}${size / 1000 ** power} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
 }
 
 /** Write two numbers with as many digits as it takes to tell them apart. */
