@@ -11,6 +11,7 @@ import traceback
 from pathlib import Path
 
 import pytest
+from support.serving import listed
 
 from dproo import counting
 from dproo.cli.commands import run
@@ -205,8 +206,9 @@ def test_a_secret_is_in_no_object_that_holds_a_database(postgresql: str, tmp_pat
     assert_silent(repr(scan), repr(held), repr(held.session.connection))
     book = Ledger.create(tmp_path / "ledger.sqlite3")
     book.declare("d", budget=1, neighbours="replace")
-    asked = {"source": "database", "data": url, "dataset": "d", "table": '"a"."b.c"'}
-    asked |= {"column": "c", "alphabet": "0..9", "sampler": "roo", "epsilon": "1"}
+    asked = {"source": "database", "data": url, "dataset": "d", "table": "pg_class"}
+    asked |= {"what": "value", "codebook": listed("relname", "pg_class")}
+    asked |= {"sampler": "roo", "epsilon": "1"}
     order = Order.of(asked, folder=Folder(tmp_path), ledger=book.path)
     assert_silent(repr(order), json.dumps(order.shown))
 

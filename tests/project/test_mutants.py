@@ -189,13 +189,12 @@ OTHER_PORT = f"{DOOR}_a_token_is_taken_only_from_where_a_browser_sends_it[a page
 HANGING = f"{DOOR}_the_owner_releases_while_others_hang[2000]"
 REPLAYED = f"{HOSTILE}_replayed_nonce_is_refused"
 LINKED = f"{HOSTILE}_file_outside_the_folder_is_refused[a link to outside]"
-LEARNED = f"{HOSTILE}_wrong_order_is_refused[other data as the alphabet]"
 STEWARD = "web/test_web_steps.py::test"
 DECLARED_LATE = f"{STEWARD}_a_budget_is_declared_from_nothing_and_only_when_confirmed"
 CONFIRMED = f"{STEWARD}_what_was_shown_is_confirmed_as_what_it_is"
 INTERRUPTED = f"{STEWARD}_an_interrupt_while_records_are_counted_loses_no_release[1]"
 IN_PIECES = f"{HOSTILE}_body_in_pieces_is_refused_when_it_gets_too_large"
-UNOPENED = "web/test_web.py::test_the_data_is_not_opened_before_the_confirmation"
+UNOPENED = "web/test_web.py::test_the_data_is_not_opened_for_what_its_budget_refuses"
 MOVED = "web/test_web.py::test_a_file_that_was_changed_to_a_link_is_not_read"
 LOOPBACK = "web/test_web.py::test_it_listens_on_this_machine_only"
 DOMINATES = "analysis/test_composition.py::test_the_pair_of_every_sampler_dominates_its_neighbours"
@@ -1049,9 +1048,6 @@ MUTANTS = {
     ),
     "a link leads out of the folder": (
         "Folder._file", "path.is_relative_to(self.root) and path.is_file()", "path.is_file()", LINKED,
-    ),
-    "the page learns the alphabet from the data": (
-        "_alphabet", "if any(path.samefile(file) for file in protected):", "if not path.name:", LEARNED,
     ),
     "the page looks into the data before it is told to": (
         "Order.of", "        order = cls(\n", "        source.data.open().close()\n        order = cls(\n", UNOPENED,

@@ -17,8 +17,6 @@ from support.releasing import check, sample
 import dproo
 from dproo import Alphabet, Ledger
 from dproo.cli.commands import run
-from dproo.web.folder import Folder
-from dproo.web.orders import Order
 
 SECRETS = ["Adelie", "Gentoo", "Chinstrap"]
 
@@ -159,21 +157,6 @@ def test_a_file_with_a_budget_is_no_source_of_letters(penguins: Path, tmp_path: 
         ), name
     assert all(account.spent == 0 for account in ledger.show())
     sample(data, alphabet=["Adelie"], **options)
-
-
-def test_the_page_takes_no_letters_from_what_it_lists_as_data(
-    penguins: Path, tmp_path: Path
-) -> None:
-    distinct(penguins)
-    (tmp_path / "visits.csv").write_text("own\nAdelie\n", encoding="utf-8")
-    ledger = Ledger.create(tmp_path / "ledger.sqlite3")
-    ledger.declare(str(tmp_path / "visits.csv"), budget=9, neighbours="replace")
-    form = {"source": "file", "data": "visits.csv", "column": "own", "epsilon": "1"}
-    for name, path in twins(penguins).items():
-        asked = {**form, "alphabet": f"{path}:species"}
-        found = Folder(tmp_path)
-        sentence = refused(Order.of, asked, folder=found, ledger=ledger.path)
-        assert "got one that is listed as data" in sentence, name
 
 
 def test_the_command_line_tells_nothing_of_a_protected_file(

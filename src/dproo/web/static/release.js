@@ -1,7 +1,7 @@
 // Release: choose data, describe it, declare a budget, choose the privacy, confirm, receive.
 // The columns come from header and schema; no record is read before the confirmation.
 
-import { keep, read } from "./address.js";
+import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
@@ -23,14 +23,12 @@ for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
 
-const SOON = 200; // a browser lets an address change a hundred times in ten seconds only
 const chosen = (name) => document.querySelector(`[name=${name}]:checked`).value;
 const what = () => chosen("what");
 const privacy = find("step-privacy");
 let account; // null if there is none, undefined before it was looked for
 let isLooked = false;
 let hasLooked = Boolean(start.data);
-let keeping;
 let isReady = false; // before the files are there, nothing is kept
 let looking = new AbortController();
 
@@ -147,8 +145,7 @@ function withdrawAll() {
 
 function changed() {
   confirmation?.withdraw();
-  clearTimeout(keeping);
-  keeping = setTimeout(keepChoices, SOON);
+  keepSoon(keepChoices);
   for (const part of document.querySelectorAll("[data-what]"))
     part.hidden = !part.dataset.what.split(" ").includes(what());
   find("sampler-hint").textContent = find("sampler").selectedOptions[0].dataset.words;
