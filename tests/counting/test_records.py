@@ -112,4 +112,4 @@ def test_parts_have_whole_records_and_fit_into_the_buffer() -> None:
         parts = Parts(blocks, Syntax(delimiter=b",", quote=b'"'), length=length, longest=500)
         found = [b"".join(part) for part in parts]
         assert max(map(len, found)) <= length + 5 * (500 + 2 * 64) // 2
-        assert all(part.endswith(b"\n") for part in found)
+        assert all(part.endswith(b"\n") for part in found if part)  # the last one may be empty
