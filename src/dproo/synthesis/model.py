@@ -528,6 +528,8 @@ class Model:
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Self:
         columns = tuple(_column(found) for found in content["columns"])
+        if len({column.name for column in columns}) < len(columns):
+            raise ValueError
         sizes = tuple(len(column.letters) for column in columns)
         measured = tuple(_measurement(found, sizes) for found in content["measurements"])
         potentials = {}
@@ -549,6 +551,7 @@ class Model:
 
 
 _COUNT_MAX = 10**40
+_BITS_MAX = 1 << 14
 _FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
 
@@ -589,9 +592,23 @@ def _hash(content: Mapping[str, Any]) -> str:
 def _column(found: dict[str, Any]) -> ModelColumn:
     if found.keys() != _COLUMN:
         raise ValueError
-    bins = tuple(None if edges is None else (edges[0], edges[1]) for edges in found["bins"])
-    own = str(found["name"]), tuple(found["letters"]), tuple(found["labels"])
-    return ModelColumn(*own, bins, bool(found["is_integer"]))
+    name, letters, labels = found["name"], tuple(found["letters"]), tuple(found["labels"])
+    if not (
+        all(isinstance(letter, Letter) for letter in letters)
+        and all(isinstance(text, str) for text in (name, *filter(None, labels)))
+    ):
+        raise TypeError
+    bins = tuple(edges if edges is None else _edges(*edges) for edges in found["bins"])
+    return ModelColumn(name, letters, labels, bins, bool(found["is_integer"]))
+
+
+def _edges(low: Any, high: Any) -> tuple[float, float]:
+    """Return the edges of a bin, which are finite floats."""
+    if not all(isinstance(edge, int | float) for edge in (low, high)):
+        raise TypeError
+    if not -math.inf < float(low) < float(high) < math.inf:
+        raise ValueError
+    return low, high
 
 
 def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
@@ -630,7 +647,10 @@ def _measurement(found: dict[str, Any], sizes: Sequence[int]) -> Measurement:
     )
     if len(values) != cells(sizes, family):
         raise ValueError
-    ratio = Ratio(*found["ratio"]) if "ratio" in found else None
+    ratio = None
+    if "ratio" in found:
+        over, bits = (whole("ratio", number, at_least=1) for number in found["ratio"])
+        ratio = Ratio(over, whole("ratio", bits, at_least=1, at_most=_BITS_MAX))
     variance = _fraction(found["variance"]) if "variance" in found else None
     return Measurement(family, values, ratio, variance)
 
