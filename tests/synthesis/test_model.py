@@ -4,9 +4,10 @@ import csv
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cache
+from itertools import permutations, product
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -236,6 +237,22 @@ def test_a_saved_model_is_the_same_model(tmp_path):
     assert repr(loaded) == repr(model)
     assert "epsilon 20" in repr(model)
     assert "ward" in model._repr_html_()
+
+
+def test_a_column_may_be_called_like_a_count():
+    names = DICE.sample(["count", "low", "high", "count_", "ward"], len(COLUMNS))
+    columns = [replace(column, name=name) for column, name in zip(COLUMNS, names, strict=True)]
+    model = replace(a_model(), columns=tuple(columns))
+    for one in permutations(range(len(names)), DICE.randrange(1, len(names) + 1)):
+        table = model.counts(*(names[place] for place in one))
+        expected = [*product(*(columns[place].letters for place in one))]
+        assert [tuple(row.values())[: len(one)] for row in table] == expected
+        assert all(len(row) == len(one) + 3 for row in table)
+        usual = a_model().counts(*(COLUMNS[place].name for place in one))
+        assert [row["count"] for row in table] == [row["count"] for row in usual]
+        assert [row[len(one) :] for row in table._cells()] == [
+            row[len(one) :] for row in usual._cells()
+        ]
 
 
 def test_a_gaussian_model_is_saved_too(tmp_path):

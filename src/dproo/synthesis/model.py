@@ -50,6 +50,7 @@ SCHEMA = 1
 SYNTHETIC = "synthetic: drawn from a differentially private model, no row is a record"
 CONFIDENCE = 0.95
 SIZE_MAX = 10**9
+COUNTED = ("count", "low", "high")
 _COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
 _NEEDED = {
     *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
@@ -215,7 +216,8 @@ class CountTable(Sequence[dict[str, Any]]):
         names: the columns.
         rows: for each cell its letters, ``count``, and ``low`` and ``high``: the true count lies
             between them with 95 % confidence. They are None where no family that holds all of
-            these columns was measured: then the count rests on the model alone.
+            these columns was measured: then the count rests on the model alone. The letters of a
+            column that is itself called ``count`` are under ``count_``, and so on.
     """
 
     names: tuple[str, ...]
@@ -241,7 +243,7 @@ class CountTable(Sequence[dict[str, Any]]):
     def _cells(self) -> list[list[str]]:
         return [
             [
-                *(str(row[name]) for name in self.names),
+                *map(str, list(row.values())[: len(self.names)]),
                 f"{row['count']:,.0f}",
                 f"{row['low']:,.0f} to {row['high']:,.0f}" if self.is_measured else "not measured",
             ]
@@ -408,10 +410,11 @@ class Model:
         estimates = self.records * self.law.joint(places)
         interval = self._interval(places)
         rows = []
+        keys = [f"{name}_" if name.rstrip("_") in COUNTED else name for name in names]
         letters = [self.columns[place].shown(labels=labels) for place in places]
         for at, cell in enumerate(product(*letters)):
             count = float(estimates.ravel()[at])
-            row: dict[str, Any] = dict(zip(names, cell, strict=True))
+            row: dict[str, Any] = dict(zip(keys, cell, strict=True))
             row |= {"count": round(count, 1), "low": None, "high": None}
             if interval is not None:
                 centre, half = float(interval[0].ravel()[at]), interval[1]
