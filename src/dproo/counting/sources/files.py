@@ -6,7 +6,7 @@ They are opened once; only their headers and schemas are read.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,9 @@ PART = 64 << 20
 
 COLUMNS_MAX = 10_000
 """Columns of a file without a header have numbers below this."""
+
+_MOST_READ = 0.99
+"""The largest share of the bytes that is told: what was read last has yet to be counted."""
 
 _LINE_BREAK = b"\r\n"
 """The break of a first line after which the reader accepts both LF and CR LF."""
@@ -109,6 +112,21 @@ class Files:
     def is_once(self) -> bool:
         """Whether the data can be read only once."""
         return any(isinstance(file, Incoming) for file in self.opened)
+
+    def reading(self, passes: int) -> Callable[[], float | None]:
+        """Return a function for the share of the bytes that has been read from now on.
+
+        It is known where we read the bytes: where DuckDB opens the file, and for standard input
+        and ZIP archives, it is None.
+        """
+        files = [file for file in self.opened if isinstance(file, Opened)]
+        before, whole = sum(file.passed for file in files), passes * sum(f.size for f in files)
+
+        def share() -> float | None:
+            read = sum(file.passed for file in files) - before
+            return min(read / whole, _MOST_READ) if read and whole else None
+
+        return share
 
 
 def open_files(
