@@ -283,6 +283,6 @@ def spent(seconds: int, share: float | None) -> str:
     """
     if share is None:
         return f"{seconds} s"
-    text = f"{seconds} s, {share:.0%}".replace("%", " %")
+    text = f"{seconds} s, {100 * share:.0f} %"
     left = seconds * (1 - share) / share
     return text if seconds < _SOME or left < 1 else f"{text}, about {round(left)} s left"
