@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
@@ -275,14 +276,14 @@ def waiting(what: str) -> Iterator[None]:
             ticker.join()
 
 
-def spent(seconds: int, share: float | None) -> str:
+def spent(seconds: int, share: Fraction | None) -> str:
     """Return how long something has taken and, where a share is known, how long it will.
 
-    >>> spent(12, None), spent(12, 0.3), spent(2, 0.01)
+    >>> spent(12, None), spent(12, Fraction(3, 10)), spent(2, Fraction(1, 100))
     ('12 s', '12 s, 30 %, about 28 s left', '2 s, 1 %')
     """
     if share is None:
         return f"{seconds} s"
-    text = f"{seconds} s, {100 * share:.0f} %"
+    text = f"{seconds} s, {round(100 * share)} %"
     left = seconds * (1 - share) / share
     return text if seconds < _SOME or left < 1 else f"{text}, about {round(left)} s left"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fractions import Fraction
 
-Share = Callable[[], float | None]
+Share = Callable[[], Fraction | None]
 
 _told: ContextVar[list[Share] | None] = ContextVar("told", default=None)
 
@@ -17,9 +18,9 @@ def watched() -> Iterator[Share]:
 
     >>> with watched() as share:
     ...     before = share()
-    ...     tell(lambda: 0.5)
+    ...     tell(lambda: Fraction(1, 2))
     ...     before, share()
-    (None, 0.5)
+    (None, Fraction(1, 2))
     """
     told: list[Share] = []
     token = _told.set(told)
