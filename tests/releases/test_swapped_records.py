@@ -127,7 +127,7 @@ def swapped() -> list[tuple[int, bytes]]:
     return [(0, record) for record in HOSTILE] + others
 
 
-@pytest.mark.parametrize("source", some(SOURCES, one_of=2))
+@pytest.mark.parametrize("source", some(SOURCES, one_of=4))
 def test_no_record_decides_what_is_seen(
     source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,7 +176,7 @@ def test_no_record_of_other_files_decides_what_is_seen(
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", some(HOLDERS, one_of=2))
+@pytest.mark.parametrize("name", some(HOLDERS, one_of=4))
 def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: Path) -> None:
     """What is told before a record is read, and how many there are."""
 
@@ -193,7 +193,7 @@ def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: 
         assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])
 
 
-@pytest.mark.parametrize("form", some(["csv", "csv.gz", "jsonl"], one_of=3))
+@pytest.mark.parametrize("form", some(["csv", "csv.gz", "jsonl"], one_of=6))
 def test_no_record_of_standard_input_decides_what_is_seen(form: str, tmp_path: Path) -> None:
     (tmp_path / "codes.txt").write_text("a\nb\n", encoding="utf-8")
     options = [*(HEADED if form == "jsonl" else BARE), "--format", form, "--quiet"]
