@@ -236,8 +236,7 @@ SIGNS = [b"\r", b"\r\r", b"\r\r\r", b"\rb", b"b\r", b"x\ry", b"\r,\r", b"\ra" * 
 ENDS = [b"\n", b"\r\n", b"\r\r\n"]
 
 
-@pytest.mark.parametrize("ending", ENDS, ids=repr)
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("ending", "packed"), some(product(ENDS, [False, True]), one_of=3))
 def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path, ending, packed):
     """One record ended in CR CR LF, and the first cell of the next was another one."""
     path = tmp_path / ("a.csv.gz" if packed else "a.csv")

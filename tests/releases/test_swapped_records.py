@@ -140,7 +140,7 @@ def test_no_record_decides_what_is_seen(
     path.write_bytes(write(RECORDS))
     expected = [ends(release, capsys), ends(checked, capsys)]
     assert [code for code, *_ in expected] == [0, 0]
-    for at, record in few(swapped(), 10):
+    for at, record in few(swapped(), 6):
         if source == "json array" and b"\xff" in record:
             continue  # which JSON cannot hold
         path.write_bytes(write([*RECORDS[:at], record, *RECORDS[at + 1 :]]))
@@ -170,7 +170,7 @@ def test_no_record_of_other_files_decides_what_is_seen(
     write(RECORDS)
     expected = ends(release, capsys)
     assert expected[0] == 0
-    for at, record in few(swapped(), 10):
+    for at, record in few(swapped(), 6):
         write([*RECORDS[:at], record, *RECORDS[at + 1 :]])
         assert ends(release, capsys) == expected, (at, record[:20])
 
@@ -189,7 +189,7 @@ def test_no_record_of_a_frame_or_list_decides_what_is_seen(name: str, tmp_path: 
         return scan.engine, scan.columns, scan.warnings, scan.count().n
 
     expected = told(RECORDS)
-    for at, record in few(swapped(), 8):
+    for at, record in few(swapped(), 5):
         assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])
 
 
@@ -249,5 +249,5 @@ def test_no_record_of_a_database_decides_what_is_seen(
         return rows.check("c", ["a", "b"]), {**receipt, "values": None}
 
     expected = told(RECORDS)
-    for at, record in few(swapped(), 3 if database == "spark" else 8):
+    for at, record in few(swapped(), 3 if database == "spark" else 5):
         assert told([*RECORDS[:at], record, *RECORDS[at + 1 :]]) == expected, (at, record[:20])
