@@ -147,7 +147,7 @@ WALKS = {described: 12, found: 12, one_value: 8}
 
 
 @pytest.mark.parametrize(
-    ("walk", "means"), some([(w, m) for w in WALKS for m in ("mouse", "keyboard")], one_of=2)
+    ("walk", "means"), some([(w, m) for w in WALKS for m in ("mouse", "keyboard")], one_of=4)
 )
 def test_a_strangers_file_is_released_in_a_few_actions(browser, home, walk, means):
     strange(home.folder)
