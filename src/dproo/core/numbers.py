@@ -29,6 +29,7 @@ from dproo.core.checks import refusal
 Number = int | float | str | Fraction | Decimal
 
 BITS = 64
+_EXACT_STEPS = 1 << 8
 EPSILON_MIN = Fraction(1, 10**30)
 EPSILON_MAX = Fraction(1000)
 
@@ -144,6 +145,13 @@ def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
         square = ceil_div(square * square, 1 << precision)
         exponent >>= 1
     return Fraction(power, 1 << precision)
+
+
+def power(base: Fraction, exponent: int) -> Fraction:
+    """Return ``base^exponent``, for ``base >= 1``; where it is long to write, one just above."""
+    if exponent > _EXACT_STEPS:
+        return power_upper(base, exponent, bits=4 * BITS)
+    return base**exponent
 
 
 def _power_precision(exponent: int, bits: int) -> int:

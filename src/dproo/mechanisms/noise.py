@@ -31,15 +31,7 @@ from math import floor, isqrt
 
 from dproo.core.checks import refusal
 from dproo.core.draw import RandomSource, first_taken
-from dproo.core.numbers import (
-    BITS,
-    ceil_div,
-    exp_lower,
-    log_lower,
-    log_upper,
-    power_upper,
-    rounded_up,
-)
+from dproo.core.numbers import ceil_div, exp_lower, log_lower, log_upper, power, rounded_up
 
 BYTE = 8
 """The number of bits of a uniform number that are drawn and compared at a time."""
@@ -52,9 +44,6 @@ _COMPARED = [
 
 _FINE = 16
 """The ratio's loss is within a relative ``2^-16`` of the loss allowed."""
-
-_EXACT_STEPS = 1 << 12
-
 
 RESERVE = 1 - Fraction(1, 1 << 20)
 """A ratio spends this much of its share, so that a rational lies between it and e^epsilon."""
@@ -102,11 +91,9 @@ class Ratio:
     def power(self, steps: int) -> Fraction:
         """Return ``q^-steps``, the largest factor by which so many steps change a probability.
 
-        For very many steps it is a rational just above that, with few digits.
+        For many steps it is a rational just above that, with few digits.
         """
-        if steps > _EXACT_STEPS:
-            return power_upper(1 / self.value, steps, bits=2 * BITS)
-        return (1 / self.value) ** steps
+        return power(1 / self.value, steps)
 
     @cached_property
     def _doublings(self) -> int:
