@@ -20,9 +20,8 @@ from typing import Any
 
 from dproo.core.checks import one_of, whole
 from dproo.ledger.events import now
-from dproo.report import FAILED, verdict
+from dproo.report import FAILED, Verdict, verdict
 from dproo.synthesis.model import Model
-from dproo.web.answering import Verdict
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
 
