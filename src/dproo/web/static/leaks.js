@@ -64,7 +64,7 @@ function showWitness({ printed_certificate: { witness }, probability, printed, p
   ]);
   const written = (shares) => (shares[0] === shares[1] ? shares.map(shown) : apart(...shares));
   rows.push([`Probability that ${name(watched)} is released`, ...written(probability)]);
-  rows.push(["q of the rarest value, as printed", ...written(printed)]);
-  rows.push(["q of the rarest value, in our table", ...written(ours)]);
+  rows.push(["Probability q of a uniform draw, as printed", ...written(printed)]);
+  rows.push(["Probability q of a uniform draw, in our table", ...written(ours)]);
   tabulate(find("witness"), ["Quantity", "One dataset", "Its neighbour"], rows, { isNamed: true });
 }

@@ -69,7 +69,7 @@ export function lineChart(container, { label, height = 320, isShare = false }, p
     }
     line(svg, "axis", [box.left, box.bottom], [box.right, box.bottom]);
     const foot = box.bottom + 46;
-    words(svg, "strong", [(box.left + box.right) / 2, foot], "middle", "ε");
+    words(svg, "strong", [box.right + 15, box.bottom + 18], "start", "ε");
     words(svg, "", [box.left - 6, foot], "start", "← better privacy");
     words(svg, "", [box.width, foot], "end", "better accuracy →");
   }

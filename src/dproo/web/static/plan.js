@@ -168,7 +168,7 @@ function showCurves() {
   const at = value(fields.epsilon.value);
   const n = value(fields.n.value);
   const parts = {
-    accuracy: { floor: { name: "no private sampler can be here", values: curves.accuracy?.limit } },
+    accuracy: { floor: { name: "no sampler can be here", values: curves.accuracy?.limit } },
     records: { reference: n > 0 ? { name: "your n", value: n } : undefined },
   };
   for (const [name, { epsilon: xs, series, best }] of Object.entries(curves)) {

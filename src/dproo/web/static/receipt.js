@@ -98,12 +98,12 @@ export function showReceipt(receipt, at) {
     ),
     Accuracy: receipt.accuracy?.replaceAll(" %", "\u00a0%"),
     "ε charged": receipt.epsilon_decimal,
-    "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal,
+    "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal?.toLowerCase(),
     "ε certified": `at most ${certified(receipt.certificate.epsilon)}. ${WHY}`,
     Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
     Records: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
-    Sampler: receipt.sampler,
+    Sampler: isTable ? "" : receipt.sampler,
     Dependencies: dependencies(receipt),
     "Left out": Object.entries(receipt.discovery?.left_out ?? {})
       .map(([name, why]) => `${name} (${why})`)

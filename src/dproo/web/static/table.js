@@ -14,7 +14,7 @@ export function showTable(receipt) {
   if (!receipt.preview) return;
   entry = receipt.ledger.entry;
   clear(find("more-rows"));
-  tabulate(find("preview"), receipt.column_names, receipt.preview);
+  tabulate(find("preview"), receipt.preview.columns, receipt.preview.rows);
   for (const id of ["first", "second"])
     find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name)));
   find("second").selectedIndex = 1;
