@@ -40,6 +40,7 @@ from dproo.core.checks import refusal, whole
 from dproo.core.numbers import parse_delta
 from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
+from dproo.mechanisms.network import INDEPENDENT
 from dproo.releases.charge import reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 10**7
 """The most rows of one command: they are held in memory."""
+
+PROBE = "0.05"
+"""The epsilon of ``--probe``, unless another is given."""
 
 _ENDINGS = (".csv", ".jsonl", ".parquet")
 
@@ -221,6 +225,13 @@ def rows_command(
         )
 
 
+def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # noqa: FBT001
+    """Give epsilon its default before it is looked for."""
+    if value:
+        context.default_map = {**(context.default_map or {}), "epsilon": PROBE}
+    return value
+
+
 @click.command("synthesize")
 @source_options
 @click.option(
@@ -246,6 +257,14 @@ def rows_command(
     "--out",
     help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]",
 )
+@click.option(
+    "--probe",
+    is_flag=True,
+    is_eager=True,
+    callback=_probe,
+    help="Release no rows, but which share of each column is 'other', for an epsilon of"
+    f" {PROBE} unless you give one.",
+)
 def synthesize_command(
     data: str,
     *,
@@ -255,6 +274,7 @@ def synthesize_command(
     model: str | None,
     rows: int | None,
     out: str | None,
+    probe: bool,
     **options: Any,
 ) -> None:
     """Release a private table of DATA, for one epsilon, and rows of it.
@@ -273,8 +293,14 @@ def synthesize_command(
           --rows 10000 --out table.csv --model model.json
       dproo synthesize visits.parquet --column diagnosis --alphabet codes.txt
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5
+      dproo synthesize visits.csv --codebook codebook.json --probe
     """
     book = _book(codebook, columns, alphabets, reading_of(options))
+    if probe:
+        if (rows, out, model, options["network"]) != (None, None, None, AUTO):
+            raise ValueError("--probe cannot be used with --rows, --out, --model or --network.")
+        _release_shares(data, book, options)
+        return
     targets = Targets(rows=rows, out=out, model=model)
     _release(data, book, columns, targets, options)
 
@@ -300,6 +326,33 @@ def _book(
         why = "with --codebook, which describes every column" if codebook else "without --alphabet"
         raise ValueError(f"{spelled(name)} cannot be used {why}.")
     return None if codebook is None else CodeBook.of(codebook)
+
+
+def _release_shares(data: str, book: CodeBook | None, options: dict[str, Any]) -> None:
+    """Release which share of each column is outside its letters, and nothing else."""
+    if book is None:
+        raise ValueError("--probe must be used with --codebook, or with --column and --alphabet.")
+    names = [field.name for field in book.fields if field.outside is None]
+    if not names:
+        raise ValueError("--probe needs a column where cells may be 'other'; here is none.")
+    require_printable(() if options["as_json"] else names)
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        model = dataset.synthesize(
+            book, epsilon=options["epsilon"], delta=options["delta"], network=INDEPENDENT
+        )
+        width = max(map(len, names))
+        lines = []
+        for name in names:
+            found = model.counts(name).rows[-1]
+            least, count, most = (
+                min(1, found[end] / max(model.records, 1)) for end in ("low", "count", "high")
+            )
+            told = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
+            lines.append(shown(f"{name:<{width}}  {told} with the noise"))
+        return cast("Receipt", model.receipt), "".join(lines)
+
+    release(data, options, made, what="counting", is_probe=True)
 
 
 def _release(
