@@ -24,9 +24,8 @@ from typing import Any
 from dproo.core.checks import one_of, whole
 from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
-from dproo.report import FAILED, verdict
+from dproo.report import FAILED, Verdict, verdict
 from dproo.synthesis.model import COUNTED, Model
-from dproo.web.answering import Verdict
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
 
@@ -107,7 +106,8 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
         for column in some[:_MOST_COLUMNS]
     }
     rows = [list(map(str, row.values())) for row in model.rows(_SHOWN_ROWS, labels=True)]
-    return {**receipt, "model": {"sha256": model.sha256}, "preview": rows, "counts": counts}
+    preview = {"columns": model.names, "rows": rows}  # what was left out is not among them
+    return {**receipt, "model": {"sha256": model.sha256}, "preview": preview, "counts": counts}
 
 
 def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict[str, Any]:

@@ -26,6 +26,7 @@ from dproo.web.application import application
 from dproo.web.folder import Folder
 from dproo.web.gate import Door
 from dproo.web.pool import Pool
+from dproo.web.worker import Worker
 
 HOST = "127.0.0.1"
 ACCEPTED_AT_ONCE = 32
@@ -57,7 +58,6 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(QUEUE)
-        self._pool.start()
         self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -73,6 +73,7 @@ def serve(
     folder: Path,
     ledger: Address,
     port: int,
+    worker: Worker,
     announce: Callable[[Door], None],
     tell: Callable[[str], None],
 ) -> None:
@@ -82,6 +83,7 @@ def serve(
         folder: the files that the page can name.
         ledger: the ledger's address; it need not exist.
         port: the port to listen on; 0 takes a free one.
+        worker: answers the public questions.
         announce: called with the door, which makes links, once they can be opened.
         tell: called with a sentence if the server must wait for a release before it ends.
 
@@ -95,7 +97,7 @@ def serve(
     except OSError:
         raise ValueError(refusal("port", "be free on this machine", port)) from None
     with listener:
-        door, pool = Door(f"http://{HOST}:{listener.getsockname()[1]}"), Pool()
+        door, pool = Door(f"http://{HOST}:{listener.getsockname()[1]}"), Pool(worker)
         server = _Server(
             uvicorn.Config(
                 application(folder=allowed, ledger=ledger, door=door, pool=pool),
