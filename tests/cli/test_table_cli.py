@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -165,3 +166,42 @@ def test_a_changed_model_is_refused(folder, capsys):
     (folder / "m.json").write_text(json.dumps(content))
     assert run(["rows", "m.json", "--rows", "5"]) == 2
     assert "was changed after it was saved" in capsys.readouterr().err
+
+
+PROBED = ("synthesize", "data.csv", "--ledger", "ledger.sqlite3", "--dataset", "visits", "--probe")
+LISTED = ("--column", "sex", "--alphabet", "F,X", "--column", "age", "--alphabet", "0..120")
+
+
+@pytest.mark.parametrize(("epsilon", "charge"), [((), 5 * 10**7), (("--epsilon", "2"), 2 * 10**9)])
+def test_a_probe_tells_the_share_of_other_with_its_noise(folder, capsys, epsilon, charge):
+    assert run([*PROBED, *LISTED, *epsilon]) == 0
+    shown = capsys.readouterr()
+    told = dict(line.split(maxsplit=1) for line in shown.out.splitlines())
+    assert set(told) == {"sex", "age"}
+    share, least, most = (int(part) for part in re.findall(r"\d+", told["sex"]))
+    assert least <= share <= most <= 100
+    assert "'other'" not in shown.err  # said once
+    if epsilon:  # half of the records, and noise of a tenth has a probability of 3e-9
+        assert 40 < share < 60
+    assert spent(folder) == charge
+    assert run([*PROBED, "--codebook", "book.json", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["other"]) == {"sex"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (*LISTED, "--rows", "3"),
+        (*LISTED, "--out", "t.csv"),
+        (*LISTED, "--model", "m.json"),
+        (*LISTED, "--network", "learned"),
+        ("--codebook", "closed.json"),
+    ],
+)
+def test_a_probe_that_makes_no_sense_charges_nothing(folder, capsys, more):
+    fields = [{"name": "age", "type": "integer", "bins": [0, 18, 65, 120], "outside": 70}]
+    (folder / "closed.json").write_text(json.dumps({"schema": {"fields": fields}}))
+    assert run([*PROBED, *more]) == 2
+    assert "--probe" in capsys.readouterr().err
+    assert spent(folder) == 0

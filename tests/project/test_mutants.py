@@ -2,7 +2,7 @@
 
 A mutant is the package with one piece of text replaced, in the function, class or constant that it
 names (or, where that is no Python, in a file); which file has it does not matter. The killer runs against it in a
-process of its own and must fail. A sixth of them is made at each run, and all by ``make soak``.
+process of its own and must fail. A few of them are made at each run, and all by ``make soak``.
 """
 
 import ast

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
 from support.chance import ALPHA, p_value
-from support.draws import DICE, numbers, some
+from support.draws import DICE, SOAK, numbers, some
 
 from dproo import certify
 from dproo.core.draw import RandomSource
@@ -183,10 +183,10 @@ def test_what_was_not_measured_has_no_interval():
     assert model.counts()[0]["count"] == pytest.approx(model.records, abs=1)
 
 
-@pytest.mark.parametrize("network", some(["independent", ((), (0,), (0,))], one_of=2))
+@pytest.mark.parametrize("network", some(["independent", ((), (0,), (0,))], one_of=4))
 def test_intervals_cover_the_truth_as_often_as_they_say(network):
     inside = total = 0
-    for _ in range(150):
+    for _ in range(150 if SOAK else 40):
         columns = true_columns()
         model = model_of("1", columns, network=network)
         true = np.bincount(columns[0], minlength=3)  # one column: of the pair, a sum of cells
@@ -195,7 +195,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(network):
             total += 1
     # Cells of a model are measured independently, and an interval covers at least 95 %.
     assert binom.cdf(inside, total, 0.95) > ALPHA
-    assert inside < total  # an interval that always covers would say nothing
+    assert not SOAK or inside < total  # an interval that always covers would say nothing
 
 
 @pytest.mark.parametrize("loss", ["2", "0.5", "0.05", "0.0004"])

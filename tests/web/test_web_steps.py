@@ -1,16 +1,19 @@
 """The steps to a row, over the socket: columns, code book, budget, plan, check, order, release."""
 
 import asyncio
+import io
 import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -21,8 +24,10 @@ from starlette.responses import Response
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
 from dproo.core.numbers import percent
+from dproo.core.progress import tell
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
+from dproo.web import releases
 from dproo.web.answering import while_wanted
 
 FILE = {"source": "file", "data": "admissions.csv"}
@@ -58,6 +63,11 @@ def printed(*arguments, cwd):
         [*COMMAND, *arguments], capture_output=True, text=True, check=True, cwd=cwd
     )
     return json.loads(done.stdout)
+
+
+def unbroken(share):
+    """Return a share as the page writes it: no line begins with its sign."""
+    return share.replace(" %", "\u00a0%")
 
 
 def refusal(answer):
@@ -168,11 +178,12 @@ def test_a_table_is_foreseen_as_on_the_command_line(page, tmp_path):
         cwd=tmp_path,
     )
     ours = page.post("/api/table-plan", {"codebook": BOOK, "n": "500", "epsilon": "0.5"}).json
-    assert f"by about {percent(Fraction(theirs['table']))} on average." in ours["sentence"]
+    share = unbroken(percent(Fraction(theirs["table"])))
+    assert f"by about {share} on average." in ours["sentence"]
     assert (ours["level"], ours["warnings"]) == ("fair", [])
     one = {"codebook": {"schema": {"fields": FIELDS[:1]}}, "n": "4", "epsilon": "0.1"}
     alone = page.post("/api/table-plan", one).json
-    assert "moves the counts of the column by about 100 %" in alone["sentence"]
+    assert f"moves the counts of the column by about {unbroken('100 %')}" in alone["sentence"]
     assert alone["level"] == "hopeless"
 
 
@@ -181,7 +192,7 @@ def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
     for sampler in ("", "auto", "roo"):
         found = page.post("/api/value-plan", asked | {"sampler": sampler}).json
         alpha = mechanism(sampler or "auto", k=9, n=1000, epsilon="0.1").worst_alpha
-        assert f"at most {percent(alpha)} of draws differ" in found["sentence"]
+        assert f"at most {unbroken(percent(alpha))} of draws differ" in found["sentence"]
     opened = {"delta": "1e-9", "n": "1000", "epsilon": "1"}
     found = page.post("/api/value-plan", opened).json
     assert "records share is drawn in proportion, one of fewer than" in found["sentence"]
@@ -321,15 +332,23 @@ FOUND = {**FILE, "what": "table", "columns": ["diagnosis", "ward"], "epsilon": "
 
 
 def test_a_table_is_released_whose_values_are_found(empty):
+    file = empty.folder / "admissions.csv"
+    head, *rows = file.read_text().splitlines()
+    notes = [f"note {'x' * i},{row}" for i, row in enumerate(rows)]  # no two share one
+    file.write_text("\n".join([f"note,{head}", *notes]) + "\n")
     declared = empty.post("/api/budget", BUDGET | {"budget": "900", "delta": "1e-6"}).json
-    assert "ε = 900 and δ = 0.000001, and no more, ever" in declared["summary"]
+    assert "ε = 900 and δ = 1e-\u20606, and no more, ever" in declared["summary"]
     empty.post("/api/declare", {"nonce": declared["nonce"]})
-    shown = empty.post("/api/order", FOUND | {"delta": "1e-9"}).json
-    assert "whose values are found first, with ε = 200 and δ = 1E-9" in shown["summary"]
+    columns = ["note", "diagnosis", "ward"]
+    shown = empty.post("/api/order", FOUND | {"columns": columns, "delta": "1e-9"}).json
+    assert "whose values are found first, with ε = 200 and δ = 1e-\u20609" in shown["summary"]
     (account,) = Ledger(empty.ledger).show()
     assert (account.spent, account.delta_spent) == (0, 0)
     receipt = empty.post("/api/release", {"nonce": shown["nonce"]}).json
     assert {*receipt["counts"]} == {"diagnosis", "ward"}
+    assert list(receipt["discovery"]["left_out"]) == ["note"]
+    assert receipt["preview"]["columns"] == ["diagnosis", "ward"]
+    assert {len(row) for row in receipt["preview"]["rows"]} == {2}
     (account,) = Ledger(empty.ledger).show()
     assert (account.spent, account.delta_spent) == (200 * 10**9, 10**9)
     command = shown["command"].replace("dproo", COMMAND[0], 1)
@@ -356,7 +375,7 @@ def test_a_table_of_which_nothing_is_found_says_so_and_what_was_charged(empty):
     ("changes", "sentence"),
     [
         ({}, "delta must be"),
-        ({"delta": "1e-9"}, "delta must be 0 as declared, got '1E-9'."),
+        ({"delta": "1e-9"}, "delta must be 0 as declared, got '1e-9'."),
         ({"delta": "1e-9", "columns": "ward"}, "columns must be a list of names"),
         ({"delta": "1e-9", "columns": []}, "columns must name at least one column"),
         ({"delta": "1e-9", "columns": ["ward", "ward"]}, "columns must be named once"),
@@ -544,6 +563,40 @@ def test_what_is_being_released_from_is_told(page):
     assert page.get("/api/running").json["running"] == {}
 
 
+class Slow:
+    """An order that waits until it has been told how much of its data was read."""
+
+    def release(self, told):
+        tell(lambda: Fraction(1, 4))
+        while not told.getvalue():
+            pass
+        raise ValueError("enough was read.")
+
+
+def echoed(sent):
+    """Return what the server takes from a release that sends these bytes, and the last share."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:  # noqa: S607
+        running = releases._Running("visits", "", cat)
+        return running.answer(sent), running.share
+
+
+def test_before_its_answer_a_release_tells_how_much_it_has_read(monkeypatch):
+    told = io.BytesIO()
+    monkeypatch.setattr(releases.pickle, "load", lambda _: (Slow(), told))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=told))
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        releases.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    monkeypatch.undo()
+    sent = told.getvalue()
+    assert echoed(sent) == ((2, "enough was read."), Fraction(1, 4))
+    for end in range(0, len(sent), 5):  # killed, at whatever moment
+        assert echoed(sent[:end])[0] is None
+
+
 def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):
     nonce = empty.post("/api/budget", BUDGET | {"budget": "1"}).json["nonce"]
     empty.post("/api/declare", {"nonce": nonce})
@@ -610,6 +663,7 @@ def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
         answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
         held.await_count(answer.done)
         assert list(page.get("/api/running").json["running"]) == ["visits"]
+        assert page.post("/api/progress", {"nonce": nonce}).json["share"] is None  # not known
         assert page.post("/api/stop", {"nonce": "another"}).json["is_stopped"] is False
         assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is True
         stopped = answer.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,12 +74,11 @@ def check_command(
     if as_json:
         print_json(_object(found, tried))
     elif found.holds:
-        width = max((len(column.name) for column in found.columns), default=0)
-        for column, how in zip(found.columns, found.assumed, strict=True):
-            echo(f"{column.name:<{width}}  {column.kind}{', ' * bool(how)}{how}")
-        for note in found.notes:
-            echo(as_options(note))
+        _print_columns(found)
         echo("A release would begin.")
+        if codebook is not None:
+            name = shlex.quote(codebook)
+            echo(f"How close it would be: dproo plan --codebook {name} --n N --epsilon 1")
     for trial in tried if not as_json else ():
         echo(as_options(str(trial)))
     warn(map(as_options, found.warnings))
@@ -95,6 +95,14 @@ def _cells(cells: tuple[str, ...], columns: Sequence[str]) -> list[Any]:
         {name: rest} if name in columns else cell
         for cell, (name, _, rest) in zip(cells, split, strict=True)
     ] or [None]
+
+
+def _print_columns(found: Check) -> None:
+    width = max((len(column.name) for column in found.columns), default=0)
+    for column, how in zip(found.columns, found.assumed, strict=True):
+        echo(f"{column.name:<{width}}  {column.kind}{', ' * bool(how)}{how}")
+    for note in found.notes:
+        echo(as_options(note))
 
 
 def _object(found: Check, tried: Sequence[Trial]) -> dict[str, Any]:

@@ -301,6 +301,7 @@ def release(
     *,
     what: str,
     groups: Groups | None = None,
+    is_probe: bool = False,
 ) -> None:
     """Make a release, print it, and on standard error what to know of it.
 
@@ -310,6 +311,7 @@ def release(
         made: makes the release, and returns its receipt and the text to print unless as JSON.
         what: what it does, for whoever waits.
         groups: the groups to release for.
+        is_probe: whether the text itself says which share is other.
     """
     is_told = not (options["as_json"] or options["quiet"])
     told: list[str] = []
@@ -322,7 +324,8 @@ def release(
         _print_release(text, receipt, book_of(options["path"]))
     if is_told:
         found = receipt.details.get("discovery", {})
-        _tell_other(receipt.details.get("other", found.get("other", {})), found.get("left_out", {}))
+        shares = {} if is_probe else receipt.details.get("other", found.get("other", {}))
+        _tell_other(shares, found.get("left_out", {}))
         print_facts(facts(receipt))
         warn(set(receipt.warnings) - set(told))
 
@@ -383,7 +386,7 @@ def _tell_other(shares: Mapping[str, float], left_out: Mapping[str, str]) -> Non
     with suppress(OSError):  # as for warnings
         for column, share in shares.items():
             if share >= _MUCH:
-                echo(f"{column}: about {share:.0%} of the records are 'other'.", err=True)
+                echo(f"{column}: about {100 * share:.0f} % of the records are 'other'.", err=True)
         for column, why in left_out.items():
             echo(f"{column}: left out; {why}.", err=True)
 

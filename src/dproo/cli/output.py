@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,6 +19,7 @@ from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
 from dproo.core.checks import one_of, refusal
+from dproo.core.progress import watched
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
 
@@ -51,6 +53,12 @@ def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list
 
 _SOON = 100
 """Milliseconds after which a signal is noticed while nobody reads the result."""
+
+_LINE = 60
+"""Characters of the line on what is under way."""
+
+_SOME = 3
+"""Seconds of work before the time left is estimated."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 neighbours_option = click.option(
@@ -243,24 +251,39 @@ def print_facts(facts: dict[str, object]) -> None:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show on a terminal that something long is under way."""
+    """Show on a terminal how far something long is."""
     if not is_terminal(sys.stderr):
         yield
         return
     done = threading.Event()
+    with watched() as share:
 
-    def tick() -> None:
-        seconds = 0
-        while not done.wait(1):
-            seconds += 1
-            click.echo(f"\r{what}, {seconds} s", nl=False, err=True)
-        if seconds:
-            click.echo("\r" + " " * 40 + "\r", nl=False, err=True)
+        def tick() -> None:
+            seconds = 0
+            while not done.wait(1):
+                seconds += 1
+                line = f"{what}, {spent(seconds, share())}"
+                click.echo(f"\r{line:<{_LINE}}", nl=False, err=True)
+            if seconds:
+                click.echo(f"\r{'':<{_LINE}}\r", nl=False, err=True)
 
-    ticker = threading.Thread(target=tick, daemon=True)
-    ticker.start()
-    try:
-        yield
-    finally:
-        done.set()
-        ticker.join()
+        ticker = threading.Thread(target=tick, daemon=True)
+        ticker.start()
+        try:
+            yield
+        finally:
+            done.set()
+            ticker.join()
+
+
+def spent(seconds: int, share: Fraction | None) -> str:
+    """Return how long something has taken and, where a share is known, how long it will.
+
+    >>> spent(12, None), spent(12, Fraction(3, 10)), spent(2, Fraction(1, 100))
+    ('12 s', '12 s, 30 %, about 28 s left', '2 s, 1 %')
+    """
+    if share is None:
+        return f"{seconds} s"
+    text = f"{seconds} s, {round(100 * share)} %"
+    left = seconds * (1 - share) / share
+    return text if seconds < _SOME or left < 1 else f"{text}, about {round(left)} s left"

@@ -357,7 +357,8 @@ def _sentences(answer: RowPlan) -> list[str]:
         third = f"Within 10 %, each column can have {number_of}."
     fourth = (
         f"A private table ('dproo synthesize') serves any number of rows; its noise moves pairs of"
-        f" columns by about {answer.table:.1%} in the mean, beside what its model leaves out."
+        f" columns by about {100 * answer.table:.1f} % in the mean, beside what its model leaves"
+        " out."
     )
     if answer.table_from is not None:
         fourth += f" From {answer.table_from:,} rows for this epsilon on it is the better buy."

@@ -40,6 +40,7 @@ from dproo.core.checks import refusal, whole
 from dproo.core.numbers import parse_delta
 from dproo.errors import ReleaseError
 from dproo.mechanisms import AUTO
+from dproo.mechanisms.network import INDEPENDENT
 from dproo.releases.charge import reprint
 from dproo.releases.dataset import Dataset
 from dproo.releases.run import guarded
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 10**7
 """The most rows of one command: they are held in memory."""
+
+PROBE = "0.05"
+"""The epsilon of ``--probe``, unless another is given."""
 
 _ENDINGS = (".csv", ".jsonl", ".parquet")
 
@@ -83,7 +87,9 @@ class Targets:
         elif self.out is not None or self.model is None:
             raise ValueError("--rows must be given: it says how many rows to draw.")
         if is_json and self.out is None and self.model is None:
-            raise ValueError("--json must be used with --out or --model: rows are not part of it.")
+            raise ValueError(
+                "--json must be used with --out or --model: it prints the receipt, not the rows."
+            )
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
         if self.model is not None:
@@ -158,7 +164,7 @@ def _written(path: Path, write: Any) -> None:
                 if part.exists():
                     with part.open("rb") as file:
                         os.fsync(file.fileno())
-                    new_file("out", str(path.parent / part.name))  # made since it was looked for
+                    new_file("out", str(path.parent / part.name))  # it may be there by now
                     part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - whatever a library says
         raise ReleaseError(f"{str(path)!r} could not be written.") from None
@@ -169,7 +175,9 @@ def _written(path: Path, write: Any) -> None:
 @click.option("--rows", type=int, help="How many rows to draw.")
 @click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
 @click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
-@click.option("--within-bins", is_flag=True, help="Show a number drawn from a bin instead of it.")
+@click.option(
+    "--within-bins", is_flag=True, help="Show a number drawn from within a bin instead of the bin."
+)
 @click.option(
     "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
@@ -182,7 +190,7 @@ def rows_command(
 
     MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
     ledger print' prints it. It is public: no ledger is needed, and nothing is charged. --plot
-    draws how often the values of each column are.
+    draws how often each value of a column occurs.
 
     \b
     Examples:
@@ -221,6 +229,13 @@ def rows_command(
         )
 
 
+def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # noqa: FBT001
+    """Give epsilon its default before it is looked for."""
+    if value:
+        context.default_map = {**(context.default_map or {}), "epsilon": PROBE}
+    return value
+
+
 @click.command("synthesize")
 @source_options
 @click.option(
@@ -240,11 +255,21 @@ def rows_command(
 )
 @click.option("--rows", type=int, help="How many records to release.")
 @click.option(
-    "--delta", default="0", help="The probability that epsilon may fail; far below 1/records."
+    "--delta",
+    default="0",
+    help="The probability with which epsilon may fail; choose one far below 1/records.",
 )
 @click.option(
     "--out",
     help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]",
+)
+@click.option(
+    "--probe",
+    is_flag=True,
+    is_eager=True,
+    callback=_probe,
+    help="Release only the share of 'other' in each column, and no rows. Epsilon is"
+    f" {PROBE} unless you give one.",
 )
 def synthesize_command(
     data: str,
@@ -255,6 +280,7 @@ def synthesize_command(
     model: str | None,
     rows: int | None,
     out: str | None,
+    probe: bool,
     **options: Any,
 ) -> None:
     """Release a private table of DATA, for one epsilon, and rows of it.
@@ -273,8 +299,14 @@ def synthesize_command(
           --rows 10000 --out table.csv --model model.json
       dproo synthesize visits.parquet --column diagnosis --alphabet codes.txt
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5
+      dproo synthesize visits.csv --codebook codebook.json --probe
     """
     book = _book(codebook, columns, alphabets, reading_of(options))
+    if probe:
+        if (rows, out, model, options["network"]) != (None, None, None, AUTO):
+            raise ValueError("--probe cannot be used with --rows, --out, --model or --network.")
+        _release_shares(data, book, options)
+        return
     targets = Targets(rows=rows, out=out, model=model)
     _release(data, book, columns, targets, options)
 
@@ -302,6 +334,33 @@ def _book(
     return None if codebook is None else CodeBook.of(codebook)
 
 
+def _release_shares(data: str, book: CodeBook | None, options: dict[str, Any]) -> None:
+    """Release which share of each column is outside its letters, and nothing else."""
+    if book is None:
+        raise ValueError("--probe must be used with --codebook, or with --column and --alphabet.")
+    names = [field.name for field in book.fields if field.outside is None]
+    if not names:
+        raise ValueError("--probe needs a column whose cells may be 'other'; here is none.")
+    require_printable(() if options["as_json"] else names)
+
+    def made(dataset: Dataset) -> tuple[Receipt, str]:
+        model = dataset.synthesize(
+            book, epsilon=options["epsilon"], delta=options["delta"], network=INDEPENDENT
+        )
+        width = max(map(len, names))
+        lines = []
+        for name in names:
+            found = model.counts(name).rows[-1]
+            least, count, most = (
+                min(1, found[end] / max(model.records, 1)) for end in ("low", "count", "high")
+            )
+            told = f"{100 * count:.0f} % other, {100 * least:.0f} to {100 * most:.0f} %"
+            lines.append(shown(f"{name:<{width}}  {told} with the noise"))
+        return cast("Receipt", model.receipt), "".join(lines)
+
+    release(data, options, made, what="counting", is_probe=True)
+
+
 def _release(
     data: str,
     book: CodeBook | None,
@@ -312,8 +371,8 @@ def _release(
     """Release a private table, and write the model and rows of it."""
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
-            "--delta must be given without --codebook: the letters are found privately, such as"
-            " --delta 1e-9. Or list them: dproo codebook draft DATA."
+            "--delta must be given without --codebook, such as --delta 1e-9: the letters are"
+            " found privately. Or list them: dproo codebook draft DATA."
         )
     names = book.columns if book else columns
     names = names or tuple(column.name for column in source_of(data, options).columns)

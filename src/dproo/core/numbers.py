@@ -368,10 +368,10 @@ def delta_budget_of(delta: object) -> int:
 def in_delta(atto: int, /) -> str:
     """Return an amount as an exact decimal.
 
-    >>> in_delta(10**12), in_delta(10**9), in_delta(0)
-    ('0.000001', '1E-9', '0')
+    >>> in_delta(10**12), in_delta(15 * 10**8), in_delta(0)
+    ('1e-6', '1.5e-9', '0')
     """
-    return str((Decimal(atto) / ATTO).normalize()) if atto else "0"
+    return f"{(Decimal(atto) / ATTO).normalize():e}" if atto else "0"
 
 
 def in_epsilon(nano: int, /) -> str:

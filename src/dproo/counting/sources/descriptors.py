@@ -32,6 +32,8 @@ class Opened:
         path: the name it was opened by, for messages.
         name: a name that means this file, whatever becomes of its path.
         identity: its device and inode.
+        size: its length in bytes.
+        passed: how many bytes of it have been read, those read twice counted twice.
 
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
@@ -52,6 +54,7 @@ class Opened:
         if not stat.S_ISREG(found.st_mode):
             raise ValueError(refusal("data", "be a regular file", path))
         self.identity = (found.st_dev, found.st_ino)
+        self.size, self.passed = found.st_size, 0
         self.path = path
         self.name = named(self._descriptor)
         self._place = os.path.realpath(self.name)
@@ -67,6 +70,7 @@ class Opened:
         while block := os.pread(self._descriptor, BLOCK, place):
             yield block
             place += len(block)
+            self.passed += len(block)
 
     def start(self) -> bytes:
         """Return the first bytes, which may identify the format."""

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
+from dproo.core.progress import tell
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import apart
 from dproo.counting.fit import check_fit
@@ -210,7 +211,9 @@ def count_files(
         asked: the letters.
         running: receives the engines that count, for another thread to interrupt.
     """
-    if asked.person is not None or len(asked.batches) == 1:
+    passes = len(asked.batches) if asked.person is None else 1
+    tell(files.reading(passes))
+    if passes == 1:
         return _count(files, asked, running)
     before = _state(files)
     found = asked.in_batches(

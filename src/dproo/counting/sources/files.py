@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dproo.core.checks import one_of, refusal
+from dproo.core.progress import Share
 from dproo.counting.fit import Column, MissingColumnError, one_of_them
 from dproo.counting.layout import (
     ARRAY,
@@ -46,6 +48,9 @@ PART = 64 << 20
 
 COLUMNS_MAX = 10_000
 """Columns of a file without a header have numbers below this."""
+
+_MOST_READ = Fraction(99, 100)
+"""The largest share of the bytes that is told: what was read last has yet to be counted."""
 
 _LINE_BREAK = b"\r\n"
 """The break of a first line after which the reader accepts both LF and CR LF."""
@@ -109,6 +114,21 @@ class Files:
     def is_once(self) -> bool:
         """Whether the data can be read only once."""
         return any(isinstance(file, Incoming) for file in self.opened)
+
+    def reading(self, passes: int) -> Share:
+        """Return a function for the share of the bytes that has been read from now on.
+
+        It is known where we read the bytes: where DuckDB opens the file, and for standard input
+        and ZIP archives, it is None.
+        """
+        files = [file for file in self.opened if isinstance(file, Opened)]
+        before, whole = sum(file.passed for file in files), passes * sum(f.size for f in files)
+
+        def share() -> Fraction | None:
+            read = sum(file.passed for file in files) - before
+            return min(Fraction(read, whole), _MOST_READ) if read and whole else None
+
+        return share
 
 
 def open_files(

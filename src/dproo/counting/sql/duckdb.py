@@ -105,7 +105,9 @@ DIALECT = sql.Dialect(
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
     bigint="TRY_CAST({} AS BIGINT)",
     reader=Reader(
-        trimmed=f"trim({{}}, '{BLANKS}')",
+        # Few cells have blanks around them, and looking for some is faster than trimming none.
+        trimmed=f"CASE WHEN regexp_matches({{}}, '^[{BLANKS}]|[{BLANKS}]$')"
+        f" THEN trim({{}}, '{BLANKS}') ELSE {{}} END",
         is_like="regexp_matches({}, {pattern})",
         replaced="regexp_replace({}, {pattern}, '')",
         shaped="regexp_replace({}, {pattern}, '9', 'g')",
