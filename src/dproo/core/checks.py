@@ -16,7 +16,10 @@ WITHHELD = "text that is withheld because it may hold a password"
 
 _HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
 _PLAIN_URL = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?:,{_HOST})*(?:/[^@?#=&;:\s]*)?")
-_SECRET = re.compile(r"(?i)(?:pass|pwd|secret|token|credential|apikey|accountkey)\w*\s*=|:[^@\s]*@")
+# Every character is tried once: what is refused may be long, and made to be slow.
+_ASSIGNED = re.compile(r"(?<!\w)(\w++)\s*+=")
+_SECRET = re.compile("(?i)pass|pwd|secret|token|credential|apikey|accountkey")
+_LOGIN = re.compile(r":[^@:\s]*+@")
 
 
 def may_hold_secret(text: str) -> bool:
@@ -29,7 +32,8 @@ def may_hold_secret(text: str) -> bool:
     """
     if "://" in text:
         return _PLAIN_URL.fullmatch(text) is None
-    return _SECRET.search(text) is not None
+    is_named = any(_SECRET.search(found[1]) for found in _ASSIGNED.finditer(text))
+    return is_named or _LOGIN.search(text) is not None
 
 
 def refusal(name: str, condition: str, value: object) -> str:
@@ -65,6 +69,6 @@ def one_of(name: str, value: object, choices: Iterable[str]) -> str:
     known = sorted(choices)
     if isinstance(value, str) and value in known:
         return value
-    near = difflib.get_close_matches(str(value).lower(), known, n=1, cutoff=0.5)  # float-ok
+    near = difflib.get_close_matches(str(value)[:256].lower(), known, n=1, cutoff=0.5)  # float-ok
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)
