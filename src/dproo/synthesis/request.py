@@ -85,11 +85,6 @@ class Step:
     answer: int | None = None
 
     @property
-    def is_choice(self) -> bool:
-        """Whether it was a choice."""
-        return self.kind == CHOICE
-
-    @property
     def deviation_squared(self) -> float:
         """The variance of the noise of a number."""
         return _variance(self.ratio, self.variance)
