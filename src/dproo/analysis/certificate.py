@@ -9,7 +9,6 @@ for all neighbours, in both directions.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -19,7 +18,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar, overload
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts, Dataset, every_dataset, falling_datasets
 from dproo.core.notebook import table
-from dproo.core.numbers import is_at_most_exp, log_upper
+from dproo.core.numbers import is_at_most_exp, log_float_upper
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Mechanism, Transition
 
 EXTREMES: Final = "extremes"
@@ -58,9 +57,7 @@ class Certificate:
         The bound is far nearer to the loss than floats are to each other, so the answer is the
         float nearest to it, or the one after.
         """
-        nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
-        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
-        return nearest if is_enough else math.nextafter(nearest, math.inf)
+        return log_float_upper(self.ratio)
 
     @property
     def _verdict(self) -> str:
