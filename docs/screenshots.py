@@ -53,7 +53,7 @@ def plan(page: Any) -> None:
 
 def understand(page: Any) -> None:
     """Take an epsilon at which every sampler has a law of its own, and draw."""
-    for part in ("#laws svg", "#witness svg", "#tables svg"):
+    for part in ("#laws svg", "#witness td"):
         page.wait_for_selector(part)
     with page.expect_response("**/api/law"):
         page.fill("#epsilon", "0.5")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, log10
@@ -14,7 +15,7 @@ from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import fraction_text, parse_epsilon
-from dproo.mechanisms import DataSpecificRevealOrObscure, Mechanism
+from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
 from dproo.schema.reading import UNTYPED
 
@@ -101,6 +102,55 @@ def verdict(error: BaseException) -> tuple[int, str]:
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, as_options(str(error))
     return BUG, "this is a bug in dproo; details are withheld because they could reveal data."
+
+
+Fields = Mapping[str, Any]
+Action = Callable[[Fields], dict[str, Any]]
+
+STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
+"""The HTTP status of each exit code."""
+
+
+class Verdict(Exception):  # noqa: N818 - it may be any error
+    """An exit code and its sentence, from another process."""
+
+
+def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
+    """Return the status and the JSON of an action's answer to a request.
+
+    A refusal is the sentence that the command line would print. The JSON is ASCII, because a
+    file's name need not be Unicode, and is returned unchanged.
+    """
+    try:
+        fields = object_of(sent) if isinstance(sent, bytes) else sent
+        return 200, json_text(versioned(action(fields)))
+    except Exception as error:  # noqa: BLE001 - as on the command line
+        code, sentence = error.args if isinstance(error, Verdict) else verdict(error)
+        return STATUS[code], json_text({"error": sentence, "exit_code": code})
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return the JSON of an object, in ASCII."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def object_of(body: bytes) -> Fields:
+    """Return the JSON object in a body.
+
+    Raises:
+        TypeError, ValueError: it is not one.
+    """
+    try:
+        fields = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise ValueError("the body must be JSON.") from None
+    if not isinstance(fields, dict):
+        raise TypeError("the body must be a JSON object.")
+    return fields
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON.")
 
 
 def _stopped(error: BaseException | None) -> str | None:
@@ -383,11 +433,6 @@ def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
         "pmf": [float(p) for p in shares],
         "distance": float(Fraction(distance) / 2),
     }
-
-
-def table_object(law: DataSpecificRevealOrObscure, *, most: int) -> list[float]:
-    """Return the first ``most`` obscuring probabilities ``q_0, q_1, ...`` of DS-ROO."""
-    return [float(law.q(m)) for m in range(min(most, len(law.table)))]
 
 
 def number(value: int | Fraction | None) -> int | float | None:

@@ -44,7 +44,7 @@ def test_both_sums_stay_within_the_budget(book: Ledger) -> None:
         reserve(book, "5e-7")
     assert (refused.value.asked, refused.value.left) == (5 * 10**11, 4 * 10**11)
     assert str(refused.value) == (
-        "delta must be at most the 4E-7 left of the budget of 'patients', got a charge of 5E-7."
+        "delta must be at most the 4e-7 left of the budget of 'patients', got a charge of 5e-7."
     )
     reserve(book, "4e-7")
     with pytest.raises(BudgetRefused, match=r"epsilon must be at most the 1\.5 left"):
@@ -59,7 +59,7 @@ def test_a_pure_budget_refuses_every_delta_and_is_not_charged(ledger: Ledger) ->
     with pytest.raises(PureBudgetError) as refused:
         reserve(ledger, "1e-30")
     assert str(refused.value) == (
-        "delta must be 0 as declared, got '1E-18'. The budget of 'patients' is pure epsilon."
+        "delta must be 0 as declared, got '1e-18'. The budget of 'patients' is pure epsilon."
     )
     assert ledger.show()[0].spent == 0
 

@@ -1125,7 +1125,7 @@ MUTANTS = {
         "KeepRule.weights", "share = self.delta if", "share = 2 * self.delta if", KEPT_BY_BRUTE_FORCE,
     ),
     "thresholds rise and never fall": (
-        "KeepRule.weights", "return (*rising, *reversed(rising if twice else rising[:-1]))", "return (*rising,)", KEPT_BY_BRUTE_FORCE,
+        "KeepRule.weights", "return (*rising, *reversed(rising if is_twice else rising[:-1]))", "return (*rising,)", KEPT_BY_BRUTE_FORCE,
     ),
     "a replaced record is one step": (
         "KeepRule.changes", "self.records * (2 if self.neighbours == REPLACE else 1)", "self.records", KEPT_BY_BRUTE_FORCE,

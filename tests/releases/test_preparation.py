@@ -277,3 +277,34 @@ def test_a_mapping_that_holds_no_counts_is_refused_before_its_charge(data, ledge
         with pytest.raises(TypeError, match="data must be records, or a mapping of letters to"):
             ask("a", ["x", "y"])
     assert ledger.head() == before
+
+
+THREADS = """
+import sys, threading, dproo
+
+def read(name):
+    together.wait()
+    if name.endswith("frame"):
+        import pandas
+        data = pandas.read_csv("data.csv")
+    else:
+        data = name
+    results.append(dproo.open(data).value("c", ["a", "b"], epsilon=1).value)
+
+results, names = [], sys.argv[1:]
+together = threading.Barrier(len(names))
+threads = [threading.Thread(target=read, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(results) == len(names)
+"""
+
+
+def test_the_first_releases_of_a_process_may_be_made_in_threads_at_once(folder):
+    """A library that one thread still loads is not ready for another."""
+    names = [f"data.{ending}" for ending in ("csv", "csv", "parquet", "xlsx", "sav", "frame")]
+    command = [sys.executable, "-c", THREADS, *names]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -130,13 +130,13 @@ def test_the_command_declares_synthesizes_and_is_refused(tmp_path):
     assert "delta" in result.stderr
     refused = dproo_command(*made, folder=tmp_path)
     assert (refused.returncode, refused.stdout) == (3, "")
-    assert "delta must be at most the 5E-7 left" in refused.stderr
+    assert "delta must be at most the 5e-7 left" in refused.stderr
     shown = dproo_command("ledger", "show", folder=tmp_path).stdout
-    assert "2 left of 3, delta 5E-7 left of 0.0000015" in shown
+    assert "2 left of 3, delta 5e-7 left of 1.5e-6" in shown
     (account,) = json.loads(dproo_command("ledger", "show", "--json", folder=tmp_path).stdout)[
         "datasets"
     ]
-    assert (account["delta"], account["delta_left"]) == ("0.0000015", "5E-7")
+    assert (account["delta"], account["delta_left"]) == ("1.5e-6", "5e-7")
     found = [*made[:2], "--column", "sex", "--epsilon", "20", "--delta", "1e-6", "--rows", "9"]
     sexes = dproo_command(*found, "--no-ledger", folder=tmp_path)
     assert sexes.stdout.splitlines()[0] == "sex"

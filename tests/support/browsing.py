@@ -75,7 +75,7 @@ def settled(page: Any, room: str) -> None:
     """Wait until everything of a room stands there."""
     parts = {
         "plan": ("#accuracy .curve.chosen", "#answers:not(:has(.past)) td.number"),
-        "understand": ("#paint svg", "#laws svg", "#draws svg", "#tables svg", "#witness svg"),
+        "understand": ("#paint svg", "#laws svg", "#draws svg", "#witness td"),
         "release": ("#columns .column",),
         "ledger": ("#accounts .card",),
     }

@@ -65,6 +65,11 @@ def printed(*arguments, cwd):
     return json.loads(done.stdout)
 
 
+def unbroken(share):
+    """Return a share as the page writes it: no line begins with its sign."""
+    return share.replace(" %", "\u00a0%")
+
+
 def refusal(answer):
     assert (answer.status, answer.json["exit_code"]) == (400, 2), answer.json
     return answer.json["error"]
@@ -173,11 +178,12 @@ def test_a_table_is_foreseen_as_on_the_command_line(page, tmp_path):
         cwd=tmp_path,
     )
     ours = page.post("/api/table-plan", {"codebook": BOOK, "n": "500", "epsilon": "0.5"}).json
-    assert f"by about {percent(Fraction(theirs['table']))} on average." in ours["sentence"]
+    share = unbroken(percent(Fraction(theirs["table"])))
+    assert f"by about {share} on average." in ours["sentence"]
     assert (ours["level"], ours["warnings"]) == ("fair", [])
     one = {"codebook": {"schema": {"fields": FIELDS[:1]}}, "n": "4", "epsilon": "0.1"}
     alone = page.post("/api/table-plan", one).json
-    assert "moves the counts of the column by about 100 %" in alone["sentence"]
+    assert f"moves the counts of the column by about {unbroken('100 %')}" in alone["sentence"]
     assert alone["level"] == "hopeless"
 
 
@@ -186,7 +192,7 @@ def test_a_value_is_foreseen_by_the_sampler_that_is_asked_for(page):
     for sampler in ("", "auto", "roo"):
         found = page.post("/api/value-plan", asked | {"sampler": sampler}).json
         alpha = mechanism(sampler or "auto", k=9, n=1000, epsilon="0.1").worst_alpha
-        assert f"at most {percent(alpha)} of draws differ" in found["sentence"]
+        assert f"at most {unbroken(percent(alpha))} of draws differ" in found["sentence"]
     opened = {"delta": "1e-9", "n": "1000", "epsilon": "1"}
     found = page.post("/api/value-plan", opened).json
     assert "records share is drawn in proportion, one of fewer than" in found["sentence"]
@@ -326,15 +332,23 @@ FOUND = {**FILE, "what": "table", "columns": ["diagnosis", "ward"], "epsilon": "
 
 
 def test_a_table_is_released_whose_values_are_found(empty):
+    file = empty.folder / "admissions.csv"
+    head, *rows = file.read_text().splitlines()
+    notes = [f"note {'x' * i},{row}" for i, row in enumerate(rows)]  # no two share one
+    file.write_text("\n".join([f"note,{head}", *notes]) + "\n")
     declared = empty.post("/api/budget", BUDGET | {"budget": "900", "delta": "1e-6"}).json
-    assert "ε = 900 and δ = 0.000001, and no more, ever" in declared["summary"]
+    assert "ε = 900 and δ = 1e-\u20606, and no more, ever" in declared["summary"]
     empty.post("/api/declare", {"nonce": declared["nonce"]})
-    shown = empty.post("/api/order", FOUND | {"delta": "1e-9"}).json
-    assert "whose values are found first, with ε = 200 and δ = 1E-9" in shown["summary"]
+    columns = ["note", "diagnosis", "ward"]
+    shown = empty.post("/api/order", FOUND | {"columns": columns, "delta": "1e-9"}).json
+    assert "whose values are found first, with ε = 200 and δ = 1e-\u20609" in shown["summary"]
     (account,) = Ledger(empty.ledger).show()
     assert (account.spent, account.delta_spent) == (0, 0)
     receipt = empty.post("/api/release", {"nonce": shown["nonce"]}).json
     assert {*receipt["counts"]} == {"diagnosis", "ward"}
+    assert list(receipt["discovery"]["left_out"]) == ["note"]
+    assert receipt["preview"]["columns"] == ["diagnosis", "ward"]
+    assert {len(row) for row in receipt["preview"]["rows"]} == {2}
     (account,) = Ledger(empty.ledger).show()
     assert (account.spent, account.delta_spent) == (200 * 10**9, 10**9)
     command = shown["command"].replace("dproo", COMMAND[0], 1)
@@ -361,7 +375,7 @@ def test_a_table_of_which_nothing_is_found_says_so_and_what_was_charged(empty):
     ("changes", "sentence"),
     [
         ({}, "delta must be"),
-        ({"delta": "1e-9"}, "delta must be 0 as declared, got '1E-9'."),
+        ({"delta": "1e-9"}, "delta must be 0 as declared, got '1e-9'."),
         ({"delta": "1e-9", "columns": "ward"}, "columns must be a list of names"),
         ({"delta": "1e-9", "columns": []}, "columns must name at least one column"),
         ({"delta": "1e-9", "columns": ["ward", "ward"]}, "columns must be named once"),

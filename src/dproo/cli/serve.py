@@ -17,6 +17,7 @@ import click
 from dproo.cli.output import echo, json_option, ledger_option, print_json
 from dproo.integrations.agent import Desk
 from dproo.ledger import address_of, default_path
+from dproo.web.worker import Worker
 
 if TYPE_CHECKING:
     from dproo.web.gate import Door
@@ -42,9 +43,9 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --open
       dproo serve --folder examples --ledger ledger.sqlite3
     """
+    worker = Worker.start()  # it loads while the server does
     try:
         from dproo.web import server  # noqa: PLC0415 - Starlette and uvicorn are an extra
-        from dproo.web.server import serve  # noqa: PLC0415
     except ModuleNotFoundError:
         raise ValueError(
             "starlette, uvicorn and jinja2 must be installed for this: pip install 'dproo[web]'."
@@ -69,8 +70,14 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         echo(sentence, err=True)
 
     with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
-        ledger = address_of(path) if path else default_path()
-        serve(folder=Path(folder), ledger=ledger, port=port, announce=announce, tell=tell)
+        server.serve(
+            folder=Path(folder),
+            ledger=address_of(path) if path else default_path(),
+            port=port,
+            worker=worker,
+            announce=announce,
+            tell=tell,
+        )
 
 
 def _beside(action: Callable[..., None], *arguments: object) -> None:

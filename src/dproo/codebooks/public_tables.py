@@ -48,7 +48,7 @@ def _excel_rows(name: str) -> list[list[str]]:
         is_short = Path(name).stat().st_size <= BYTES_MAX
         workbook: Any = CalamineWorkbook.from_path(name) if is_short else None
         cells = workbook.get_sheet_by_index(0).to_python()
-    except Exception:  # noqa: BLE001 - of a library, in its own words
+    except Exception:  # noqa: BLE001 - whatever the library raises
         raise ValueError(refusal("file", "be a readable Excel file", name)) from None
     rows = [[_text(cell) for cell in row] for row in cells]
     require_public("file", _origin(name, rows[0] if rows else ()))

@@ -29,6 +29,7 @@ from dproo.core.checks import refusal
 Number = int | float | str | Fraction | Decimal
 
 BITS = 64
+_EXACT_STEPS = 1 << 8
 EPSILON_MIN = Fraction(1, 10**30)
 EPSILON_MAX = Fraction(1000)
 
@@ -144,6 +145,13 @@ def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
         square = ceil_div(square * square, 1 << precision)
         exponent >>= 1
     return Fraction(power, 1 << precision)
+
+
+def power(base: Fraction, exponent: int) -> Fraction:
+    """Return ``base^exponent``, for ``base >= 1``; where it is long to write, one just above."""
+    if exponent > _EXACT_STEPS:
+        return power_upper(base, exponent, bits=4 * BITS)
+    return base**exponent
 
 
 def _power_precision(exponent: int, bits: int) -> int:
@@ -370,10 +378,10 @@ def delta_budget_of(delta: object) -> int:
 def in_delta(atto: int, /) -> str:
     """Return an amount as an exact decimal.
 
-    >>> in_delta(10**12), in_delta(10**9), in_delta(0)
-    ('0.000001', '1E-9', '0')
+    >>> in_delta(10**12), in_delta(15 * 10**8), in_delta(0)
+    ('1e-6', '1.5e-9', '0')
     """
-    return str((Decimal(atto) / ATTO).normalize()) if atto else "0"
+    return f"{(Decimal(atto) / ATTO).normalize():e}" if atto else "0"
 
 
 def in_epsilon(nano: int, /) -> str:

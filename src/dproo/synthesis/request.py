@@ -34,7 +34,7 @@ from dproo.core.numbers import (
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.network import SENSITIVITY
-from dproo.mechanisms.noise import Ratio, concentrated, gaussian
+from dproo.mechanisms.noise import RESERVE, Ratio, concentrated, gaussian
 from dproo.synthesis.families import (
     CLIQUE_MAX,
     Elimination,
@@ -57,9 +57,6 @@ QUESTION: Final = "question"
 
 UNIT = 16
 """A score counts sixteenths of a record: ``sum |16 N - C|``, twice as many as its distance."""
-
-RESERVE = 1 - Fraction(1, 1 << 20)
-"""A ratio spends this much of its share, so that a rational lies between it and e^epsilon."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from asyncio import (
     FIRST_COMPLETED,
     CancelledError,
@@ -13,7 +12,7 @@ from asyncio import (
     get_running_loop,
     wait,
 )
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -27,7 +26,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from dproo.report import BUG, FAILED, REFUSED, USAGE, verdict, versioned
+from dproo.report import FAILED, STATUS, Action, Fields, answered, json_text
 
 ROOMS = {
     "release": "Release",
@@ -43,7 +42,6 @@ _TEMPLATES = Environment(
 )
 _TITLES = {403: "No entry", 404: "Nothing here", 421: "Wrong address"}
 
-STATUS = {USAGE: 400, REFUSED: 409, FAILED: 500, BUG: 500}
 _NOBODY = 499
 """The status of an answer that no client receives."""
 
@@ -53,14 +51,6 @@ _AT_ONCE = 2
 
 _asked: set[Task[Response]] = set()
 _changing: set[Request] = set()
-
-
-class Verdict(Exception):  # noqa: N818 - it may be any error
-    """An exit code and its sentence, from another process."""
-
-
-Fields = Mapping[str, Any]
-Action = Callable[[Fields], dict[str, Any]]
 
 
 def get(path: str, action: Action) -> Route:
@@ -164,23 +154,9 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
     return await found
 
 
-def answered(action: Action, sent: Fields | bytes) -> tuple[int, str]:
-    """Return the status and the JSON of an action's answer to a request.
-
-    A refusal is the sentence that the command line would print. The JSON is ASCII, because a
-    file's name need not be Unicode, and is returned unchanged.
-    """
-    try:
-        fields = object_of(sent) if isinstance(sent, bytes) else sent
-        return 200, _json(versioned(action(fields)))
-    except Exception as error:  # noqa: BLE001 - as on the command line
-        code, sentence = error.args if isinstance(error, Verdict) else verdict(error)
-        return STATUS[code], _json({"error": sentence, "exit_code": code})
-
-
 def json_response(content: Mapping[str, Any], status: int) -> Response:
     """Return an object as an answer."""
-    return text_response(_json(content), status)
+    return text_response(json_text(content), status)
 
 
 def text_response(text: str, status: int) -> Response:
@@ -191,29 +167,6 @@ def text_response(text: str, status: int) -> Response:
 def _response(answer: tuple[int, str]) -> Response:
     status, text = answer
     return text_response(text, status)
-
-
-def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, allow_nan=False, separators=(",", ":"))
-
-
-def object_of(body: bytes) -> Fields:
-    """Return the JSON object in a body.
-
-    Raises:
-        TypeError, ValueError: it is not one.
-    """
-    try:
-        fields = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        raise ValueError("the body must be JSON.") from None
-    if not isinstance(fields, dict):
-        raise TypeError("the body must be a JSON object.")
-    return fields
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON.")
 
 
 class Refusal(NamedTuple):

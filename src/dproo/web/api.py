@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import LedgerError, MissingLedgerError
 from dproo.ledger import Address, Database, Ledger, in_epsilon
 from dproo.releases.charge import dataset_name, published
-from dproo.report import accounts_object
+from dproo.report import Fields, accounts_object
 from dproo.study.invented import FIELDS, invented
 from dproo.web import questions
 from dproo.web.answering import change, get, post
@@ -27,8 +26,6 @@ from dproo.web.releases import Releases, table_model, table_pair, table_rows
 
 SAMPLE = "sample-admissions.csv"
 """The file name of the invented sample, which is written into the folder when it is asked for."""
-
-Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from dproo.web.folder import Folder
 from dproo.web.forecasts import LEVELS
 from dproo.web.gate import ENTRANCE, Door, Gate, Lock
 from dproo.web.pool import Pool
-from dproo.web.questions import PAINTED_LETTERS_MAX
+from dproo.web.questions import BOUND, PAINTED_LETTERS_MAX, PLAN_START
 
 _SPENT = Refusal(
     403,
@@ -82,6 +82,8 @@ def _room(request: Request) -> Response:
         plain=PLAIN,
         shapes={name: words for name, (_, words) in SHAPES.items()},
         letters_max=PAINTED_LETTERS_MAX,
+        start=PLAN_START,
+        bound=BOUND,
         levels=LEVELS,
         stated=STATED,
         whole={name: kind.words for name, kind in FIELD_TYPES.items() if kind.letters},

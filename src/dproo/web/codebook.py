@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dproo.codebooks.draft import PROFILE, draft_codebook
 from dproo.codebooks.overview import line_of
 from dproo.core.checks import refusal
 from dproo.mechanisms.network import Network
+from dproo.report import Fields
 from dproo.schema.axis import PeriodRange
 from dproo.schema.codebook import CodeBook
 from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
@@ -16,8 +16,6 @@ from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".csv.zst", ".tsv.zst")
 _MOST_FIELDS = 1000
 _MOST_DAYS = 10**6
-
-Fields = Mapping[str, Any]
 
 
 def columns(form: Fields, folder: Folder) -> dict[str, Any]:

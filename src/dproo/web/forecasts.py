@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +16,7 @@ from dproo.releases.open_value import OpenRequest
 from dproo.releases.protection import Protection
 from dproo.releases.request import POOR, epsilon_warnings
 from dproo.releases.table import FOUND
-from dproo.report import row_plan_object
+from dproo.report import Fields, row_plan_object
 from dproo.synthesis.families import expected
 from dproo.web.codebook import book_of, confirmed
 
@@ -30,8 +29,6 @@ _VALUES = 10
 _MOST_COLUMNS = 1000
 _LONGEST = 15
 _ALL = ("n", "epsilon", "neighbours")
-
-Fields = Mapping[str, Any]
 
 
 def row_plan(form: Fields) -> dict[str, Any]:
@@ -135,7 +132,7 @@ def _forecast(
         warnings.append("Use more records, a larger ε, or fewer columns and values.")
     return {
         "level": level,
-        "sentence": f"{given} {sentence}",
+        "sentence": f"{given} {sentence}".replace(" %", "\u00a0%"),
         "limits": limits,
         "warnings": warnings,
     }

@@ -145,9 +145,9 @@ class Order:
     @property
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
-        account = self.account
+        account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
         return {
-            "summary": f"{self._what} with ε = {self._price}, charged to"
+            "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
             f" “{_short(account.dataset)}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
             "cost": in_epsilon(self.charge),
@@ -157,12 +157,6 @@ class Order:
             "warnings": [*epsilon_warnings(self.request.cost), *self.warnings],
             "command": self._command,
         }
-
-    @property
-    def _price(self) -> str:
-        delta = self.request.delta
-        more = f" and δ = {in_delta(delta_charge_of(delta))}" if delta else ""
-        return f"{self.texts['epsilon']}{more}"
 
     @property
     def _what(self) -> str:
@@ -230,6 +224,12 @@ class Order:
 def _short(dataset: str) -> str:
     """Return the name of a file without the folders that it is in."""
     return Path(dataset).name if Path(dataset).is_absolute() else dataset
+
+
+def _and_delta(atto: int) -> str:
+    """Return a delta after its epsilon; no line breaks within it."""
+    delta = in_delta(atto).replace("-", "-\u2060")
+    return f" and δ = {delta}" if atto else ""
 
 
 def _columns(names: tuple[str, ...]) -> str:
@@ -363,14 +363,10 @@ class Declaration:
             "dataset": self.dataset,
             "budget": in_epsilon(budget_of(self.budget)),
             "summary": f"All releases charged to “{_short(self.dataset)}” may together spend ε ="
-            f" {in_epsilon(budget_of(self.budget))}{self._delta}, and no more, ever:"
+            f" {in_epsilon(budget_of(self.budget))}{_and_delta(delta_budget_of(self.delta))},"
+            f" and no more, ever:"
             f" {RELATIONS[self.relation['neighbours']]}, {person}.",
         }
-
-    @property
-    def _delta(self) -> str:
-        atto = delta_budget_of(self.delta)
-        return f" and δ = {in_delta(atto)}" if atto else ""
 
     def declare(self) -> dict[str, Any]:
         """Declare it, in a new ledger if there is none."""

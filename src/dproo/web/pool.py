@@ -11,8 +11,6 @@ import asyncio
 import json
 import re
 import socket
-import subprocess
-import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,9 +18,9 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dproo.report import USAGE
-from dproo.web.answering import STATUS, json_response, object_of, text_response, while_wanted
-from dproo.web.worker import LENGTH, SECONDS
+from dproo.report import STATUS, USAGE, object_of
+from dproo.web.answering import json_response, text_response, while_wanted
+from dproo.web.worker import LENGTH, SECONDS, Worker
 
 PLACE_HEADER: Final = "dproo-place"
 """Names the tab that asks, and the place in it that waits: ``TAB.PLACE``."""
@@ -36,18 +34,19 @@ _FOUND = 200
 _TOO_LONG = f"this question takes longer than {SECONDS} s to answer. Ask for less of it."
 _TOO_MANY = "a tab can wait for 16 answers at once; this is one more. Ask again later."
 _REPLACED = "the same place of the page has asked another question since."
-_START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main; main({control})"
 
 
 class Pool:
     """Answer public questions in processes that can be killed.
 
+    Args:
+        worker: the process that forks them; it is replaced if it is killed.
+
     Guarantee: at most ``AT_ONCE`` run, for at most ``SECONDS``, at most half of them for one tab.
     """
 
-    def __init__(self) -> None:
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
         self._running = asyncio.Semaphore(AT_ONCE)
         self._tabs: defaultdict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(AT_ONCE_FOR_A_TAB)
@@ -56,30 +55,9 @@ class Pool:
         self._places: dict[str, asyncio.Future[Response]] = {}
         self._known: OrderedDict[tuple[str, str], Response] = OrderedDict()
 
-    def start(self) -> socket.socket:
-        """Start the process that forks; loading its modules takes a moment."""
-        self.stop()
-        control, theirs = socket.socketpair()
-        self._control = control
-        with theirs:
-            code = _START.format(path=sys.path, control=theirs.fileno())
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-I", "-c", code],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C in the terminal is for the server
-            )
-        return control
-
     def stop(self) -> None:
-        """End it, and with it all answers in progress."""
-        if self._control is not None and self._process is not None:
-            self._control.close()
-            self._process.kill()
-            self._process.wait()
-        self._control = self._process = None
+        """End all answers in progress."""
+        self._worker.stop()
 
     async def ask(self, name: str, request: Request) -> Response:
         """Return the answer to the question in an address or an object."""
@@ -132,14 +110,14 @@ class Pool:
                 try:
                     return await self._forked(name, fields)
                 except (BrokenPipeError, ConnectionResetError):
-                    self.start()
+                    self.stop()
+                    self._worker = Worker.start()
         return _refused(_TOO_LONG)
 
     async def _forked(self, name: str, fields: Mapping[str, Any]) -> Response:
-        control = self._control or self.start()
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(control, [b"?"], [theirs.fileno()])
+            socket.send_fds(self._worker.control, [b"?"], [theirs.fileno()])
         ours.setblocking(False)  # noqa: FBT003 - its own name
         reader, writer = await asyncio.open_connection(sock=ours)
         try:

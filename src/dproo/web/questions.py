@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.planner import plan
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import parse_epsilon
-from dproo.mechanisms import SAMPLERS, DataSpecificRevealOrObscure, mechanism
+from dproo.mechanisms import (
+    SAMPLERS,
+    BalancedRevealOrObscure,
+    DataSpecificRevealOrObscure,
+    mechanism,
+)
 from dproo.report import (
+    Fields,
     advised_object,
     certificate_object,
     curve,
     law_object,
-    table_object,
 )
 from dproo.study.distributions import shape
 from dproo.web.codebook import preview
@@ -25,11 +30,14 @@ PAINTED_LETTERS_MAX = 26
 PAINTED_RECORDS_MAX = 10**6
 DRAWS_MAX = 1000
 
-_TABLE_MAX = 400
 _WHOLE = {"n", "k"}
 _NAMES = {"n", "k", "epsilon", "alpha"}
 
-Fields = Mapping[str, Any]
+PLAN_START = {"n": "1000", "k": "9", "epsilon": "0.1", "alpha": "0.05"}
+"""What Plan begins with."""
+
+BOUND = BalancedRevealOrObscure.name
+"""The sampler whose curve Plan asks for decade by decade."""
 
 
 def plan_answer(fields: Fields) -> dict[str, Any]:
@@ -56,22 +64,22 @@ def certify_answer(fields: Fields) -> dict[str, Any]:
 
 
 def tables_answer(fields: Fields) -> dict[str, Any]:
-    """Return DS-ROO's private and printed tables, and the printed one's effect on its witness."""
+    """Return what the certificate finds on DS-ROO's private and printed tables.
+
+    Both datasets of the printed table's witness come with the probability of the letter that
+    tells them apart, and with the entry of either table.
+    """
     known = _parameters(fields, "n", "k", "epsilon")
     private = DataSpecificRevealOrObscure(**known)
     printed = DataSpecificRevealOrObscure(**known, as_printed=True)
     found = certify(printed)
-    witness = found.witness
-    before, after = (
-        float(printed.probability(counts, witness.letters))
-        for counts in (witness.before, witness.after)
-    )
+    letters, both = found.witness.letters, (found.witness.before, found.witness.after)
     return {
-        "private": table_object(private, most=_TABLE_MAX),
-        "printed": table_object(printed, most=_TABLE_MAX),
         "private_certificate": certificate_object(certify(private)),
         "printed_certificate": certificate_object(found),
-        "probability": {"before": before, "after": after},
+        "probability": [float(printed.probability(counts, letters)) for counts in both],
+        "private": [float(private.q(counts.smallest)) for counts in both],
+        "printed": [float(printed.q(counts.smallest)) for counts in both],
     }
 
 
@@ -159,3 +167,10 @@ BY_OBJECT: dict[str, Callable[[Fields], dict[str, Any]]] = {
 }
 ANSWERS = BY_ADDRESS | BY_OBJECT
 """Every public question, by name."""
+
+_FIRST = {name: PLAN_START[name] for name in ("n", "k", "epsilon")}
+FIRST_CURVES: tuple[Fields, ...] = (
+    _FIRST,
+    *(_FIRST | {"sampler": BOUND, "decade": str(decade)} for decade in (-2, -1, 0)),
+)
+"""The curves that Plan draws first, in its order; once computed, they are remembered."""

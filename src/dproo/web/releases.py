@@ -24,9 +24,8 @@ from typing import Any
 from dproo.core.checks import one_of, whole
 from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
-from dproo.report import FAILED, verdict
-from dproo.synthesis.model import Model
-from dproo.web.answering import Verdict
+from dproo.report import FAILED, Verdict, verdict
+from dproo.synthesis.model import COUNTED, Model
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
 
@@ -36,7 +35,6 @@ ROWS_MAX = 100_000
 _SHOWN_ROWS = 12
 _MOST_COLUMNS = 60
 _MOST_VALUES = 40
-_COUNTED = ("count", "low", "high")
 _ENDED = "the release ended without an answer. See the ledger for what was charged."
 _START = "import sys; sys.path[:] = {path!r}; from dproo.web.releases import main; main()"
 
@@ -100,13 +98,16 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
     some = [column for column in model.columns if len(column.letters) <= _MOST_VALUES]
     counts = {
         column.name: [
-            {"value": str(row[column.name]), **{name: row[name] for name in _COUNTED}}
-            for row in model.counts(column.name, labels=True).rows
+            {"value": str(letter), **{name: row[name] for name in COUNTED}}
+            for letter, row in zip(
+                column.shown(labels=True), model.counts(column.name).rows, strict=True
+            )
         ]
         for column in some[:_MOST_COLUMNS]
     }
     rows = [list(map(str, row.values())) for row in model.rows(_SHOWN_ROWS, labels=True)]
-    return {**receipt, "model": {"sha256": model.sha256}, "preview": rows, "counts": counts}
+    preview = {"columns": model.names, "rows": rows}  # what was left out is not among them
+    return {**receipt, "model": {"sha256": model.sha256}, "preview": preview, "counts": counts}
 
 
 def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict[str, Any]:

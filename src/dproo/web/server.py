@@ -26,6 +26,7 @@ from dproo.web.application import application
 from dproo.web.folder import Folder
 from dproo.web.gate import Door
 from dproo.web.pool import Pool
+from dproo.web.worker import Worker
 
 HOST = "127.0.0.1"
 ACCEPTED_AT_ONCE = 32
@@ -35,10 +36,10 @@ QUEUE = 1024
 class _Server(uvicorn.Server):
     """A server that accepts a few connections at a time out of a long queue.
 
-    asyncio takes one number for both. Few, since no accepted connection is served before the last
-    one of its batch is accepted; a long queue, since the kernel delays clients by a second if it
-    is full. It is announced once it responds to Ctrl-C, however it was started. Ctrl-C ends it
-    as soon as what was charged is recorded.
+    asyncio has one setting for both. Few at a time, since no accepted connection is served before
+    the last one of its batch is accepted; a long queue, since the kernel delays clients by a
+    second if it is full. It is announced once it responds to Ctrl-C, however it was started.
+    Ctrl-C ends it as soon as what was charged is recorded.
     """
 
     def __init__(
@@ -57,7 +58,6 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(QUEUE)
-        self._pool.start()
         self._announce()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -73,6 +73,7 @@ def serve(
     folder: Path,
     ledger: Address,
     port: int,
+    worker: Worker,
     announce: Callable[[Door], None],
     tell: Callable[[str], None],
 ) -> None:
@@ -82,6 +83,7 @@ def serve(
         folder: the files that the page can name.
         ledger: the ledger's address; it need not exist.
         port: the port to listen on; 0 takes a free one.
+        worker: answers the public questions.
         announce: called with the door, which makes links, once they can be opened.
         tell: called with a sentence if the server must wait for a release before it ends.
 
@@ -95,7 +97,7 @@ def serve(
     except OSError:
         raise ValueError(refusal("port", "be free on this machine", port)) from None
     with listener:
-        door, pool = Door(f"http://{HOST}:{listener.getsockname()[1]}"), Pool()
+        door, pool = Door(f"http://{HOST}:{listener.getsockname()[1]}"), Pool(worker)
         server = _Server(
             uvicorn.Config(
                 application(folder=allowed, ledger=ledger, door=door, pool=pool),
@@ -227,9 +229,10 @@ def prepare(door: Door) -> tuple[str, Path]:
 
 
 def show(path: Path) -> bool:
-    """Show a file in the user's browser and return whether there is one; it may take forever.
+    """Show a file in the user's browser and return whether there is one.
 
-    A text browser does not count: it would take over the terminal, and the page needs scripts.
+    Some browsers return only when they are closed. A text browser does not count: it would take
+    over the terminal, and the page needs scripts.
     """
     try:
         name = getattr(webbrowser.get(), "name", "")

@@ -14,11 +14,14 @@ import gc
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 SECONDS = 10
@@ -26,6 +29,43 @@ SECONDS = 10
 
 MEMORY = 2 << 30
 LENGTH = struct.Struct("!I")
+
+_START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main; main({control})"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The process that forks, seen from the server.
+
+    Attributes:
+        control: takes one socket for each question.
+        process: the process itself.
+    """
+
+    control: socket.socket
+    process: subprocess.Popen[bytes]
+
+    @classmethod
+    def start(cls) -> Worker:
+        """Start it; loading its modules takes a moment."""
+        control, theirs = socket.socketpair()
+        with theirs:
+            code = _START.format(path=sys.path, control=theirs.fileno())
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-I", "-c", code],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C in the terminal is for the server
+            )
+        return cls(control, process)
+
+    def stop(self) -> None:
+        """End it, and with it all answers in progress."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
 
 
 def main(control: int) -> None:
@@ -35,8 +75,9 @@ def main(control: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     with suppress(OSError):
         os.nice(5)  # releases come first
-    gc.freeze()
     with socket.socket(fileno=control) as server:
+        _draw_first(server)
+        gc.freeze()
         while True:
             question = _received(server)
             if question is None:
@@ -45,6 +86,15 @@ def main(control: int) -> None:
                 if os.fork() == 0:
                     server.close()
                     _answer(question)
+
+
+def _draw_first(server: socket.socket) -> None:
+    """Compute what Plan draws first, for every child to find; stop when a question arrives."""
+    from dproo.web.questions import FIRST_CURVES  # noqa: PLC0415
+
+    for fields in FIRST_CURVES:
+        if not select.select([server], [], [], 0)[0]:
+            _answered("curve", fields)
 
 
 def _received(server: socket.socket) -> socket.socket | None:
@@ -87,7 +137,7 @@ def _outlive(question: socket.socket) -> None:
 
 
 def _answered(name: str, fields: Any) -> tuple[int, str]:
-    from dproo.web.answering import answered  # noqa: PLC0415 - loaded before the fork
+    from dproo.report import answered  # noqa: PLC0415 - loaded before the fork
     from dproo.web.questions import ANSWERS  # noqa: PLC0415
 
     return answered(ANSWERS[name], fields)
@@ -101,7 +151,3 @@ def _exactly(question: socket.socket, length: int) -> bytes:
             os._exit(0)
         found += part
     return bytes(found)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

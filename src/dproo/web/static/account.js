@@ -1,7 +1,7 @@
 // Budgets: what is left, what was charged and for what, and what became of each charge.
 
-import { ask, tellAll } from "./api.js";
-import { make } from "./drawing.js";
+import { ask, tellChange } from "./api.js";
+import { make, tabulate } from "./drawing.js";
 import { save } from "./saving.js";
 
 const RELATIONS = {
@@ -20,6 +20,9 @@ export async function chargedAt(entry) {
   const found = await accounts().catch(() => []);
   return found.flatMap(({ entries }) => entries).find((one) => one.entry === entry)?.at;
 }
+
+/** Write a moment of the ledger, which is UTC, to the minute. */
+export const minute = (at) => at.slice(0, 16).replace("T", " ");
 
 /** Return the last part of a path: folders are of no use to a reader. */
 export const short = (dataset) =>
@@ -53,8 +56,8 @@ export function spending(parent, account) {
   }
 }
 
-/** Show the releases that wait for a second person, to be approved or denied. */
-export async function showRequests(place, refuse) {
+/** Show the releases that wait for a second person; `decided` is called when one no longer does. */
+export async function showRequests(place, { decided, refuse }) {
   const { requests } = await ask("requests");
   if (!requests.length) return;
   const section = make(place, "section", { class: "card", id: "requests" });
@@ -66,7 +69,7 @@ export async function showRequests(place, refuse) {
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
       const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
       make(line, "button", kind, words).addEventListener("click", () =>
-        ask("decide", { body: { number, is_approved: isApproved } }).then(tellAll).catch(refuse),
+        ask("decide", { body: { number, is_approved: isApproved } }).then(tellChange).then(decided, refuse),
       );
     }
   }
@@ -106,25 +109,26 @@ export function showAccount(place, account, refuse) {
     tabindex: 0,
     "aria-label": `Charges of ${short(account.dataset)}`,
   });
-  const table = make(scroll, "table");
-  const head = make(make(table, "thead"), "tr");
-  const titles = { Entry: "spare", "When (UTC)": "", ε: "", Purpose: "spare", Released: "", Receipt: "" };
-  for (const [title, kind] of Object.entries(titles))
-    make(head, "th", { scope: "col", class: kind }, title);
-  const body = make(table, "tbody");
-  for (const entry of account.entries.toReversed()) {
-    const row = make(body, "tr");
-    make(row, "td", { class: "spare" }, entry.entry);
-    make(row, "td", {}, entry.at.slice(0, 16).replace("T", " "));
-    make(row, "td", {}, entry.charge);
-    make(row, "td", { class: "spare" }, entry.purpose ?? "not stated");
-    make(row, "td", {}, fate(entry, account.since));
-    const cell = make(row, "td");
-    if (!entry.is_recorded) continue;
-    const label = `Download the receipt of entry ${entry.entry}`;
-    const button = make(cell, "button", { type: "button", class: "link", "aria-label": label }, "download");
-    button.addEventListener("click", () => download(entry.entry).catch(refuse));
-  }
+  const receiptOf = ({ entry, is_recorded: isRecorded }) => {
+    if (!isRecorded) return "";
+    const kind = { type: "button", class: "link", "aria-label": `Download the receipt of entry ${entry}` };
+    const button = make(null, "button", kind, "download");
+    button.addEventListener("click", () => download(entry).catch(refuse));
+    return button;
+  };
+  tabulate(
+    make(scroll, "table"),
+    ["Entry", "When (UTC)", "ε", "Purpose", "Released", "Receipt"],
+    account.entries.toReversed().map((one) => [
+      one.entry,
+      minute(one.at),
+      one.charge,
+      one.purpose ?? "not stated",
+      fate(one, account.since),
+      receiptOf(one),
+    ]),
+    { isNamed: true },
+  );
 }
 
 /** Show how much of the budget went to each purpose, where there are several. */

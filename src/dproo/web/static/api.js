@@ -10,13 +10,14 @@ let places = 0;
 
 /**
  * Ask for one object; a refusal is an Error whose message is the server's sentence. The signal
- * names the place that waits: the server drops the question before of the same place.
+ * names the place that waits: the server drops the question before of the same place, and of the
+ * same part of it where several are asked at once.
  */
-export async function ask(path, { query, body, signal } = {}) {
+export async function ask(path, { query, body, signal, part = "" } = {}) {
   const address = `/api/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
   const headers = { "Dproo-Key": key };
   const options = { headers, signal };
-  if (signal?.place) headers["Dproo-Place"] = `${tab}.${signal.place}`;
+  if (signal?.place) headers["Dproo-Place"] = `${tab}.${signal.place}_${part}`;
   if (body) {
     headers["Content-Type"] = "application/json";
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
@@ -77,12 +78,6 @@ export function latest(action, { show, refuse, place, wait = 100 }) {
 
 /** Tell the other tabs that the ledger has changed. */
 export const tellChange = () => changes.postMessage("changed");
-
-/** Tell all tabs, this one too. */
-export function tellAll() {
-  tellChange();
-  changes.dispatchEvent(new MessageEvent("message"));
-}
 
 /** Call `look` whenever the ledger may have changed: in another tab, or while this one was away. */
 export function onChange(look) {

@@ -2,7 +2,7 @@
 
 import { accounts, showInSight } from "./account.js";
 import { ask, latest, onChange, tellChange } from "./api.js";
-import { find } from "./drawing.js";
+import { find, text } from "./drawing.js";
 import { meant } from "./fields.js";
 import { clear, notice, refuse } from "./refusing.js";
 import { dataOf } from "./source.js";
@@ -17,7 +17,7 @@ export function budgetOf({ changed, declared }) {
   async function look() {
     if (!isOpen) return;
     try {
-      const found = (await accounts()).find(({ dataset }) => dataset === find("dataset").value.trim());
+      const found = (await accounts()).find(({ dataset }) => dataset === text("dataset"));
       showInSight(find("in-sight"), found);
       changed(found);
     } catch (error) {
@@ -29,19 +29,17 @@ export function budgetOf({ changed, declared }) {
   const written = () => ({
     ...dataOf(),
     budget: meant(find("budget").value),
-    delta: find("budget-delta-field").hidden ? "" : find("budget-delta").value.trim(),
+    delta: find("budget-delta-field").hidden ? "" : text("budget-delta"),
     neighbours: find("neighbours").value,
     records_per_person: meant(find("records-per-person").value),
     unit: find("person").value ? "person" : "record",
   });
 
-  const refused = (sentence, focuses) =>
-    refuse(form, sentence, { rest: find("budget-refused"), focuses });
+  const refused = (sentence, focuses) => refuse(form, sentence, { focuses });
 
   const state = latest((signal) => ask("budget", { body: written(), signal }), {
     show: (shown) => {
       clear(form);
-      notice(find("budget-refused"));
       nonce = shown.nonce;
       find("budget-summary").textContent = shown.summary;
       find("declare").disabled = false;
@@ -51,7 +49,7 @@ export function budgetOf({ changed, declared }) {
 
   /** State the budget that is written, in a sentence; only what is stated can be declared. */
   function restate() {
-    const now = find("step-budget").hidden || !find("budget").value.trim() ? "" : JSON.stringify(written());
+    const now = find("step-budget").hidden || !text("budget") ? "" : JSON.stringify(written());
     if (now === stated) return;
     stated = now;
     nonce = null;
@@ -86,7 +84,7 @@ export function budgetOf({ changed, declared }) {
     /** Begin with the name that the data has by default, or end. */
     name(dataset) {
       isOpen = Boolean(dataset);
-      if (dataset) find("dataset").value = dataset;
+      find("dataset").value = dataset;
       if (!isOpen) showInSight(find("in-sight"));
       return look();
     },

@@ -2,7 +2,7 @@
 
 import { ask, latest } from "./api.js";
 import { Column } from "./columns.js";
-import { find } from "./drawing.js";
+import { find, text } from "./drawing.js";
 import { notice } from "./refusing.js";
 import { save } from "./saving.js";
 
@@ -52,7 +52,7 @@ export class Builder {
 
   /** Show the columns whose names contain what is written; those that are hidden stay as they are. */
   filter() {
-    const part = find("filter").value.trim().toLowerCase();
+    const part = text("filter").toLowerCase();
     for (const { root, name } of this.columns) root.hidden = !name.toLowerCase().includes(part);
     this.count();
   }
@@ -144,25 +144,23 @@ export class Builder {
     const { fields, ...schema } = book.schema;
     const { draft: _, ...head } = book;
     this.head = { ...head, schema };
-    const unknown = fields.filter(({ name }) => !this.columns.some((one) => one.name === name));
+    const unknown = fields.map(({ name }) => name).filter((name) => !this.columns.some((one) => one.name === name));
     for (const column of this.columns) column.isTicked = false;
     for (const field of fields) this.columns.find(({ name }) => name === field.name)?.take(field);
     if (fields.some(({ parents }) => parents?.length)) find("network").value = "declared";
     for (const column of this.columns) column.show({ isQuiet: true });
-    this.left = unknown.map(({ name }) => name);
-    find("columns-left").textContent = this.left.length
-      ? `Left out, since the data has no such columns: ${this.left.join(", ")}.`
+    find("columns-left").textContent = unknown.length
+      ? `Left out, since the data has no such columns: ${unknown.join(", ")}.`
       : "";
   }
 
   /** Show refusals at the columns that they name; return whether one was placed. */
   refuse(sentences) {
-    let isPlaced = false;
-    for (const sentence of sentences) {
+    const placed = sentences.map((sentence) => {
       const column = this.ticked.find(({ name }) => sentence.includes(`'${name}'`));
       column?.focus(sentence);
-      isPlaced ||= Boolean(column);
-    }
-    return isPlaced;
+      return column;
+    });
+    return placed.some(Boolean);
   }
 }

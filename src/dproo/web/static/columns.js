@@ -6,7 +6,8 @@ const BY_TYPE = { integer: "range", number: "bins", yearmonth: "months" };
 const WAYS = find("ways").content;
 /** Whether all values of a type are known, so that nothing is left to tell. */
 const isKnown = (type) => [...WAYS.querySelectorAll(".whole")].some((way) => way.value === type);
-const NAME = { min: "From", max: "To" };
+const ENDS = { min: "From", max: "To" };
+const PLAIN = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
 
 let made = 0;
 
@@ -21,13 +22,19 @@ export function listed(text) {
 const joined = (values) => values.join(values.some((one) => /,/.test(one)) ? "\n" : ", ");
 
 const whole = (text) => (/^[+-]?\d+$/.test(text.trim()) ? Number(text) : text.trim());
-const number = (text) => (text.trim() === "" ? "" : Number(text));
+
+/** Make a field whose label is heard but not seen: the head of its column says the same. */
+function field(parent, id, title, kind, { way, ...attributes } = {}) {
+  const made = make(parent, "div", { class: "field", ...(way ? { "data-way": way } : {}) });
+  make(made, "label", { class: "unseen", for: id }, title);
+  return make(made, kind, { id, autocomplete: "off", ...attributes });
+}
 
 /** A column that a person may tick and describe; `changed` is called after every change. */
 export class Column {
   constructor(parent, { name, type, values = [] }, changed) {
-    Object.assign(this, { name, type, changed, field: null, controls: {} });
     const id = `column-${made++}`;
+    Object.assign(this, { id, name, type, changed, start: values, field: null, controls: {} });
     this.root = make(parent, "fieldset", { class: "column", "data-column": name });
     make(this.root, "legend", { class: "unseen" }, `Column ${name}`);
     const head = make(this.root, "div", { class: "column-head" });
@@ -35,42 +42,27 @@ export class Column {
     this.tick = make(label, "input", { type: "checkbox", autocomplete: "off" });
     make(label, "b", {}, name);
     this.preview = make(head, "span", { class: "hint preview", id: `${id}-preview`, role: "status" });
-    Object.assign(this, { id, start: values });
     this.root.addEventListener("input", () => this.show());
   }
 
   /** Make the editors, when the column is ticked for the first time: a table may have hundreds. */
   make() {
-    const { id } = this;
     this.body = make(this.root, "div", { class: "column-body" });
-    const way = make(this.body, "div", { class: "field" });
-    make(way, "label", { class: "unseen", for: `${id}-way` }, `Possible values of ${this.name} are`);
-    this.way = make(way, "select", { id: `${id}-way`, autocomplete: "off" });
+    this.way = field(this.body, `${this.id}-way`, `Possible values of ${this.name} are`, "select");
     this.way.append(WAYS.cloneNode(true));
     const usual = isKnown(this.type) ? this.type : (BY_TYPE[this.type] ?? "list");
     this.way.value = this.start.length ? "list" : usual;
-    this.makeEditors(make(this.body, "div", { class: "editors" }), id);
-    const parents = make(this.body, "div", { class: "field", "data-parents": "" });
-    parents.hidden = true;
-    make(parents, "label", { class: "unseen", for: `${id}-parent` }, "Depends on");
-    this.parent = make(parents, "select", { id: `${id}-parent`, autocomplete: "off" });
-    this.controls.list.value = joined(this.start);
+    this.makeEditors(make(this.body, "div", { class: "editors" }));
+    this.parent = field(this.body, `${this.id}-parent`, "Depends on", "select");
+    this.parent.parentElement.hidden = true;
+    this.controls["list-values"].value = joined(this.start);
   }
 
-  makeEditors(row, id) {
+  makeEditors(row) {
     const editor = (way, key, title, kind, attributes = {}) => {
-      const field = make(row, "div", { class: "field", "data-way": way });
-      make(field, "label", { class: "unseen", for: `${id}-${way}-${key}` }, title);
-      const control = make(field, kind, {
-        id: `${id}-${way}-${key}`,
-        autocomplete: "off",
-        spellcheck: "false",
-        "aria-describedby": `${id}-preview`,
-        placeholder: title,
-        ...attributes,
-      });
-      this.controls[way === "list" ? "list" : `${way}-${key}`] = control;
-      return field;
+      const usual = { spellcheck: "false", "aria-describedby": this.preview.id, placeholder: title };
+      const id = `${this.id}-${way}-${key}`;
+      this.controls[`${way}-${key}`] = field(row, id, title, kind, { way, ...usual, ...attributes });
     };
     editor("list", "values", "One a line, or separated by commas", "textarea", { rows: 1 });
     const picker = make(row, "label", { class: "link", "data-way": "list" });
@@ -79,13 +71,13 @@ export class Column {
     file.addEventListener("change", async (event) => {
       event.stopPropagation();
       if (!file.files[0]) return;
-      this.controls.list.value = await file.files[0].text();
+      this.controls["list-values"].value = await file.files[0].text();
       file.value = "";
       this.show();
     });
-    for (const key of ["min", "max"]) {
-      editor("range", key, NAME[key], "input", { inputmode: "numeric" });
-      editor("months", key, NAME[key], "input", { placeholder: `${NAME[key]} 2024-01` });
+    for (const key of Object.keys(ENDS)) {
+      editor("range", key, ENDS[key], "input", { inputmode: "numeric" });
+      editor("months", key, ENDS[key], "input", { placeholder: `${ENDS[key]} 2024-01` });
     }
     editor("bins", "edges", "Edges, separated by commas", "input", { placeholder: "Edges, such as 0, 18, 65, 120" });
   }
@@ -114,7 +106,7 @@ export class Column {
 
   /** Offer the other columns as what this one depends on, where that is declared. */
   offer(names, isDeclared) {
-    this.parent.closest("[data-parents]").hidden = !isDeclared;
+    this.parent.parentElement.hidden = !isDeclared;
     if (!isDeclared) return;
     const held = this.parent.value || this.field?.parents?.join("\n") || "";
     const others = names.filter((name) => name !== this.name);
@@ -142,11 +134,11 @@ export class Column {
     if (isKnown(way)) return { type: way };
     if (way === "given") return { ...this.field, parents: undefined };
     if (way === "bins") {
-      const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(number);
+      const bins = text("bins-edges").split(/[,;\s]+/).filter(Boolean).map(Number);
       const isWhole = bins.every(Number.isInteger) && this.type !== "number";
       return { type: isWhole ? "integer" : "number", bins };
     }
-    const categories = listed(text("list"));
+    const categories = listed(text("list-values"));
     if (this.type !== "integer") return { type: "string", categories };
     return { type: "integer", categories: categories.map(whole) };
   }
@@ -157,25 +149,19 @@ export class Column {
     this.field = field;
     this.type = type ?? this.type;
     this.isTicked = true;
-    const known = new Set(["name", "type", "categories", "bins", "constraints", "parents"]);
-    const isPlain = Object.keys(field).every((key) => known.has(key));
     const isTexts = Array.isArray(categories) && categories.every((one) => typeof one !== "object");
-    const fill = (key, value) => (this.controls[key].value = value);
-    this.way.value = "given";
+    const fill = (way, texts = {}) => {
+      this.way.value = way;
+      for (const [key, text] of Object.entries(texts)) this.controls[`${way}-${key}`].value = text;
+    };
+    fill("given");
     this.way.lastElementChild.hidden = false;
-    if (!isPlain) return;
-    if (isTexts && ["string", "integer"].includes(type)) {
-      this.way.value = "list";
-      fill("list", joined(categories));
-    } else if (Array.isArray(bins)) {
-      this.way.value = "bins";
-      fill("bins-edges", bins.join(", "));
-    } else if (isKnown(type)) this.way.value = type;
-    else if (["integer", "yearmonth"].includes(type) && "minimum" in constraints) {
-      this.way.value = type === "integer" ? "range" : "months";
-      fill(`${this.way.value}-min`, constraints.minimum);
-      fill(`${this.way.value}-max`, constraints.maximum ?? "");
-    }
+    if (!Object.keys(field).every((key) => PLAIN.has(key))) return;
+    if (isTexts && ["string", "integer"].includes(type)) fill("list", { values: joined(categories) });
+    else if (Array.isArray(bins)) fill("bins", { edges: bins.join(", ") });
+    else if (isKnown(type)) fill(type);
+    else if (["integer", "yearmonth"].includes(type) && "minimum" in constraints)
+      fill(BY_TYPE[type], { min: constraints.minimum, max: constraints.maximum ?? "" });
   }
 
   /** Show how many values the server has found, or what is wrong, in the same line. */
@@ -187,10 +173,7 @@ export class Column {
     const found = k ? `k = ${k.toLocaleString("en")} possible values: ${values}; ${rest}` : "";
     this.preview.textContent = wrong || found;
     this.preview.classList.toggle("wrong", Boolean(wrong));
-    for (const control of Object.values(this.controls)) {
-      if (wrong) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
-    }
+    for (const control of Object.values(this.controls)) control.ariaInvalid = wrong ? "true" : null;
   }
 
   /** Put the focus where something is wrong or missing. */

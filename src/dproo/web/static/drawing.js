@@ -1,18 +1,27 @@
-// What all charts share: elements, scales, a tip that follows, a redraw when the width changes.
+// What is drawn: elements, tables, and what all charts share: scales, a redraw, a way to read them.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Return the element of the page with this id. */
 export const find = (id) => document.getElementById(id);
 
-/** Make an SVG element within `parent`. */
-export function draw(parent, name, attributes = {}, text) {
-  const made = document.createElementNS(SVG, name);
+/** Return what is written in a field. */
+export const text = (id) => find(id).value.trim();
+
+function put(parent, made, attributes = {}, text = "") {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
+  made.textContent = text;
   parent?.append(made);
   return made;
 }
+
+/** Make an HTML element within `parent`. */
+export const make = (parent, name, attributes, text) =>
+  put(parent, document.createElement(name), attributes, text);
+
+/** Make an SVG element within `parent`. */
+export const draw = (parent, name, attributes, text) =>
+  put(parent, document.createElementNS(SVG, name), attributes, text);
 
 /** Draw a line from one point to another. */
 export function line(parent, kind, [x1, y1], [x2, y2], attributes = {}) {
@@ -29,13 +38,16 @@ export function words(parent, kind, [x, y], anchor, text) {
   return draw(parent, "text", { class: kind, x, y, "text-anchor": anchor }, text);
 }
 
-/** Make an HTML element within `parent`. */
-export function make(parent, name, attributes = {}, text) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.textContent = text;
-  parent?.append(made);
-  return made;
+/** Fill a table: titles, then rows of texts or elements; the first of a row is its name, if asked. */
+export function tabulate(table, titles, rows, { isNamed = false } = {}) {
+  table.replaceChildren();
+  const head = make(make(table, "thead"), "tr");
+  for (const title of titles) make(head, "th", { scope: "col" }, title);
+  const body = make(table, "tbody");
+  for (const row of rows) {
+    const line = make(body, "tr");
+    row.forEach((cell, i) => make(line, isNamed && !i ? "th" : "td").append(cell));
+  }
 }
 
 /** Return the map of one interval to another, on a logarithmic scale if asked. */
@@ -55,25 +67,6 @@ export function decades(low, high, most = 9) {
   return powers;
 }
 
-/** Return about `count` round numbers from 0 to `high`, whole ones if asked. */
-export function rounds(high, { count = 4, isWhole = false } = {}) {
-  const raw = high / count;
-  const unit = 10 ** Math.floor(Math.log10(raw));
-  const round = [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= raw * 0.999) * unit;
-  const step = isWhole ? Math.max(1, Math.ceil(round)) : round;
-  const values = [];
-  for (let i = 0; i * step <= high * 1.001; i++) values.push(i * step);
-  return values;
-}
-
-/** Return the least round number that is not below `high`. */
-export function roundUp(high) {
-  const unit = 10 ** Math.floor(Math.log10(high));
-  return (
-    [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= high * 0.999) * unit
-  );
-}
-
 /**
  * Call `redraw` with the width of `container`, now and whenever it changes.
  * Return a function that calls it once more, as soon as there is a width.
@@ -90,53 +83,92 @@ export function onWidth(container, redraw) {
 }
 
 /**
- * Let a chart be read by pointer and by arrow keys; a touch stays. `read` takes a place up to
- * `last`: the one `under` an event, or beside the one that the cursor is `at`.
+ * Make a chart that is read place by place: by pointer, where a touch stays, or by arrow keys.
+ *
+ * `paint` draws what is shown into an svg and returns its places, { x, y, title, rows } each; a row
+ * is { name, value, isChosen }. `mark` marks a place that is read, `begin` is the one to begin at,
+ * and `take` is called with one that a person takes by a click or by Enter.
  */
-export function onReading(chart, { at, last, under, read, leave, take }) {
-  const point = (event) => read(under(event));
-  chart.addEventListener("pointerdown", point);
-  chart.addEventListener("pointermove", point);
-  chart.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
-  chart.addEventListener("blur", leave);
-  chart.addEventListener("keydown", (event) => {
-    const [before, after] = [at() - 1, at() + 1];
-    const sides = { ArrowLeft: before, ArrowDown: before, ArrowRight: after, ArrowUp: after };
-    const moves = { ...sides, Home: 0, End: last };
-    if (event.key in moves) read(moves[event.key]);
-    else if (event.key === "Enter" && take) take();
-    else if (event.key === "Escape") leave();
-    else return;
-    event.preventDefault();
+export function readable(container, { height, label, paint, mark, begin = () => 0, take }) {
+  const tip = make(container, "div", { class: "tip", "aria-hidden": "true" });
+  tip.hidden = true;
+  let [svg, shown, places, cursor] = [null, null, [], -1];
+  const redraw = onWidth(container, (width) => {
+    if (!shown) return;
+    const hadFocus = svg && document.activeElement === svg;
+    const held = cursor; // removing what is focused takes its focus, and the cursor with it
+    svg?.remove();
+    cursor = held;
+    const tall = height(width);
+    svg = draw(container, "svg", { height: tall, viewBox: `0 0 ${width} ${tall}`, tabindex: 0, role: "slider" });
+    svg.setAttribute("aria-label", label(shown));
+    container.prepend(svg);
+    places = paint(svg, width, shown);
+    svg.setAttribute("aria-valuemin", 0);
+    svg.setAttribute("aria-valuemax", places.length - 1);
+    say(begin(shown));
+    listen();
+    if (hadFocus) svg.focus();
+    if (cursor >= 0) read(cursor);
   });
-}
 
-/** A small box of names and values beside a point of a chart. */
-export class Tip {
-  constructor(container) {
-    this.container = container;
-    this.box = make(container, "div", { class: "tip", "aria-hidden": "true" });
-    this.box.hidden = true;
+  function say(i) {
+    const { title, rows } = places[i];
+    svg.setAttribute("aria-valuenow", i);
+    svg.setAttribute("aria-valuetext", `${title}: ${rows.map(({ name, value }) => `${name} ${value}`).join(", ")}`);
   }
 
-  show(x, y, title, rows) {
-    this.box.replaceChildren();
-    make(this.box, "strong", {}, title);
-    const list = make(this.box, "dl");
-    for (const { name, value, isChosen } of rows) {
-      const kind = isChosen ? { class: "chosen" } : {};
-      make(list, "dt", kind, name);
-      make(list, "dd", kind, value);
-    }
-    this.box.hidden = false;
-    const { offsetWidth: width, offsetHeight: height } = this.box;
-    const { left: start } = this.container.getBoundingClientRect();
+  function read(i) {
+    cursor = Math.max(0, Math.min(places.length - 1, i));
+    say(cursor);
+    mark?.(cursor);
+    const { x, y, title, rows } = places[cursor];
+    tip.replaceChildren();
+    make(tip, "strong", {}, title);
+    const list = make(tip, "dl");
+    for (const { name, value, isChosen } of rows)
+      for (const [kind, text] of [["dt", name], ["dd", value]])
+        make(list, kind, isChosen ? { class: "chosen" } : {}, text);
+    tip.hidden = false;
+    const { offsetWidth: width, offsetHeight: tall } = tip;
+    const { left: start } = container.getBoundingClientRect();
     const last = document.documentElement.clientWidth - 8 - width - start;
     const left = x + 14 <= last ? x + 14 : Math.max(8 - start, Math.min(x - 14 - width, last));
-    this.box.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(0, y - height / 2))}px)`;
+    const top = Math.max(0, y - tall / 2);
+    tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   }
 
-  hide() {
-    this.box.hidden = true;
+  function leave() {
+    cursor = -1;
+    tip.hidden = true;
+    mark?.(cursor);
   }
+
+  function listen() {
+    const under = ({ clientX }) => {
+      const across = clientX - svg.getBoundingClientRect().left;
+      const distances = places.map(({ x }) => Math.abs(x - across));
+      return distances.indexOf(Math.min(...distances));
+    };
+    for (const name of ["pointerdown", "pointermove"])
+      svg.addEventListener(name, (event) => read(under(event)));
+    svg.addEventListener("pointerleave", ({ pointerType }) => pointerType !== "touch" && leave());
+    svg.addEventListener("blur", leave);
+    svg.addEventListener("click", (event) => take?.(under(event)));
+    svg.addEventListener("keydown", (event) => {
+      const at = cursor < 0 ? begin(shown) : cursor;
+      const sides = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1 };
+      const moves = { ...sides, Home: 0, End: places.length - 1 };
+      if (event.key in moves) read(moves[event.key]);
+      else if (event.key === "Enter" && cursor >= 0) take?.(cursor);
+      else if (event.key === "Escape") leave();
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  return (next) => {
+    shown = next;
+    redraw();
+  };
 }

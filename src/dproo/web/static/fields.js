@@ -73,11 +73,10 @@ export function shown(number) {
   return number < 1e-4 ? number.toExponential(1) : plain(number, 3);
 }
 
-/** Write a size for a person, after `before`; without one, nothing. */
-export function bytes(size, { before = "" } = {}) {
-  if (size === undefined) return "";
+/** Write a size for a person. */
+export function bytes(size) {
   const power = Math.min(4, Math.floor(Math.log10(Math.max(size, 1)) / 3));
-  return `${before}${size / 1000 ** power} ${["bytes", "kB", "MB", "GB", "TB"][power]}`;
+  return `${size / 1000 ** power}\u00a0${["bytes", "kB", "MB", "GB", "TB"][power]}`;
 }
 
 /** Write two numbers with as many digits as it takes to tell them apart. */
@@ -103,7 +102,7 @@ export function shownUp(number) {
 
 /** Write a share in percent, rounded up to two digits. */
 export function atMost(share) {
-  return `${plain(up(Math.max(share * 100, 1e-3), 2), 2)} %`;
+  return `${plain(up(Math.max(share * 100, 1e-3), 2), 2)}\u00a0%`;
 }
 
 /** Write a certified epsilon, rounded up to six digits. */

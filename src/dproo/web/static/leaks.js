@@ -1,26 +1,22 @@
-// Where the printed DS-ROO leaks: its table beside the private one, and the certificate's witness.
+// Where the printed DS-ROO leaks: what the certificate finds, and the two datasets that show it.
 
 import { ask, latest } from "./api.js";
-import { witnessChart } from "./bars.js";
-import { find, make } from "./drawing.js";
-import { apart, shown } from "./fields.js";
-import { lineChart } from "./lines.js";
+import { find, make, tabulate } from "./drawing.js";
+import { apart, shown, value } from "./fields.js";
 
 /** Show the chosen case; `painted` gives the parameters of what is painted. */
 export function showLeaks(painted) {
-  const tables = lineChart(find("tables"), {
-    label: "Obscuring probability q against the smallest count m",
-    x: { name: "m" },
-    y: {},
-  });
   const isPainted = () => find("preset").value === "painted";
   const query = () => {
     if (isPainted()) return painted();
     const [n, k, epsilon] = find("preset").value.split(",");
     return { n, k, epsilon };
   };
-  const refresh = latest(() => ask("tables", { query: query() }), {
-    show: (answer) => show(answer, tables),
+  const refresh = latest((signal) => ask("tables", { query: query(), signal }), {
+    show: (answer) => {
+      showVerdict(answer);
+      showWitness(answer);
+    },
     refuse: (sentence) => (find("verdict").textContent = sentence),
     wait: 150,
   });
@@ -29,98 +25,46 @@ export function showLeaks(painted) {
   return { painted: () => isPainted() && refresh() };
 }
 
-function show(
-  { private: ours, printed, printed_certificate: found, private_certificate: kept, probability },
-  tables,
-) {
-  const size = Math.max(ours.length, printed.length, 2);
-  const series = [
-    ["ours", ours],
-    ["printed", printed],
-  ].map(([name, values]) => ({
-    name,
-    values: Array.from({ length: size }, (_, m) => values[Math.min(m, values.length - 1)]),
-  }));
-  tables.show({ xs: series[0].values.map((_, m) => m), series, chosen: "printed", kind: found.holds ? "" : "leak" });
-  showVerdict(found, kept, probability);
-  showWitness(found, probability);
-}
-
-function showVerdict(found, kept, probability) {
+function showVerdict({ printed_certificate: found, private_certificate: kept, probability }) {
   const place = find("verdict");
   const claimed = value(found.claimed_epsilon);
-  place.replaceChildren();
-  if (found.holds) {
-    place.append(
-      `Here the printed table keeps its word: its worst loss is ${shown(found.epsilon)}, and ε = ${shown(claimed)} was claimed.`,
-    );
-  } else {
-    place.append(`ε = ${shown(claimed)} is claimed. The true loss is `);
-    make(place, "strong", { class: "leak" }, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)}`);
-    const [factor, allowed] = apart(probability.after / probability.before, Math.exp(claimed));
+  if (found.holds)
+    place.textContent = `Here the printed table keeps its word: its worst loss is ${shown(found.epsilon)}, and ε = ${shown(claimed)} was claimed.`;
+  else {
+    place.textContent = `ε = ${shown(claimed)} is claimed. The true loss is `;
+    make(place, "strong", {}, `${shown(found.epsilon)}, ${times(found.epsilon / claimed)}`);
+    const [factor, allowed] = apart(probability[1] / probability[0], Math.exp(claimed));
     place.append(`: one record changes a probability by a factor ${factor}, not ${allowed}.`);
   }
   place.append(` Our table on the same case: certified, worst loss ${shown(kept.epsilon)}.`);
 }
 
-function times(factor) {
-  return factor < 1.1
-    ? `${((factor - 1) * 100).toPrecision(2)} % more`
+const times = (factor) =>
+  factor < 1.1
+    ? `${((factor - 1) * 100).toPrecision(2)}\u00a0% more`
     : `${shown(Number(factor.toPrecision(3)))} times as much`;
-}
 
-/** Return the number that a fraction such as 1/100 denotes. */
-function value(text) {
-  const [over, under = 1] = text.split("/");
-  return over / under;
-}
-
-function showWitness(found, probability) {
-  const { before, after, letters } = found.witness;
-  const watched = letters[0];
-  const cuts = [...new Set([...edges(before), ...edges(after), watched, watched + 1])].sort(
-    (a, b) => a - b,
+/** Show both datasets, neighbours of equal counts together, and what follows from them. */
+function showWitness({ printed_certificate: { witness }, probability, printed, private: ours }) {
+  const watched = witness.letters[0];
+  const [before, after] = [witness.before, witness.after].map((runs) =>
+    runs.flatMap(([count, size]) => Array(size).fill(count)),
   );
-  const groups = cuts.slice(0, -1).map((start, i) => {
-    const [old, next] = [countAt(before, start), countAt(after, start)];
-    return { start, size: cuts[i + 1] - start, old, next, most: Math.max(old, next) };
+  const groups = [];
+  before.forEach((count, i) => {
+    const last = groups.at(-1);
+    const isSame = last && last.start !== watched && i !== watched;
+    if (isSame && last.counts[0] === count && last.counts[1] === after[i]) last.size++;
+    else groups.push({ start: i, size: 1, counts: [count, after[i]] });
   });
-  const most = Math.max(...groups.map((group) => group.most));
-  const columns = (key) =>
-    groups.map(({ start, size, ...group }) => ({
-      name:
-        size === 1
-          ? `value\n${(start + 1).toLocaleString("en")}`
-          : `${size.toLocaleString("en")}\nvalues`,
-      count: group[key],
-      most,
-      isWatched: start === watched,
-      isLeak: !found.holds,
-      isChanged: group.old !== group.next,
-    }));
-  find("witness").replaceChildren();
-  for (const [key, title, share] of [
-    ["old", "One dataset", probability.before],
-    ["next", "Its neighbour", probability.after],
-  ]) {
-    witnessChart(find("witness"), {
-      title,
-      columns: columns(key),
-      caption: `${title}: value ${(watched + 1).toLocaleString("en")} is released with probability ${share.toPrecision(4)}.`,
-    });
-  }
-}
-
-function edges(runs) {
-  let end = 0;
-  return [0, ...runs.map(([, size]) => (end += size))];
-}
-
-function countAt(runs, place) {
-  let end = 0;
-  for (const [count, size] of runs) {
-    end += size;
-    if (place < end) return count;
-  }
-  return 0;
+  const name = (i) => `value ${shown(i + 1)}`;
+  const rows = groups.map(({ start, size, counts }) => [
+    size === 1 ? `Records with ${name(start)}` : `Records with each of ${shown(size)} other values`,
+    ...counts.map(shown),
+  ]);
+  const written = (shares) => (shares[0] === shares[1] ? shares.map(shown) : apart(...shares));
+  rows.push([`Probability that ${name(watched)} is released`, ...written(probability)]);
+  rows.push(["Probability q of a uniform draw, as printed", ...written(printed)]);
+  rows.push(["Probability q of a uniform draw, in our table", ...written(ours)]);
+  tabulate(find("witness"), ["Quantity", "One dataset", "Its neighbour"], rows, { isNamed: true });
 }

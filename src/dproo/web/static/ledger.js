@@ -2,7 +2,7 @@
 
 import { accounts, showAccount, showRequests } from "./account.js";
 import { onChange } from "./api.js";
-import { find, make } from "./drawing.js";
+import { find } from "./drawing.js";
 import { notice } from "./refusing.js";
 
 const refuse = (error) => notice(find("refused"), error.message);
@@ -13,12 +13,9 @@ async function show() {
     const place = find("accounts");
     notice(find("refused"));
     place.replaceChildren();
-    await showRequests(place, refuse);
+    await showRequests(place, { decided: show, refuse });
     for (const account of found) showAccount(place, account, refuse);
-    if (found.length) return;
-    const empty = make(place, "section", { class: "card" });
-    make(empty, "p", {}, "No budget has been declared yet.");
-    make(empty, "a", { class: "button", href: "/release" }, "Choose data and declare one");
+    find("empty").hidden = found.length > 0;
   } catch (error) {
     refuse(error);
   }

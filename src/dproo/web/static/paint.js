@@ -1,7 +1,7 @@
 // A histogram to paint: by dragging across the bars, or by arrow keys.
 
 import { letter } from "./bars.js";
-import { bar, draw, line, onWidth, rounds, scale, words } from "./drawing.js";
+import { bar, draw, line, onWidth, scale, words } from "./drawing.js";
 import { shown } from "./fields.js";
 
 export const STEPS = 100;
@@ -14,7 +14,6 @@ export function paintChart(container, painted) {
   let svg;
   let box;
   let active = 0;
-  let isPainting = false;
   container.classList.add("paint");
   const redraw = onWidth(container, drawAt);
 
@@ -32,7 +31,7 @@ export function paintChart(container, painted) {
       "aria-describedby": "paint-hint",
     });
     const y = scale([0, STEPS], [bottom, top]);
-    for (const value of rounds(STEPS)) {
+    for (const value of [0, 25, 50, 75, STEPS]) {
       line(svg, "grid", [left, y(value)], [right, y(value)]);
       words(svg, "", [left - 8, y(value) + 4], "end", shown(value * step));
     }
@@ -57,14 +56,11 @@ export function paintChart(container, painted) {
     });
     line(svg, "axis", [left, bottom], [right, bottom]);
     svg.addEventListener("pointerdown", (event) => {
-      isPainting = true;
       event.preventDefault(); // dragging paints, and selects no text
       svg.setPointerCapture(event.pointerId);
       drag(event);
     });
-    svg.addEventListener("pointermove", (event) => isPainting && drag(event));
-    svg.addEventListener("pointerup", () => (isPainting = false));
-    svg.addEventListener("pointercancel", () => (isPainting = false));
+    svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && drag(event));
     if (hadFocus) svg.querySelectorAll("[role=slider]")[active].focus();
   }
 

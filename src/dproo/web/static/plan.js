@@ -5,7 +5,7 @@ import { ask, latest } from "./api.js";
 import { find, make } from "./drawing.js";
 import { atMost, exponential, logarithmic, plain, shown, shownUp, value } from "./fields.js";
 import { lineChart } from "./lines.js";
-import { clear, notice, refuse } from "./refusing.js";
+import { clear, refuse } from "./refusing.js";
 import { copies } from "./saving.js";
 
 const controls = find("controls");
@@ -16,25 +16,9 @@ for (const field of controls.querySelectorAll("[data-name]")) {
   find(name).value = start[name] ?? find(name).dataset.start;
   fields[name] = logarithmic(field, changed);
 }
-let chosen = start.sampler ?? ""; // by default the one that is recommended
-const curves = {};
-const HUES = 6;
-
-const ends = ["better privacy", "better accuracy"];
-const takeEpsilon = (epsilon) => (fields.epsilon.value = plain(epsilon, 3));
-const chart = (id, label, { height, isShare } = {}) =>
-  lineChart(
-    find(id),
-    { label, height, x: { name: "ε", isLog: true, ends }, y: { isLog: true, isShare } },
-    takeEpsilon,
-  );
-const charts = {
-  accuracy: chart("accuracy", "Draws that differ, at most, against epsilon", { height: 390, isShare: true }),
-  records: chart("records", "Records needed against epsilon"),
-};
-const known = { accuracy: ["n", "k"], records: ["k", "alpha"] };
-
 const given = (...names) => Object.fromEntries(names.map((name) => [name, fields[name].value]));
+let chosen = start.sampler ?? ""; // by default the one that is recommended
+const HUES = 6;
 
 // Each column is a question of its own: one that takes long keeps none of the others waiting.
 const questions = {
@@ -66,46 +50,65 @@ const askAnswers = Object.entries(questions).map(([name, known]) =>
     },
   ),
 );
-const askCurve = (name, action, then = () => {}) =>
-  latest(action, {
+
+const curves = {};
+const charts = {
+  accuracy: {
+    known: ["n", "k"],
+    isWanted: () => true,
+    axes: { label: "Draws that differ, at most, against epsilon", height: 390, isShare: true },
+  },
+  records: {
+    known: ["k", "alpha"],
+    isWanted: () => find("more").open,
+    axes: { label: "Records needed against epsilon" },
+  },
+};
+// First the samplers with a closed form, then the others, decade by decade.
+for (const [name, chart] of Object.entries(charts)) {
+  const query = () => given(...chart.known, "epsilon");
+  const place = find(name);
+  const options = (then) => ({
     show: (curve) => {
       curves[name] = { ...curves[name], ...curve };
-      charts[name].fade(false);
+      place.classList.remove("past");
       showCurves();
-      then();
+      then?.();
     },
-    refuse: () => charts[name].fade(true),
-    place: find(name),
+    refuse: () => place.classList.add("past"), // it answers a question that is no longer asked
+    place,
   });
-// First the samplers with a closed form, then the others, decade by decade.
-const askCurves = Object.keys(charts).map((name) => {
-  const askBest = askCurve(name, (signal) => bestCurve(name, signal));
-  const wanted = () => (name === "accuracy" || find("more").open) && askBest(0);
-  const asked = async (signal) => {
-    const curve = await ask("curve", { query: given(...known[name], "epsilon"), signal });
-    return { ...curve, best: {} };
-  };
-  return { askBest, wanted, ask: askCurve(name, asked, wanted) };
-});
-
-/** Return the curves of the samplers without a closed form, asked for decade by decade. */
-async function bestCurve(name, signal) {
-  const sampler = find("accuracy").dataset.bound;
-  const query = { ...given(...known[name], "epsilon"), sampler };
-  const { epsilon: xs } = curves[name];
-  const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
-  const values = [];
-  for (let decade = low; decade < high; decade++) {
-    const { series } = await ask("curve", { query: { ...query, decade }, signal });
-    values.splice(-1, 1, ...series[sampler]); // the last of one decade is the first of the next
-  }
-  return { best: { [sampler]: values } };
+  chart.show = lineChart(place, chart.axes, (epsilon) => {
+    fields.epsilon.value = plain(epsilon, 3);
+    showCurves();
+  });
+  chart.askBest = latest((signal) => bestCurve(curves[name].epsilon, query(), signal), options());
+  chart.ask = latest(
+    async (signal) => ({ ...(await ask("curve", { query: query(), signal })), best: {} }),
+    options(() => chart.askBest(0)),
+  );
 }
 
+/** Return the curve of the sampler without a closed form. */
+async function bestCurve(xs, known, signal) {
+  const sampler = find("accuracy").dataset.bound;
+  const [low, high] = [xs[0], xs.at(-1)].map((x) => Math.round(Math.log10(x)));
+  const decades = Array.from({ length: high - low }, (_, i) => low + i);
+  const parts = await Promise.all(
+    decades.map((part) => ask("curve", { query: { ...known, sampler, decade: part }, signal, part })),
+  );
+  const last = parts.at(-1).series[sampler].at(-1); // of one decade it is the first of the next
+  return { best: { [sampler]: [...parts.flatMap(({ series }) => series[sampler].slice(0, -1)), last] } };
+}
+
+/** Ask everything anew, what is in sight first. */
 function changed(delay) {
   if (Object.keys(fields).length < 4) return;
-  for (const { askBest } of askCurves) askBest.stop();
-  for (const question of [...askAnswers, ...askCurves.map((one) => one.ask)]) question(delay);
+  for (const { isWanted, askBest, ask: askCurve } of Object.values(charts)) {
+    askBest.stop();
+    if (isWanted()) askCurve(delay);
+  }
+  for (const question of askAnswers) question(delay);
   keepChoices();
   showAll();
 }
@@ -117,14 +120,11 @@ function keepChoices() {
 
 function showAll() {
   const [sentence] = Object.values(refusals);
-  if (sentence) refuse(controls, sentence, { rest: find("refused") });
-  else {
-    clear(controls);
-    notice(find("refused"));
-  }
+  if (sentence) refuse(controls, sentence);
+  else clear(controls);
   showAnswers();
   showSentence();
-  showMeaning();
+  find("factor").textContent = exponential(value(fields.epsilon.value));
   showRecipes();
 }
 
@@ -154,29 +154,28 @@ function showSentence() {
     of("n") === null ? "" : `${shown(of("n"))} records`,
     of("epsilon") === null ? "" : `ε = ${shownUp(of("epsilon"))}`,
   ].filter(Boolean);
+  const [first, ...second] = needed.map((text, i) => (i ? `or ${text}` : `${text} would do`));
   find("target").textContent =
-    target > 0 && needed.length ? `For at most ${atMost(target)}, ${needed.join(" would do, or ")}${needed.length === 1 ? " would do" : ""}.` : "";
+    target > 0 && first ? `For at most ${atMost(target)}, ${[first, ...second].join(", ")}.` : "";
   const reason = answers.alpha.recommended?.reason ?? "";
   find("recommended").textContent = chosen
     ? `By ${chosen}, which you follow; recommended is ${recommended()}.`
     : `By ${recommended()}, which “auto” takes. ${reason}`;
 }
 
-/** Return the lines of a chart; a sampler has the same hue in both. */
-function linesOf({ series, best }) {
-  const found = Object.entries({ ...series, ...best });
-  return found.map(([name, values], i) => ({ name, values, hue: i % HUES }));
-}
-
+/** Show the lines of both charts; a sampler has the same hue in both. */
 function showCurves() {
   const at = value(fields.epsilon.value);
   const n = value(fields.n.value);
   const parts = {
-    accuracy: { floor: { name: "no private sampler can be here", values: curves.accuracy?.limit } },
+    accuracy: { floor: { name: "no sampler can be here", values: curves.accuracy?.limit } },
     records: { reference: n > 0 ? { name: "your n", value: n } : undefined },
   };
-  for (const [name, curve] of Object.entries(curves))
-    charts[name].show({ xs: curve.epsilon, series: linesOf(curve), chosen: followed(), at, ...parts[name] });
+  for (const [name, { epsilon: xs, series, best }] of Object.entries(curves)) {
+    const lines = Object.entries({ ...series, ...best });
+    const drawn = lines.map(([sampler, values], i) => ({ name: sampler, values, hue: i % HUES }));
+    charts[name].show({ xs, series: drawn, chosen: followed(), at, ...parts[name] });
+  }
 }
 
 function showAnswers() {
@@ -192,16 +191,14 @@ function showAnswers() {
     const radio = make(label, "input", { type: "radio", name: "chosen", value: sampler });
     radio.checked = sampler === followed();
     label.append(sampler);
-    const told = Object.keys(questions).map((name) => answers[name]?.rows[i]);
-    Object.keys(questions).forEach((name, j) =>
-      make(
-        line,
-        "td",
-        { class: isPast(name) ? "number past" : "number" },
-        told[j] ? written(name, told[j][name]) : "…",
-      ),
-    );
-    make(line, "td", { class: "basis" }, told.map((row) => row?.reason).find(Boolean) ?? basis);
+    for (const name of Object.keys(questions)) {
+      const number = answers[name]?.rows[i][name] ?? null;
+      const text = name === "alpha" && number !== null ? atMost(number) : shownUp(number);
+      const kind = isPast(name) ? "number past" : "number";
+      make(line, "td", { class: kind }, name in answers ? text : "…");
+    }
+    const reasons = Object.values(answers).map((answer) => answer.rows[i].reason);
+    make(line, "td", { class: "basis" }, reasons.find(Boolean) ?? basis);
     radio.addEventListener("change", () => {
       chosen = sampler === recommended() ? "" : sampler;
       keepChoices();
@@ -212,30 +209,17 @@ function showAnswers() {
   });
 }
 
-const written = (name, number) =>
-  name === "alpha" && number !== null ? atMost(number) : shownUp(number);
-
-function showMeaning() {
-  find("meaning").replaceChildren("An observer’s odds about any one record change by at most a factor ");
-  make(find("meaning"), "strong", {}, exponential(value(fields.epsilon.value)));
-  find("meaning").append(", whatever else they know.");
-}
-
 function showRecipes() {
-  const { n, k, epsilon, alpha } = given(...Object.keys(fields));
-  find("command").textContent = [
-    `dproo plan --n ${n} --k ${k} --epsilon ${epsilon}`,
-    `dproo plan --k ${k} --epsilon ${epsilon} --alpha ${alpha}`,
-    `dproo plan --n ${n} --k ${k} --alpha ${alpha}`,
-  ].join("\n");
-  find("python").textContent = [
-    "import dproo",
-    `dproo.plan(n=${n}, k=${k}, epsilon="${epsilon}")`,
-    `dproo.plan(k=${k}, epsilon="${epsilon}", alpha="${alpha}")`,
-    `dproo.plan(n=${n}, k=${k}, alpha="${alpha}")`,
-  ].join("\n");
+  const written = (known, write) => known.map((name) => write(name, fields[name].value));
+  const option = (name, text) => `--${name} ${text}`;
+  const argument = (name, text) => `${name}=${["n", "k"].includes(name) ? text : `"${text}"`}`;
+  const all = Object.values(questions);
+  const commands = all.map((known) => `dproo plan ${written(known, option).join(" ")}`);
+  const calls = all.map((known) => `dproo.plan(${written(known, argument).join(", ")})`);
+  find("command").textContent = commands.join("\n");
+  find("python").textContent = ["import dproo", ...calls].join("\n");
 }
 
-find("more").addEventListener("toggle", () => curves.records && askCurves.at(-1).wanted());
+find("more").addEventListener("toggle", ({ target }) => target.open && charts.records.ask(0));
 copies();
 changed(0);

@@ -1,5 +1,6 @@
 // What was released: the row as a card, what it means and what not, and its receipt.
 
+import { minute } from "./account.js";
 import { find, make } from "./drawing.js";
 import { atMost, certified, shown, value } from "./fields.js";
 import { showTable } from "./table.js";
@@ -34,6 +35,10 @@ const WHY =
 
 const MOST = 20;
 
+/** Return the first of a list, and how many more there are. */
+const first = (list) =>
+  list.length > MOST ? [...list.slice(0, MOST), `and ${shown(list.length - MOST)} more`] : list;
+
 /** Return where the dependencies come from, what they cost, and which they are. */
 function dependencies({ network, families = [], columns = [], ...receipt }) {
   const paid = receipt.epsilon_network ? value(receipt.epsilon_network) / value(receipt.epsilon) : 0;
@@ -43,9 +48,8 @@ function dependencies({ network, families = [], columns = [], ...receipt }) {
     ...families.filter((one) => one.columns.length > 1).map((one) => one.columns.join(" with ")),
     ...given.map(({ column, parents }) => `${column} given ${parents.join(" and ")}`),
   ];
-  const more = edges.length > MOST ? [`and ${edges.length - MOST} more`] : [];
-  const told = [...edges.slice(0, MOST), ...more].join(", ");
-  return [share ? `${network}, for ${atMost(share)} of ε` : network, told].filter(Boolean).join(": ");
+  const from = share ? `${network}, for ${atMost(share)} of ε` : network;
+  return edges.length ? `${from}: ${first(edges).join(", ")}` : from;
 }
 
 /** Show the steps of a row: its columns in the order of drawing, what each costs and depends on. */
@@ -86,20 +90,20 @@ export function showReceipt(receipt, at) {
   find("means").textContent = MEANS[isTable ? "table" : isRow ? "row" : "value"];
   warn(find("result-warnings"), receipt.warnings);
   const facts = {
-    Date: at && `${at.slice(0, 16).replace("T", " ")} UTC`,
+    Date: at && `${minute(at)} UTC`,
     Dataset: receipt.ledger.dataset,
     Columns: receipt.column_names.join(", "),
     ...Object.fromEntries(
       [...document.querySelectorAll(".stated")].map(({ id, labels: [label] }) => [label.textContent, receipt[id]]),
     ),
-    Accuracy: receipt.accuracy,
+    Accuracy: receipt.accuracy?.replaceAll(" %", "\u00a0%"),
     "ε charged": receipt.epsilon_decimal,
-    "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal,
+    "δ charged": receipt.delta_decimal === "0" ? "" : receipt.delta_decimal?.toLowerCase(),
     "ε certified": `at most ${certified(receipt.certificate.epsilon)}. ${WHY}`,
     Protects: `${receipt.protects}: ${PROTECTS[receipt.neighbours]}`,
     Records: receipt.n?.toLocaleString("en") ?? "private",
     "Possible values": receipt.k?.toLocaleString("en"),
-    Sampler: receipt.sampler,
+    Sampler: isTable ? "" : receipt.sampler,
     Dependencies: dependencies(receipt),
     "Left out": Object.entries(receipt.discovery?.left_out ?? {})
       .map(([name, why]) => `${name} (${why})`)
@@ -109,8 +113,7 @@ export function showReceipt(receipt, at) {
     "Ledger fingerprint": receipt.ledger.head,
   };
   find("facts").replaceChildren();
-  for (const [name, text] of Object.entries(facts)) {
-    if (!text) continue;
+  for (const [name, text] of Object.entries(facts).filter(([, given]) => given)) {
     make(find("facts"), "dt", {}, name);
     make(find("facts"), "dd", {}, text);
   }

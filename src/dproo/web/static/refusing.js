@@ -1,6 +1,5 @@
 // Refusals: the server's sentence stands at the field that it names, in the words of its label.
 
-const NAMES = { records_per_person: "records-per-person" };
 const REMEDIES = [
   [/ Add --delimiter ('.*?')\.$/, " Write $1 as the separator, under “If the columns look wrong”."],
   [/ (List the columns|See what is left to do): dproo .*$/, ""],
@@ -17,6 +16,7 @@ export function notice(element, sentence = "") {
 
 /** Take every refusal of a part of the page back. */
 export function clear(root) {
+  for (const told of root.querySelectorAll(".notice")) notice(told);
   for (const told of root.querySelectorAll(".wrong")) told.remove();
   for (const control of root.querySelectorAll("[aria-invalid]")) {
     control.removeAttribute("aria-invalid");
@@ -25,22 +25,21 @@ export function clear(root) {
 }
 
 /**
- * Show a refusal at the field of `root` that it names, or else in `rest`.
+ * Show a refusal at the field of `root` that it names, or else in `rest`, the notice of `root`.
  * The focus goes there if a person has asked for it, and stays where they are still writing.
  */
-export function refuse(root, sentence, { rest, focuses = false } = {}) {
+export function refuse(root, sentence, { rest = root.querySelector(".notice"), focuses = false } = {}) {
   clear(root);
-  if (rest) notice(rest);
   const told = REMEDIES.reduce((text, [words, remedy]) => text.replace(words, remedy), sentence);
   const name = /^[\w.-]+/.exec(told)?.[0] ?? "";
   const field = [...root.querySelectorAll("[data-name]")].find(
-    (one) => one.dataset.name === (NAMES[name] ?? name) && one.checkVisibility(),
+    (one) => one.dataset.name === name && one.checkVisibility(),
   );
   const control = field?.querySelector("input, select, textarea");
   if (!control) {
-    if (rest) notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
-    root.addEventListener("input", () => rest && notice(rest), { once: true });
-    if (focuses) rest?.scrollIntoView({ block: "nearest" });
+    notice(rest, told.charAt(0).toUpperCase() + told.slice(1));
+    root.addEventListener("input", () => notice(rest), { once: true });
+    if (focuses) rest.scrollIntoView({ block: "nearest" });
     return;
   }
   const label = field.querySelector("label").textContent.trim().replace(/\s+/g, " ");

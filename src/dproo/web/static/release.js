@@ -5,7 +5,7 @@ import { keep, keepSoon, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { budgetOf } from "./budget.js";
 import { Builder } from "./builder.js";
-import { find, make } from "./drawing.js";
+import { find, text } from "./drawing.js";
 import { grouped, meant, shown } from "./fields.js";
 import { showNetwork, warn } from "./receipt.js";
 import { clear, notice, refuse } from "./refusing.js";
@@ -15,10 +15,9 @@ import { choose, dataOf, fileName, isNamed, showFiles, showLeft, showSource } fr
 
 const start = read();
 const kept = history.state; // the code book that was being written when the room was left
-for (const id of ["n", "epsilon", "delimiter", "encoding", "table"])
+for (const id of ["n", "epsilon", "delimiter", "encoding", "table", "sampler"])
   if (start[id]) find(id).value = start[id];
 find("n").value = grouped(find("n").value);
-if (start.sampler) find("sampler").value = start.sampler;
 for (const name of ["what", "how"])
   for (const one of document.querySelectorAll(`[name=${name}]`)) one.checked ||= one.value === start[name];
 if (kept?.network) find("network").value = kept.network;
@@ -44,7 +43,7 @@ const budget = budgetOf({
 const confirmation = reviewOf({
   order,
   refused,
-  foresee: () => (find("n").value.trim() ? foresee() : null),
+  foresee: () => (text("n") ? foresee() : null),
   done: () => budget.look(),
 });
 
@@ -56,7 +55,7 @@ async function foresee(signal) {
     neighbours: (account ?? { neighbours: find("neighbours").value }).neighbours,
   };
   const isValue = what() === "value";
-  const delta = find("delta").value.trim();
+  const delta = text("delta");
   if (builder.isFinding) {
     const found = isValue ? { delta } : { delta, columns: String(builder.ticked.length) };
     return ask(isValue ? "value-plan" : "found-plan", { body: { ...body, ...found }, signal });
@@ -70,12 +69,12 @@ async function foresee(signal) {
 
 const forecast = latest(foresee, {
   show: (plan) => {
-    clear(privacy);
+    if (privacy.classList.contains("unforeseen")) clear(privacy); // not what a release has refused
     showForecast(plan);
   },
   refuse: (sentence) => {
     privacy.classList.add("unforeseen"); // what stands there answers another question
-    refuse(privacy, sentence, { rest: find("refused") });
+    refuse(privacy, sentence);
   },
 });
 
@@ -84,8 +83,7 @@ function showForecast(plan = null) {
   privacy.classList.remove("unforeseen");
   find("scale").hidden = !plan;
   for (const part of find("scale").children)
-    if (part.dataset.level === plan?.level) part.setAttribute("aria-current", "true");
-    else part.removeAttribute("aria-current");
+    part.ariaCurrent = part.dataset.level === plan?.level ? "true" : null;
   find("forecast").textContent = plan?.sentence ?? "";
   find("forecast").dataset.level = plan?.level ?? "";
   find("forecast-limits").textContent = plan?.limits ?? "";
@@ -97,7 +95,6 @@ function showForecast(plan = null) {
 async function look({ focuses = false, book = null } = {}) {
   withdrawAll();
   clear(find("step-data"));
-  notice(find("data-refused"));
   const { signal } = (looking = new AbortController());
   try {
     const { dataset: _, ...named } = dataOf();
@@ -108,8 +105,8 @@ async function look({ focuses = false, book = null } = {}) {
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
-    find("person").replaceChildren(new Option("nobody has several records", ""));
-    for (const { name } of found.columns) make(find("person"), "option", { value: name }, name);
+    const people = found.columns.map(({ name }) => new Option(name));
+    find("person").replaceChildren(new Option("nobody has several records", ""), ...people);
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
     builder.offer(found, book ?? (isSame ? kept.book : null));
@@ -118,7 +115,7 @@ async function look({ focuses = false, book = null } = {}) {
     if (focuses) find("columns-title").focus();
   } catch (error) {
     if (signal.aborted) return; // other data is looked at
-    refuse(find("step-data"), error.message, { rest: find("data-refused"), focuses });
+    refuse(find("step-data"), error.message, { focuses });
   }
 }
 
@@ -128,7 +125,6 @@ function forget() {
   for (const id of ["cell", "delimiter", "encoding", "table"]) find(id).value = "";
   for (const id of ["sampler", "network"]) find(id).selectedIndex = 0;
   for (const name of ["what", "how"]) document.querySelector(`[name=${name}]`).checked = true;
-  for (const id of ["refused", "book-refused", "budget-refused"]) notice(find(id));
   clear(find("main"));
 }
 
@@ -138,7 +134,6 @@ function withdrawAll() {
   isLooked = false;
   account = undefined;
   budget.name("");
-  find("dataset").value = "";
   find("result").hidden = true;
   changed();
 }
@@ -163,7 +158,7 @@ function changed() {
   find("step-budget").hidden = privacy.hidden || account !== null;
   find("review").hidden = !account;
   budget?.restate();
-  if (!privacy.hidden && find("n").value.trim()) forecast();
+  if (!privacy.hidden && text("n")) forecast();
   else {
     forecast.stop();
     showForecast();
@@ -172,7 +167,6 @@ function changed() {
 
 function keepChoices() {
   if (!isReady) return;
-  const text = (id) => find(id).value.trim();
   const choices = {
     data: fileName(),
     table: text("table"),
@@ -195,12 +189,11 @@ function keepChoices() {
 /** Return the code book, or the columns whose values are to be found. */
 const described = () =>
   builder.isFinding
-    ? { columns: builder.ticked.map(({ name }) => name), delta: find("delta").value.trim() }
+    ? { columns: builder.ticked.map(({ name }) => name), delta: text("delta") }
     : { codebook: builder.found.codebook };
 
 /** Return the choices as the server takes them. */
 function order() {
-  const text = (id) => find(id).value.trim();
   return {
     ...dataOf(),
     what: what(),
@@ -222,15 +215,11 @@ function refused(error) {
 /** Take a file that was dropped anywhere: a code book, or a file of the folder. */
 function take(file) {
   if (!file) return;
-  if (/\.json$/i.test(file.name) && isLooked) builder.open(file);
+  const isBook = /\.json$/i.test(file.name);
+  if (isBook && isLooked) builder.open(file);
   else if (!choose(file.name)) {
-    const isBook = /\.json$/i.test(file.name);
-    notice(
-      find("data-refused"),
-      isBook
-        ? "Choose the data first, then drop its code book."
-        : `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`,
-    );
+    const missing = `${file.name} is not in this folder. Copy it there and reload: the page reads nothing else.`;
+    notice(find("data-refused"), isBook ? "Choose the data first, then drop its code book." : missing);
     find("data-refused").scrollIntoView({ block: "nearest" });
   }
 }
@@ -289,5 +278,5 @@ try {
   isReady = true;
   if (isNamed()) await look();
 } catch (error) {
-  refuse(find("step-data"), error.message, { rest: find("data-refused") });
+  refuse(find("step-data"), error.message);
 }

@@ -4,7 +4,7 @@ import { chargedAt, download } from "./account.js";
 import { ask, tellChange } from "./api.js";
 import { find } from "./drawing.js";
 import { showReceipt, warn } from "./receipt.js";
-import { clear, notice } from "./refusing.js";
+import { clear } from "./refusing.js";
 import { extent } from "./source.js";
 
 const SECOND = 1000;
@@ -20,16 +20,11 @@ export function reviewOf({ order, refused, foresee, done }) {
 
   function show(shown) {
     nonce = shown.nonce;
-    const texts = { summary: "summary", left: "left", cost: "cost", "left-after": "left_after" };
-    for (const [id, name] of Object.entries({ ...texts, command: "command" }))
-      find(id).textContent = shown[name];
-    const share = (amount) => `${(100 * amount) / shown.budget}%`;
-    find("meter-spent").style.width = share(shown.budget - shown.left);
-    find("meter-cost").style.width = share(shown.cost);
-    find("meter").setAttribute(
-      "aria-label",
-      `Of a budget of ${shown.budget}, ${shown.left} is left; this release costs ${shown.cost}.`,
-    );
+    for (const id of ["summary", "left", "cost", "left_after", "command"]) find(id).textContent = shown[id];
+    const { budget, left, cost } = shown;
+    find("meter-spent").style.width = `${(100 * (budget - left)) / budget}%`;
+    find("meter-cost").style.width = `${(100 * cost) / budget}%`;
+    find("meter").ariaLabel = `Of a budget of ${budget}, ${left} is left; this release costs ${cost}.`;
     warn(find("confirm-warnings"), shown.warnings);
     const isHopeless = shown.plan?.level === "hopeless";
     find("doubt").hidden = !isHopeless;
@@ -50,7 +45,6 @@ export function reviewOf({ order, refused, foresee, done }) {
     withdraw();
     find("result").hidden = !again;
     clear(find("main"));
-    notice(find("refused"));
     try {
       const [shown, plan] = [await ask("order", { body: order() }), await foresee()];
       show({ ...shown, plan });
@@ -62,12 +56,17 @@ export function reviewOf({ order, refused, foresee, done }) {
   async function release() {
     const body = { nonce };
     const since = Date.now();
+    const bar = find("working").querySelector("progress");
     let doing = `Charging the budget, then reading the records${extent()}`;
     nonce = null;
     work(true);
-    const tell = () => {
+    bar.removeAttribute("value");
+    const tell = async () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
-      find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}`;
+      const read = bar.hasAttribute("value") ? `, ${Math.round(100 * bar.value)}\u00a0%` : "";
+      find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}${read}`;
+      const { share } = await ask("progress", { body }).catch(() => ({}));
+      if (share) bar.value = share;
     };
     find("stop").onclick = () => {
       doing = "Stopping";

@@ -1,7 +1,7 @@
 // The data of a release: a file of the allowed folder as a card, or a table of a database.
 
 import { ask } from "./api.js";
-import { find, make } from "./drawing.js";
+import { find, make, text } from "./drawing.js";
 import { bytes } from "./fields.js";
 
 const WITH_TABLES = /\.(duckdb|ddb|sqlite|sqlite3|db)$/i;
@@ -17,13 +17,14 @@ export const source = () => card()?.dataset.source ?? "file";
 export const fileName = () => (source() === "file" ? (card()?.value ?? "") : "");
 
 /** Return how much there is to read, as far as it is known. */
-export const extent = () =>
-  bytes(listed.find(({ name }) => name === fileName())?.bytes, { before: ", " });
+export function extent() {
+  const found = listed.find(({ name }) => name === fileName());
+  return found ? `, ${bytes(found.bytes)}` : "";
+}
 
 /** Return the fields that name the data, as the server takes them. */
 export function dataOf() {
   const isFile = source() === "file";
-  const text = (id) => find(id).value.trim();
   return {
     source: source(),
     data: isFile ? fileName() : text("url"),
@@ -86,8 +87,8 @@ export async function showFiles(chosen) {
   showSource();
 }
 
-find("find-file").addEventListener("input", ({ target }) => {
-  const part = target.value.trim().toLowerCase();
+find("find-file").addEventListener("input", () => {
+  const part = text("find-file").toLowerCase();
   for (const radio of document.querySelectorAll("[name=data][data-source=file]"))
     radio.closest("label").hidden = !radio.checked && !radio.value.toLowerCase().includes(part);
 });

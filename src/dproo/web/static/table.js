@@ -1,9 +1,9 @@
 // A released private table: some of its rows, the counts of its columns, and files of both.
 
 import { ask } from "./api.js";
-import { find, make } from "./drawing.js";
+import { find, make, tabulate } from "./drawing.js";
 import { meant, shown } from "./fields.js";
-import { clear, notice, refuse } from "./refusing.js";
+import { clear, refuse } from "./refusing.js";
 import { saveText } from "./saving.js";
 
 let entry;
@@ -13,17 +13,8 @@ export function showTable(receipt) {
   find("released-table").hidden = !receipt.preview;
   if (!receipt.preview) return;
   entry = receipt.ledger.entry;
-  notice(find("rows-refused"));
-  const table = find("preview");
-  table.replaceChildren();
-  make(table, "caption", { class: "unseen" }, "Some rows of the private table");
-  const head = make(make(table, "thead"), "tr");
-  for (const name of receipt.column_names) make(head, "th", { scope: "col" }, name);
-  const body = make(table, "tbody");
-  for (const row of receipt.preview) {
-    const line = make(body, "tr");
-    for (const cell of row) make(line, "td", {}, cell);
-  }
+  clear(find("more-rows"));
+  tabulate(find("preview"), receipt.preview.columns, receipt.preview.rows);
   for (const id of ["first", "second"])
     find(id).replaceChildren(...Object.keys(receipt.counts).map((name) => new Option(name)));
   find("second").selectedIndex = 1;
@@ -57,34 +48,25 @@ function showCounts(name, cells) {
   }
 }
 
-const refused = (error) =>
-  refuse(find("more-rows"), error.message, { rest: find("rows-refused"), focuses: true });
+const refused = (error) => refuse(find("more-rows"), error.message, { focuses: true });
 
 /** Show the counts of two columns together, each with its interval where it was measured. */
 async function showPair() {
   const query = { first: find("first").value, second: find("second").value };
   if (!find("pairs").open || query.first === query.second) return;
-  const { values, cells } = await ask(`ledger/${entry}/pair`, { query });
-  const [rows, columns] = values;
-  const table = find("together");
-  table.replaceChildren();
-  const head = make(make(table, "thead"), "tr");
-  for (const name of [query.first, ...columns]) make(head, "th", { scope: "col" }, name);
-  const body = make(table, "tbody");
-  rows.forEach((row, i) => {
-    const line = make(body, "tr");
-    make(line, "th", { scope: "row" }, row);
-    for (const [count, low, high] of cells.slice(i * columns.length, (i + 1) * columns.length)) {
-      const cell = make(line, "td", { class: "number" }, shown(Math.round(count)));
-      if (low !== null) make(cell, "span", { class: "hint" }, ` ${between(low, high)}`);
-    }
-  });
+  const { values: [rows, columns], cells } = await ask(`ledger/${entry}/pair`, { query });
+  const written = ([count, low, high]) => {
+    const cell = make(null, "span", {}, shown(Math.round(count)));
+    if (low !== null) make(cell, "span", { class: "hint" }, ` ${between(low, high)}`);
+    return cell;
+  };
+  const lines = rows.map((row, i) => [row, ...cells.slice(i * columns.length, (i + 1) * columns.length).map(written)]);
+  tabulate(find("together"), [query.first, ...columns], lines, { isNamed: true });
 }
 
 /** Ask for a file of the table and save it. */
 async function download(path, name, type, query) {
   clear(find("more-rows"));
-  notice(find("rows-refused"));
   try {
     const { text, base64 } = await ask(`ledger/${entry}/${path}`, { query });
     saveText(text ?? Uint8Array.from(atob(base64), (one) => one.charCodeAt(0)), name, type);

@@ -3,21 +3,20 @@
 import { keep, read } from "./address.js";
 import { ask, latest } from "./api.js";
 import { lawChart, letter } from "./bars.js";
-import { find, make } from "./drawing.js";
-import { logarithmic } from "./fields.js";
+import { find } from "./drawing.js";
+import { logarithmic, shown } from "./fields.js";
 import { showLeaks } from "./leaks.js";
 import { STEPS, paintChart } from "./paint.js";
-import { clear, notice, refuse } from "./refusing.js";
+import { clear, refuse } from "./refusing.js";
 
 const BY_HAND = "";
+const CHOICES = ["shape", "letters", "step", "epsilon", "sampler"];
 const start = read();
-for (const id of ["shape", "letters", "step", "epsilon", "sampler"])
-  find(id).value = start[id] ?? find(id).dataset.start;
+for (const id of CHOICES) find(id).value = start[id] ?? find(id).dataset.start;
 
 let values = [];
 let laws = [];
 let drawn = [];
-const panels = new Map();
 const epsilon = logarithmic(document.querySelector("[data-name=epsilon]"), changed);
 const paint = paintChart(find("paint"), (next) => {
   values = next;
@@ -25,10 +24,21 @@ const paint = paintChart(find("paint"), (next) => {
   changed();
 });
 const draws = lawChart(find("draws"), { height: 220 });
+const panels = [...find("laws").children].map((figure) => {
+  const chart = figure.querySelector(".chart");
+  return { chart, distance: figure.querySelector("span"), show: lawChart(chart).show };
+});
 
 const step = () => Number(find("step").value);
-const counts = () => values.map((value) => value * step());
-const total = () => counts().reduce((sum, count) => sum + count, 0);
+const painted = () => ({ counts: values.map((value) => value * step()), epsilon: epsilon.value });
+const total = () => painted().counts.reduce((sum, count) => sum + count, 0);
+
+/** Take what is painted by the choices rather than by hand. */
+function repaint(next) {
+  values = next;
+  changed();
+  paint.show(values, step());
+}
 
 const askShape = latest(
   (signal) => {
@@ -36,110 +46,80 @@ const askShape = latest(
     return ask("shape", { query, signal });
   },
   {
-    show: ({ counts: shares }) => {
-      clear(find("controls"));
-      const most = Math.max(...shares);
-      values = shares.map((share) => Math.round((share / most) * 0.9 * STEPS));
-      changed();
-      paint.show(values, step());
-    },
+    show: ({ counts }) =>
+      repaint(counts.map((count) => Math.round((count / Math.max(...counts)) * 0.9 * STEPS))),
     refuse: refused,
     wait: 0,
   },
 );
 const askLaws = latest(
   async (signal) => {
-    const body = { counts: counts(), epsilon: epsilon.value };
+    const body = painted();
     return { ...body, ...(await ask("law", { body, signal })) };
   },
   { show: showLaws, refuse: refused },
 );
 const leaks = showLeaks(() => ({ n: total(), k: values.length, epsilon: epsilon.value }));
 
-/** Show what is wrong, and fade what is then no longer true. */
+/** Show whether the laws are those of what is painted. */
+function fade(isPast) {
+  for (const id of ["laws", "draws"]) find(id).classList.toggle("past", isPast);
+}
+
 function refused(sentence) {
-  refuse(find("controls"), sentence, { rest: find("refused") });
-  find("laws").classList.add("past");
-  find("draws").classList.add("past");
+  refuse(find("controls"), sentence);
+  fade(true);
 }
 
 function changed() {
   keepChoices();
   if (!values.length) return;
   find("letters").value = values.length;
-  find("painted").textContent =
-    `${total().toLocaleString("en")} records on ${values.length} possible values.`;
+  find("painted").textContent = `${shown(total())} records on ${values.length} possible values.`;
   drawn = [];
   askLaws(0);
   leaks.painted();
 }
 
 function keepChoices() {
-  const isByHand = find("shape").value === BY_HAND;
-  keep({
-    shape: isByHand ? "" : find("shape").value,
-    letters: isByHand ? "" : find("letters").value,
-    counts: isByHand ? values.join(" ") : "",
-    step: find("step").value,
-    epsilon: epsilon.value,
-    sampler: find("sampler").value,
-  });
+  const choices = Object.fromEntries(CHOICES.map((id) => [id, find(id).value]));
+  const isByHand = choices.shape === BY_HAND;
+  keep({ ...choices, ...(isByHand ? { letters: "", counts: values.join(" ") } : {}) });
 }
 
-function showLaws({ counts: records, n, laws: found }) {
-  notice(find("refused"));
+function showLaws({ counts, n, laws: found }) {
   clear(find("controls"));
-  find("laws").classList.remove("past");
-  find("draws").classList.remove("past");
+  fade(false);
   laws = found;
-  find("laws").dataset.counts = records.join(" ");
-  const shares = records.map((count) => count / n);
-  const most = Math.max(...shares, ...laws.flatMap((law) => law.pmf ?? []));
-  for (const law of laws) {
-    const panel = panelOf(law.sampler);
-    panel.distance.textContent = law.error ?? `differs in ${percent(law.distance)} of draws`;
-    panel.chart.hidden = Boolean(law.error);
-    if (law.error) continue;
-    panel.law.show({
-      name: `Law of ${law.sampler}`,
-      outer: shares,
-      inner: law.pmf,
+  find("laws").dataset.counts = counts.join(" ");
+  const outer = counts.map((count) => count / n);
+  const most = Math.max(...outer, ...laws.flatMap((law) => law.pmf ?? []));
+  laws.forEach(({ sampler, error, distance, pmf, weights, total: all }, j) => {
+    const panel = panels[j];
+    panel.distance.textContent = error ?? `differs in ${percent(distance)} of draws`;
+    panel.chart.hidden = Boolean(error);
+    if (error) return;
+    panel.show({
+      name: `Law of ${sampler}`,
+      outer,
+      inner: pmf,
       most,
       rows: (i) => [
-        [
-          "records",
-          `${records[i].toLocaleString("en")} of ${n.toLocaleString("en")} = ${percent(shares[i])}`,
-        ],
-        ["released", percent(law.pmf[i])],
-        ["exactly", exactly(law, i)],
+        ["records", `${shown(counts[i])} of ${shown(n)} = ${percent(outer[i])}`],
+        ["released", percent(pmf[i])],
+        ["exactly", `${short(weights[i])} / ${short(all)}`],
       ],
     });
-  }
+  });
   showDraws();
 }
 
-function panelOf(sampler) {
-  if (!panels.has(sampler)) {
-    const figure = make(find("laws"), "figure", { "data-sampler": sampler });
-    const caption = make(figure, "figcaption");
-    make(caption, "b", {}, sampler);
-    const distance = make(caption, "span");
-    const chart = make(figure, "div", { class: "chart" });
-    panels.set(sampler, { distance, chart, law: lawChart(chart) });
-  }
-  return panels.get(sampler);
-}
-
-function exactly({ weights, total: all }, i) {
-  const short = (text) =>
-    text.length <= 12 ? text : `${text.slice(0, 5)}… (${text.length} digits)`;
-  return `${short(weights[i])} / ${short(all)}`;
-}
+const short = (digits) =>
+  digits.length <= 12 ? digits : `${digits.slice(0, 5)}… (${digits.length} digits)`;
 
 function percent(share) {
-  return share > 0 && share < 1e-4
-    ? `${(share * 100).toExponential(1)} %`
-    : `${(share * 100).toFixed(2)} %`;
+  const isTiny = share > 0 && share < 1e-4;
+  return `${isTiny ? (share * 100).toExponential(1) : (share * 100).toFixed(2)}\u00a0%`;
 }
 
 function showDraws() {
@@ -160,15 +140,18 @@ function showDraws() {
     ],
   });
   const last = drawn.length ? ` The last one: ${letter(drawn.at(-1))}.` : "";
-  const draw = drawn.length === 1 ? "draw" : "draws";
-  find("drawn").textContent = `${drawn.length.toLocaleString("en")} ${draw}.${last}`;
+  find("drawn").textContent = `${shown(drawn.length)} ${drawn.length === 1 ? "draw" : "draws"}.${last}`;
+}
+
+function drawNone() {
+  drawn = [];
+  showDraws();
 }
 
 async function drawMore(size) {
   const asked = drawn;
   try {
-    const body = { counts: counts(), epsilon: epsilon.value, sampler: find("sampler").value, size };
-    const { letters } = await ask("draws", { body });
+    const { letters } = await ask("draws", { body: { ...painted(), sampler: find("sampler").value, size } });
     if (asked !== drawn) return; // they were drawn from what is no longer shown
     drawn.push(...letters);
     showDraws();
@@ -183,31 +166,20 @@ find("letters").addEventListener("input", () => {
   if (!find("shape").value) find("shape").value = "uniform";
   askShape();
 });
-find("step").addEventListener("change", () => {
-  paint.show(values, step());
-  changed();
-});
+find("step").addEventListener("change", () => repaint(values));
 find("sampler").addEventListener("change", () => {
   keepChoices();
-  drawn = [];
-  showDraws();
+  drawNone();
 });
 find("draw-one").addEventListener("click", () => drawMore(1));
 find("draw-many").addEventListener("click", () => drawMore(100));
-find("draw-none").addEventListener("click", () => {
-  drawn = [];
-  showDraws();
-});
+find("draw-none").addEventListener("click", drawNone);
 for (const form of document.forms)
   form.addEventListener("submit", (event) => event.preventDefault());
 if (/^\d+( \d+)+$/.test(start.counts ?? "")) {
+  const kept = start.counts.split(" ").slice(0, find("letters").max);
   find("shape").value = BY_HAND;
-  values = start.counts
-    .split(" ")
-    .slice(0, find("letters").max)
-    .map((text) => Math.min(Number(text), STEPS));
-  changed();
-  paint.show(values, step());
+  repaint(kept.map((text) => Math.min(Number(text), STEPS)));
 } else {
   if (find("shape").value === BY_HAND) find("shape").value = find("shape").dataset.start;
   askShape();

@@ -15,7 +15,7 @@ SUFFIXES = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
 
 _MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
 _ENCRYPTED = 1
-_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip or zlib header, any window
 _LONGEST = 1 << 20
 
 
@@ -59,7 +59,7 @@ def the_only_file(archive: str) -> zipfile.ZipInfo | None:
     """Return the file in a ZIP archive; None if there is not exactly one that can be read.
 
     Args:
-        archive: what to open.
+        archive: its path.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
