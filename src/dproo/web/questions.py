@@ -164,9 +164,14 @@ BY_OBJECT: dict[str, Callable[[Fields], dict[str, Any]]] = {
 ANSWERS = BY_ADDRESS | BY_OBJECT
 """Every public question, by name."""
 
-_FIRST = {name: PLAN_START[name] for name in ("n", "k", "epsilon")}
-FIRST_CURVES: tuple[Fields, ...] = (
-    _FIRST,
-    *(_FIRST | {"sampler": BOUND, "decade": str(decade)} for decade in (-2, -1, 0)),
+_CURVE = {name: text for name, text in PLAN_START.items() if name != "alpha"}
+FIRST: tuple[tuple[str, Fields], ...] = (
+    ("curve", _CURVE),
+    ("plan", _CURVE),
+    *(("curve", _CURVE | {"sampler": BOUND, "decade": str(decade)}) for decade in (-2, -1, 0)),
+    *(
+        ("plan", {name: text for name, text in PLAN_START.items() if name != solved})
+        for solved in ("n", "epsilon")
+    ),
 )
-"""The curves that Plan draws first, in its order; once computed, they are remembered."""
+"""What Plan asks first."""
