@@ -11,14 +11,13 @@ minutes.
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from operator import le
-from pathlib import Path
 
 import numpy as np
 import shapes
-from shapes import Case, family, mean
+from measuring import mean, write_by_row
+from shapes import Case, family
 
 from dproo import limit
 from dproo.mechanisms import BalancedRevealOrObscure
@@ -96,9 +95,8 @@ def main() -> None:
             "<- chosen" if candidate == chosen else "",
             flush=True,
         )
-        rows.append(json.dumps(row))
-    text = "[\n " + ",\n ".join(rows) + "\n]\n"
-    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+        rows.append(row)
+    write_by_row(__file__, rows)
 
 
 if __name__ == "__main__":

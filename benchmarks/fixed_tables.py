@@ -10,12 +10,11 @@ only its accuracy rests on a search. Writes ``benchmarks/fixed_tables.json``. Ru
 
 from __future__ import annotations
 
-import json
 from itertools import permutations, product
 from math import factorial, prod
-from pathlib import Path
 
 import numpy as np
+from measuring import write_by_row
 from scipy.optimize import minimize
 
 from dproo import limit, mechanism
@@ -123,9 +122,8 @@ def main() -> None:
             sampler = mechanism(name, n=n, k=k, epsilon=epsilon)
             row[name] = worst_distribution(sampler, grid=FINE)[1] / least
         print(row, flush=True)
-        rows.append(json.dumps(row))
-    text = "[\n " + ",\n ".join(rows) + "\n]\n"
-    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+        rows.append(row)
+    write_by_row(__file__, rows)
 
 
 if __name__ == "__main__":

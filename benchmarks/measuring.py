@@ -1,4 +1,4 @@
-"""What the benchmarks share: two sides measured in turns, the machine's facts, two files."""
+"""What the benchmarks share: two sides measured in turns, the machine's facts, files, curves."""
 
 from __future__ import annotations
 
@@ -8,13 +8,30 @@ import platform
 import resource
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
+from dproo.mechanisms import PLAIN
+
 FOLDER = Path(__file__).parent
 LIBRARIES = ("dproo", "duckdb", "numpy", "polars", "pyspark", "opendp", "psycopg")
+OURS = ("ls-roo", "bal-roo")
+"""The samplers of this project; all others are peers."""
+
+FLOOR = 0.002
+"""Accuracies below this count as equal: no user could notice the difference."""
+
+EPSILONS = ("0.1", "0.3", "1", "3")
+PEERS = ("MST", "AIM", "PrivBayes")
+PEER_LINES = {
+    name: (colour, ":", marker, f"{name}, δ = 10⁻⁹")
+    for name, colour, marker in zip(PEERS, ("#D55E00", "#CC79A7", "#E69F00"), "^vP", strict=True)
+}
+"""Colour, line, marker and label of each peer."""
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -83,6 +100,63 @@ def compared(
     return row
 
 
+@dataclass(frozen=True)
+class Summary:
+    """How one sampler compares with the best of the others, case by case.
+
+    Attributes:
+        cases: the number of cases.
+        geometric_mean: the mean ratio of its accuracy to the best other sampler's.
+        won: how many ratios are below 1.
+        tied: how many are 1, with both accuracies at the floor.
+        worst: the largest ratio.
+    """
+
+    cases: int
+    geometric_mean: float
+    won: int
+    tied: int
+    worst: float
+
+
+def ratio_to_best(
+    alphas: Mapping[str, float], sampler: str = PLAIN, *, without: Iterable[str] = ()
+) -> float:
+    """Return the accuracy of ``sampler`` over the accuracy of the best peer, both floored.
+
+    >>> ratio_to_best({"ls-roo": 0.03, "roo": 0.06, "ds-roo": 0.05})
+    0.6
+    """
+    left_out = {*OURS, sampler, *without}
+    best = min(alpha for name, alpha in alphas.items() if name not in left_out)
+    return max(alphas[sampler], FLOOR) / max(best, FLOOR)
+
+
+def summarise(ratios: Iterable[float]) -> Summary:
+    """Return the summary of the ratios of all cases.
+
+    >>> summarise([0.5, 2.0, 1.0]).geometric_mean
+    1.0
+    """
+    ratios = list(ratios)
+    return Summary(
+        cases=len(ratios),
+        geometric_mean=mean(ratios),
+        won=sum(ratio < 1 for ratio in ratios),
+        tied=sum(ratio == 1 for ratio in ratios),
+        worst=max(ratios),
+    )
+
+
+def mean(ratios: Sequence[float]) -> float:
+    """Return the geometric mean.
+
+    >>> mean([0.5, 2.0])
+    1.0
+    """
+    return exp(sum(map(log, ratios)) / len(ratios))
+
+
 def peak_memory() -> int:
     """Return the most memory this process has had, in MB (Linux).
 
@@ -118,6 +192,37 @@ def write(name: str, title: str, rows: Sequence[dict[str, Any]], *, about: str =
     content = {"machine": machine(), "rows": list(table.values())}
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     path.with_suffix(".md").write_text(page(title, about, content), encoding="utf-8")
+
+
+def write_by_row(script: str, content: Any) -> None:
+    """Write lists of rows beside the script that measured them, as JSON with a line for each."""
+    text = by_row(content) + "\n"
+    Path(script).with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def by_row(content: Any, indent: str = "") -> str:
+    """Return a list of rows, or an object of such lists, as JSON with a line for each row."""
+    if isinstance(content, dict):
+        parts = (f' "{name}": {by_row(part, " ")}' for name, part in content.items())
+        return "{\n" + ",\n".join(parts) + "\n}"
+    if not isinstance(content, list):
+        return json.dumps(content)
+    return "[\n" + ",\n".join(f"{indent} {json.dumps(row)}" for row in content) + f"\n{indent}]"
+
+
+def draw_curves(
+    axes: Any,
+    lines: dict[str, tuple[str, str, str, str]],
+    points: Mapping[str, Iterable[tuple[float, float]]],
+) -> None:
+    """Draw the points of each method, a value against epsilon, on logarithmic axes."""
+    for method, (colour, line, marker, label) in lines.items():
+        found = sorted(points.get(method, ()))
+        style = {"color": colour, "linestyle": line, "marker": marker, "label": label}
+        axes.plot([x for x, _ in found], [y for _, y in found], **style)
+    axes.set(xscale="log", yscale="log")
+    axes.set_xticks([float(epsilon) for epsilon in EPSILONS], EPSILONS)
+    axes.minorticks_off()
 
 
 def page(title: str, about: str, content: dict[str, Any]) -> str:

@@ -10,8 +10,7 @@ Prints a table and writes
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from measuring import write_by_row
 
 from dproo import limit
 from dproo.study.minimax import minimax, worst_distribution
@@ -54,13 +53,7 @@ def main() -> None:
         row |= {"bound": found.bound / least, "reached": max(found.reached, reached) / least}
         print(f"{n:>3} {k:>2} {epsilon:>4}", *(f"{x:.4f}" for x in list(row.values())[3:]))
         rows.append(row)
-    parts = {"settings": rows, "add_remove": added()}
-    lines = [
-        f' "{name}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in part) + "\n ]"
-        for name, part in parts.items()
-    ]
-    text = f'{{\n "rounds": {ROUNDS},\n' + ",\n".join(lines) + "\n}\n"
-    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+    write_by_row(__file__, {"rounds": ROUNDS, "settings": rows, "add_remove": added()})
 
 
 def added() -> list[dict[str, object]]:

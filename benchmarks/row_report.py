@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from measuring import EPSILONS, PEER_LINES, PEERS, draw_curves
 from row_results import RESULT, Case, key, read
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "rows.svg"
-EPSILONS = ("0.1", "0.3", "1", "3")
 OURS = {
     "declared, two parents": "declared network, up to two parents",
     "declared tree": "declared tree",
@@ -18,7 +18,6 @@ OURS = {
     "declared tree, extra letters": "declared tree, each column with a letter for the rest",
     "one letter for each row": "all columns as one alphabet",
 }
-PEERS = ("MST", "AIM", "PrivBayes")
 TARGETS = (
     ("fair", "declared, two parents", "1", 0.030),
     ("fair", "declared tree", "1", 0.030),
@@ -244,9 +243,7 @@ _LINES = {
     "learned tree": ("#009E73", "-", "D", "learned tree"),
     "independent": ("#999999", "--", "", "independent columns"),
     "one letter for each row": ("#000000", ":", "", "all columns as one alphabet"),
-    "MST": ("#D55E00", "", "^", "MST (δ = 10⁻⁹)"),
-    "AIM": ("#CC79A7", "", "v", "AIM (δ = 10⁻⁹)"),
-    "PrivBayes": ("#E69F00", "", "P", "PrivBayes (δ = 10⁻⁹)"),
+    **PEER_LINES,
 }
 
 
@@ -257,24 +254,13 @@ def draw(result: dict[str, Any]) -> Any:
     figure = Figure(figsize=(12, 5), layout="constrained")
     panels = figure.subplots(1, len(result["tables"]), sharey=True)
     for axes, (name, table) in zip(panels, result["tables"].items(), strict=True):
-        for method, (colour, line, marker, label) in _LINES.items():
-            points = sorted(
-                (float(case["epsilon"]), case["pairs mean"])
-                for case in result["cases"]
-                if (case["table"], case["method"], case["relation"]) == (name, method, "add-remove")
-            )
-            axes.plot(
-                [epsilon for epsilon, _ in points],
-                [value for _, value in points],
-                color=colour,
-                linestyle=line or "none",
-                marker=marker,
-                markersize=8 if not line else 6,
-                label=label,
-            )
-        axes.set(xscale="log", yscale="log", xlabel="ε", ylim=(0.02, 1.1), xlim=(0.085, 3.5))
-        axes.set_xticks([float(epsilon) for epsilon in EPSILONS], EPSILONS)
-        axes.minorticks_off()
+        points: dict[str, list[tuple[float, float]]] = {}
+        for case in result["cases"]:
+            if (case["table"], case["relation"]) == (name, "add-remove"):
+                point = (float(case["epsilon"]), case["pairs mean"])
+                points.setdefault(case["method"], []).append(point)
+        draw_curves(axes, _LINES, points)
+        axes.set(xlabel="ε", ylim=(0.02, 1.1), xlim=(0.085, 3.5))
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.5, 1], ["0.02", "0.05", "0.1", "0.2", "0.5", "1"])
         columns = len(table["columns"])
         axes.set_title(f"{name}: {table['records']:,} records, {columns} columns")
@@ -286,11 +272,8 @@ def draw(result: dict[str, Any]) -> Any:
 
 def write() -> None:
     """Write the text and the picture."""
-    import matplotlib as mpl
-
-    from dproo.study.figures import STYLE
+    from dproo.study import figures
 
     result = read()
     RESULT.with_suffix(".md").write_text(text(result), encoding="utf-8")
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        draw(result).savefig(PICTURE, metadata={"Date": None}, bbox_inches="tight")
+    figures.write(PICTURE, lambda: draw(result))

@@ -17,7 +17,7 @@ from fractions import Fraction
 from importlib.util import find_spec
 
 import numpy as np
-from measuring import machine
+from measuring import EPSILONS, machine
 from row_data import FLIGHTS, TABLES, Table
 from row_laws import as_one_letter, by_network, distances, learned, mixed, public_bound
 from row_report import write
@@ -29,7 +29,6 @@ from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases import row as row_request
 from dproo.releases.row import DECLARED, INDEPENDENT, LEARNED, RowRequest, Wiring
 
-EPSILONS = ("0.1", "0.3", "1", "3")
 RELATIONS: tuple[Relation, ...] = (ADD_REMOVE, REPLACE)
 NETWORKS = 40
 """Learned networks whose laws are averaged."""

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from measuring import FOLDER, write
+from measuring import EPSILONS, FOLDER, PEER_LINES, PEERS, draw_curves, write
 
 from dproo.core.draw import RandomSource
 from dproo.mechanisms.base import ADD_REMOVE
@@ -46,10 +46,8 @@ from dproo.synthesis.request import TableRequest
 from dproo.synthesis.run import run
 
 DELTA = "1e-9"
-EPSILONS = ("0.1", "0.3", "1", "3")
 LISTED = 12
 BINS = 8
-PEERS = ("MST", "AIM", "PrivBayes")
 OURS: dict[str, dict[str, Any]] = {
     "table": {},
     "independent": {"network": "independent"},
@@ -280,9 +278,7 @@ LINES = {
     "table": ("#0072B2", "-", "o", "private table, pure ε"),
     "table, delta": ("#56B4E9", "-", "s", "private table, δ = 10⁻⁹"),
     "independent": ("#999999", "--", "", "independent columns, pure ε"),
-    "MST": ("#D55E00", ":", "^", "MST, δ = 10⁻⁹"),
-    "AIM": ("#CC79A7", "", "v", "AIM, δ = 10⁻⁹"),
-    "PrivBayes": ("#E69F00", "", "P", "PrivBayes, δ = 10⁻⁹"),
+    **PEER_LINES,
 }
 
 TITLE = "How close a private table is to the data"
@@ -294,9 +290,7 @@ is `dproo synthesize`, `table, delta` the same with δ = 10⁻⁹, `independent`
 queries, and the classifier that learns from synthetic rows or from real ones. Every figure is a
 mean over models: `fits` of them, `fits asked` where it takes triples, queries or rows. The fits of
 `dpmm` were hastened, so its seconds are fewer than its users would see; where no fit was asked for
-triples, they are those of `benchmarks/rows.json`, not hastened. HI at ε = 3 and nycflights13 at any
-other ε than 1 are older figures: the number of records had 2 % of ε instead of 1 %, and the seconds
-are those of another machine (x86_64).
+triples, they are those of `benchmarks/rows.json`, not hastened.
 
 ![Mean distance of pairs of columns against epsilon, for each table](../docs/images/table.svg)
 """
@@ -306,27 +300,24 @@ def draw(rows: Sequence[dict[str, Any]]) -> Any:
     """Return the picture: the mean of pairs against epsilon, a panel for each table."""
     from matplotlib.figure import Figure
 
-    cases: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    cases: dict[str, dict[str, list[tuple[float, float]]]] = {}
     titles = {}
     for row in rows:
         name, epsilon = row["case"].split(", epsilon ")
         titles[name] = f"{name}: {row['records']:,} by {row['columns']}"
-        cases.setdefault((name, row["method"]), []).append((float(epsilon), row["mean_of_pairs"]))
+        of_method = cases.setdefault(name, {}).setdefault(row["method"], [])
+        of_method.append((float(epsilon), row["mean_of_pairs"]))
     figure = Figure(figsize=(12, 7), layout="constrained")
     panels = figure.subplots(2, -(-len(titles) // 2), sharex=True).ravel()
     for axes in panels[len(titles) :]:
         axes.set_visible(False)
     for axes, (name, title) in zip(panels, titles.items(), strict=False):
-        for method, (colour, line, marker, label) in LINES.items():
-            points = np.array(sorted(cases.get((name, method), []))).reshape(-1, 2)
-            axes.plot(*points.T, color=colour, linestyle=line or "none", marker=marker, label=label)
-        axes.set(xscale="log", yscale="log", title=title)
-        axes.set_xticks([float(epsilon) for epsilon in EPSILONS], EPSILONS)
+        draw_curves(axes, LINES, cases[name])
+        axes.set_title(title)
         ticks = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
         low, high = axes.get_ylim()
         shown = [tick for tick in ticks if low <= tick <= high]
         axes.set_yticks(shown, [f"{tick:g}" for tick in shown])
-        axes.minorticks_off()
         axes.set_xlabel("ε" if axes.get_subplotspec().is_last_row() else "")
     figure.supylabel("mean distance of pairs of columns (lower is better)")
     handles, labels = panels[0].get_legend_handles_labels()
@@ -336,13 +327,10 @@ def draw(rows: Sequence[dict[str, Any]]) -> Any:
 
 def picture() -> None:
     """Draw what the file has."""
-    import matplotlib as mpl
-
-    from dproo.study.figures import STYLE
+    from dproo.study import figures
 
     rows = json.loads((FOLDER / "table.json").read_text(encoding="utf-8"))["rows"]
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        draw(rows).savefig(PICTURE, metadata={"Date": None}, bbox_inches="tight")
+    figures.write(PICTURE, lambda: draw(rows))
 
 
 def main() -> None:

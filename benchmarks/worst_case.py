@@ -10,11 +10,10 @@ empty; by Monte Carlo, so it is what ``mean`` is at least. Prints a table and wr
 
 from __future__ import annotations
 
-import json
 from math import expm1
-from pathlib import Path
 
 import numpy as np
+from measuring import write_by_row
 
 from dproo import limit
 from dproo.mechanisms import BalancedRevealOrObscure, mechanism
@@ -95,13 +94,7 @@ def main() -> None:
         [measured(round(10 * k / float(epsilon)), k, epsilon) for epsilon in some for k in letters]
         for some, letters in ((EPSILONS, CURVE), (RANGE, LETTERS))
     )
-    parts = {"settings": rows, "curves": curves, "range": ranges}
-    lines = {
-        name: ",\n".join(f"  {json.dumps(row)}" for row in part) for name, part in parts.items()
-    }
-    text = ",\n".join(f' "{name}": [\n{part}\n ]' for name, part in lines.items())
-    text = f"{{\n{text}\n}}\n"
-    Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+    write_by_row(__file__, {"settings": rows, "curves": curves, "range": ranges})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, core, settings
-from support.draws import DICE, SEED, dice_of
+from support.draws import DICE, IN_FULL, SEED, dice_of
 
 if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test waits for every import
     from support.serving import Served
@@ -36,7 +36,12 @@ for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
 
 gc.set_threshold(100_000, 50, 50)  # five thousand tests stay in memory: else a sixth of the time
 
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient",
+    deadline=None,
+    max_examples=100 if IN_FULL else 30,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("patient")
 core.global_force_seed = dice_of("hypothesis").getrandbits(64)
 

@@ -87,7 +87,7 @@ ROO = [
 
 
 def test_the_pair_of_roo_dominates_all_pairs_of_neighbours():
-    samplers = [mechanism("roo", **options) for options in some(ROO, one_of=3)]
+    samplers = [mechanism("roo", **options) for options in some(ROO, one_of=6)]
     found = [excess(sampler, sampler.dominating_pair) for sampler in samplers]
     assert sum(pairs for pairs, _ in found) >= (PAIRS_IN_SOAK if SOAK else PAIRS)
     assert sum(beaten for _, beaten in found) == 0

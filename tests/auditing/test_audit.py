@@ -57,9 +57,9 @@ def test_the_bound_on_odds_covers_them_exactly(trials, alpha):
         assert missed <= alpha
 
 
-@pytest.mark.parametrize("share", some([0.5001, 0.6, 0.73, 0.99, 1.0], one_of=3))
+@pytest.mark.parametrize("share", some([0.5001, 0.6, 0.73, 0.99, 1.0], one_of=6))
 @pytest.mark.parametrize("trials", [10, 1000, 10**6, 2 * 10**8])
-@pytest.mark.parametrize("alpha", some([0.05, 0.0009, 1e-9], one_of=3))
+@pytest.mark.parametrize("alpha", some([0.05, 0.0009, 1e-9], one_of=6))
 def test_the_bound_on_odds_is_that_of_clopper_and_pearson_never_rounded_up(share, trials, alpha):
     successes = math.ceil(share * trials)
     chance = beta.ppf(alpha, successes, trials - successes + 1)
@@ -72,7 +72,7 @@ def test_the_bound_on_odds_is_that_of_clopper_and_pearson_never_rounded_up(share
 # Right.
 
 
-@pytest.mark.parametrize("name", some(SAMPLERS, one_of=2))
+@pytest.mark.parametrize("name", some(SAMPLERS, one_of=4))
 def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
     sampler, pair, loss = worst(name, epsilon=1, n=4, k=3)
     options = {"trials": 10**6, "confidence": CERTAIN, "epsilon": 1}
@@ -84,12 +84,12 @@ def test_a_million_trials_find_95_percent_of_epsilon_on_the_worst_pair(name):
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("name", some(SAMPLERS, one_of=2))
-def test_a_hundred_audits_never_exceed_epsilon(name):
+@pytest.mark.parametrize("name", some(SAMPLERS, one_of=4))
+def test_many_audits_never_exceed_epsilon(name):
     sampler, pair, loss = worst(name, epsilon=1, n=5, k=2)
     trials = 10**6 if SOAK else 2_000
     options = {"trials": trials, "confidence": CERTAIN, "epsilon": 1}
-    for _ in range(100):
+    for _ in range(100 if SOAK else 30):
         found = dproo.audit(sampler, *pair, **options)
         assert found.epsilon_lower <= loss
         assert found.verdict == NOT_REFUTED

@@ -42,7 +42,7 @@ def started(*arguments, **options):
     return subprocess.run([*COMMAND, *arguments], text=True, check=False, **options)
 
 
-@pytest.mark.parametrize("command", some([SAMPLE, SYNTHESIZE], one_of=2))
+@pytest.mark.parametrize("command", some([SAMPLE, SYNTHESIZE], one_of=4))
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize(
     "end",
@@ -165,7 +165,10 @@ def test_output_that_nobody_gets_is_refused_before_the_charge(command, broken):
     assert charges() == []
 
 
-READY = "import os, sys; from dproo.cli import main; os.write(2, b'.'); main()"
+READY = (
+    "import os, sys; from dproo.cli import ending, main; ending.install()\n"
+    "os.write(2, b'.'); main()"
+)
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
@@ -250,7 +253,7 @@ def test_a_signal_while_nobody_reads_the_result_says_that_it_is_kept(end):
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("end", SIGNALS)
-@pytest.mark.parametrize("options", some([[], ["--person", "id"]], one_of=2))
+@pytest.mark.parametrize("options", some([[], ["--person", "id"]], one_of=4))
 def test_a_signal_stops_a_count_that_never_ends_and_says_that_the_charge_stays(options, end):
     """The data comes through a pipe that stays open, so that only the signal can end the count."""
     code = (

@@ -6,6 +6,7 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
+from support.draws import DICE
 
 from dproo import Ledger, Model
 from dproo.cli.commands import run
@@ -80,6 +81,16 @@ def test_more_rows_are_free_and_repeatable(folder, capsys):
     assert len(told["rows"]) == 2
     assert run(["rows", "m.json", "--rows", "2", "--out", "more.csv"]) == 0
     assert spent(folder) == 10**9
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_stand_in_the_object_however_many_they_are(capsys):
+    """Some pay for themselves, and many come from a private table."""
+    for size in (1, DICE.randrange(2, 10), 50):
+        command = ["sample", "data.csv", "--codebook", "book.json", "--epsilon", "1"]
+        assert run([*command, "--size", str(size), "--no-ledger", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert [{*row} for row in told["values"]] == [{*told["column_names"]}] * size
 
 
 def test_the_receipt_as_json_and_rows_as_text(folder, capsys):

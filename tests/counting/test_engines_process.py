@@ -25,7 +25,7 @@ from support.releasing import sample
 from dproo import ReleaseError, counting
 from dproo.counting.sources import descriptors
 
-THREADS, RELEASES = 16, 50 if SOAK else 4
+THREADS, RELEASES = 16, 50 if SOAK else 2
 
 
 def state() -> tuple[Any, ...]:

@@ -74,7 +74,7 @@ def types_of_duckdb() -> list[str]:
     return [*(name for (name,) in duckdb.sql(query).fetchall()), "JSON"]
 
 
-@pytest.mark.parametrize("name", some(types_of_duckdb(), one_of=4))
+@pytest.mark.parametrize("name", some(types_of_duckdb(), one_of=8))
 def test_every_type_of_duckdb(name: str, tmp_path: Path) -> None:
     cell, letter = DUCKDB[name] or ("NULL", None)
     kind = DECLARED.get(name, name)
@@ -116,7 +116,7 @@ def types_of_polars() -> list[str]:
     return [name for name in names if name not in NO_TYPES_OF_POLARS]
 
 
-@pytest.mark.parametrize("name", some(types_of_polars(), one_of=3))
+@pytest.mark.parametrize("name", some(types_of_polars(), one_of=6))
 @pytest.mark.filterwarnings("error")
 def test_every_type_of_polars(name: str) -> None:
     parameters: dict[str, tuple[Any, ...]] = {
@@ -199,7 +199,7 @@ def column_of(name: str) -> pa.Array:
     return pa.array([cell, cell, None], kind)
 
 
-@pytest.mark.parametrize("name", some(types_of_arrow(), one_of=4))
+@pytest.mark.parametrize("name", some(types_of_arrow(), one_of=8))
 def test_every_type_of_arrow(name: str) -> None:
     letter = ARROW[name][2]
     column = column_of(name)
@@ -229,7 +229,7 @@ def carriers(name: str, folder: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
         yield carried
 
 
-@pytest.mark.parametrize("name", some(types_of_arrow(), one_of=4))
+@pytest.mark.parametrize("name", some(types_of_arrow(), one_of=8))
 def test_every_type_of_arrow_in_other_hands(name: str, tmp_path: Path) -> None:
     """A column is counted right, or refused: never other as a whole."""
     letter = ARROW[name][2]
@@ -260,7 +260,7 @@ NUMPY = {
 }
 
 
-@pytest.mark.parametrize("code", some(sorted(np.typecodes["All"] + "T"), one_of=3))
+@pytest.mark.parametrize("code", some(sorted(np.typecodes["All"] + "T"), one_of=6))
 def test_every_type_of_numpy(code: str) -> None:
     cell, letter = NUMPY[code] or (0, None)
     kind = np.dtypes.StringDType() if code == "T" else np.dtype({"M": "M8[s]"}.get(code, code))
@@ -324,7 +324,7 @@ def test_numbers_in_another_byte_order_are_counted_or_refused(dtype: str) -> Non
             counting.prepare(data, alphabet=["7"])
 
 
-@pytest.mark.parametrize("dtype", some(sorted(extensions_of_pandas()), one_of=3))
+@pytest.mark.parametrize("dtype", some(sorted(extensions_of_pandas()), one_of=6))
 def test_every_extension_of_pandas(dtype: str) -> None:
     if dtype == "NumpyEADtype":  # which is NumPy's own wherever it is in a series
         return
@@ -385,7 +385,7 @@ def test_every_type_of_spark(spark: Any) -> None:
         "GeometryType": (0,),
     }
     seen = set()
-    kinds = some(types_of_spark(), one_of=3)
+    kinds = some(types_of_spark(), one_of=6)
     for kind in kinds:
         name = kind.__name__
         if not issubclass(kind, types.DataType) or name.startswith("_"):

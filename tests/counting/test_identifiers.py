@@ -203,8 +203,8 @@ HOLDERS: dict[str, Callable[[pa.Table, Path], tuple[Any, dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", some(TYPED, one_of=2))
-@pytest.mark.parametrize("name", some(HOLDERS, one_of=2))
+@pytest.mark.parametrize("kind", some(TYPED, one_of=4))
+@pytest.mark.parametrize("name", some(HOLDERS, one_of=4))
 def test_a_person_of_a_typed_column_is_one_record(name: str, kind: str, tmp_path: Path) -> None:
     records = table_of(TYPED[kind][0])
     assert_a_person_is_one_record(
@@ -273,7 +273,7 @@ PEOPLE_OF_JSON = [
 ]
 
 
-@pytest.mark.parametrize("is_array", [False, True])
+@pytest.mark.parametrize("is_array", some([False, True], one_of=2))
 def test_a_person_of_json_is_one_record_whatever_the_lines_are(
     is_array: bool,  # noqa: FBT001
     tmp_path: Path,

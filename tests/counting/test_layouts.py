@@ -7,12 +7,17 @@ import io
 import json
 import secrets
 import zipfile
+from base64 import b64decode, b64encode
+from itertools import product
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.parquet import encryption
 from support.draws import DICE, few, some
 from support.releasing import check
 
@@ -55,7 +60,7 @@ def test_every_item_of_an_array_is_one_record(tmp_path, content, records):
 
 
 @pytest.mark.parametrize(
-    "encoding", some(["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"], one_of=3)
+    "encoding", some(["latin-1", "utf-16", "shift_jis", "cp1252", "gb18030", "euc_jp"], one_of=6)
 )
 @pytest.mark.parametrize("order", ["le", "be"])
 @pytest.mark.parametrize(
@@ -89,22 +94,23 @@ def zipped(content):
     return packed.getvalue()
 
 
+PACKED = {"gz": gzip.compress, "zst": CHECKED.compress, "zip": zipped}
+DAMAGES = [
+    *product(("gz", "zst"), ("cut", "changed", "behind")),
+    ("zip", "changed"),  # the list of what is in it is at its end
+]
+
+
 @pytest.mark.parametrize("person", [None, "b"])
-@pytest.mark.parametrize("damage", ["cut", "changed", "behind"])
-@pytest.mark.parametrize(
-    ("ending", "packed"),
-    [("gz", gzip.compress), ("zst", CHECKED.compress), ("zip", zipped)],
-)
-def test_a_damaged_file_is_said_to_be_one(person, damage, ending, packed, tmp_path):
-    whole = packed(b"a,b\n" + secrets.token_hex(1 << 21).replace("7", ",7\n").encode())
+@pytest.mark.parametrize(("ending", "damage"), some(DAMAGES, one_of=4))
+def test_a_damaged_file_is_said_to_be_one(person, damage, ending, tmp_path):
+    whole = PACKED[ending](b"a,b\n" + secrets.token_hex(1 << 21).replace("7", ",7\n").encode())
     middle = len(whole) // 2
     changed = (
         whole[:middle] + bytes(255 - byte for byte in whole[middle:][:99]) + whole[middle + 99 :]
     )
     path = tmp_path / f"a.csv.{ending}"
     path.write_bytes({"cut": whole[:-100], "changed": changed, "behind": whole + b"x" * 99}[damage])
-    if ending == "zip" and damage != "changed":  # the list of what is in it is at its end
-        return
     scan = counting.prepare(path, column="a", alphabet=["7"], person=person)
     with pytest.raises(ReleaseError, match="a compressed file is damaged or incomplete"):
         scan.count()
@@ -234,8 +240,7 @@ SIGNS = [b"\r", b"\r\r", b"\r\r\r", b"\rb", b"b\r", b"x\ry", b"\r,\r", b"\ra" * 
 ENDS = [b"\n", b"\r\n", b"\r\r\n"]
 
 
-@pytest.mark.parametrize("ending", ENDS, ids=repr)
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("ending", "packed"), some(product(ENDS, [False, True]), one_of=3))
 def test_a_line_break_of_another_kind_within_a_record_changes_no_other(tmp_path, ending, packed):
     """One record ended in CR CR LF, and the first cell of the next was another one."""
     path = tmp_path / ("a.csv.gz" if packed else "a.csv")
@@ -264,3 +269,80 @@ def test_lines_end_as_their_header_does(tmp_path, text, encoding):
     options = {"layout": Layout(encoding=encoding)}
     assert list(counting.count(path, alphabet=["a", "b"], column="c", **options)) == [1, 1, 0]
     assert list(counting.count(path, alphabet=["x", "y"], column="d", **options)) == [1, 1, 0]
+
+
+def with_window(text):
+    """Return text in zstd with a window that nobody unpacks unless asked to."""
+    wide = zstandard.ZstdCompressionParameters.from_level(3, window_log=31, enable_ldm=True)
+    packing = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    return packing.compress(text) + packing.flush()
+
+
+def with_dictionary(text):
+    """Return text in zstd by a dictionary, which the file lacks."""
+    words = zstandard.train_dictionary(999, [secrets.token_bytes(50) + b"a,b" * 9] * 99)
+    return zstandard.ZstdCompressor(dict_data=words).compress(text)
+
+
+def by_another_method(text):
+    """Return a ZIP archive with a file that is compressed in a way of its own."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", text)
+    packed = bytearray(file.getvalue())
+    for mark, place in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        packed[packed.find(mark) + place] = 93
+    return bytes(packed)
+
+
+@pytest.mark.parametrize(
+    ("ending", "packed"),
+    [
+        (".zst", with_window),
+        (".zst", with_dictionary),
+        (".zip", by_another_method),
+        (".gz", lambda text: gzip.compress(text)[:2] + b"\7" + gzip.compress(text)[3:]),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_file_that_cannot_be_unpacked_is_refused_before_its_charge(
+    tmp_path, name, ending, packed
+):
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(packed(b"a,b\nx,y\n" if name == "a.csv" else b'{"a": "x"}\n'))
+    with pytest.raises(ValueError, match="in a way that can be unpacked here"):
+        counting.prepare(path, alphabet=["x"], column="a")
+
+
+class Keys(encryption.KmsClient):
+    """Hides no key."""
+
+    def wrap_key(self, key, _):
+        return b64encode(key)
+
+    def unwrap_key(self, key, _):
+        return b64decode(key)
+
+
+@pytest.mark.parametrize("plaintext_footer", [True, False])
+def test_an_encrypted_parquet_file_is_refused_before_its_charge(tmp_path, plaintext_footer):
+    """Its schema may be in plain text, and then every count of a column would fail."""
+    rows = pa.table({"a": ["x"], "b": ["y"]})
+    config = encryption.EncryptionConfiguration(
+        footer_key="f", column_keys={"c": ["a"]}, plaintext_footer=plaintext_footer
+    )
+    known = encryption.CryptoFactory(lambda _: Keys())
+    made = known.file_encryption_properties(encryption.KmsConnectionConfig(), config)
+    with pq.ParquetWriter(tmp_path / "a.parquet", rows.schema, encryption_properties=made) as file:
+        file.write_table(rows)
+    for column in rows.column_names:
+        with pytest.raises(ValueError, match="must be a readable file"):
+            counting.prepare(tmp_path / "a.parquet", alphabet=["x"], column=column)
+
+
+def test_a_long_cell_is_unpacked_in_parts():
+    content = zstandard.compress(bytes(1 << 27))
+    assert len(content) < 1 << 16  # one block of a file
+    lengths = [len(block) for block in plain_blocks([content], "zst")]
+    assert sum(lengths) == 1 << 27
+    assert max(lengths) <= 1 << 26

@@ -93,7 +93,7 @@ def assert_parity_of_people(data: Any, rows: pa.Table, **options: Any) -> None:
 NAMELESS = ("cells", "generator_of_dicts", "numpy_objects")
 
 
-@pytest.mark.parametrize("name", some([name for name in SOURCES if name not in NAMELESS], one_of=3))
+@pytest.mark.parametrize("name", some([name for name in SOURCES if name not in NAMELESS], one_of=6))
 def test_every_engine_brings_the_same_letters(name: str, tmp_path: Path) -> None:
     for kind in CELLS:
         rows = rows_of(kind)

@@ -123,7 +123,7 @@ def test_an_engine_that_is_wrong_is_caught(wrong: Callable[..., Counts], tmp_pat
         many_batches()
 
 
-@pytest.mark.parametrize("name", some(SOURCES, one_of=2))
+@pytest.mark.parametrize("name", some(SOURCES, one_of=4))
 def test_every_engine_counts_the_same_on_nasty_tables(name: str, tmp_path: Path) -> None:
     for nasty in batches():
         source, options = SOURCES[name](nasty.rows, tmp_path)

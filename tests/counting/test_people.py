@@ -143,7 +143,7 @@ def assert_same_choice(data: Any, rows: pa.Table, *, kept: int, **options: Any) 
     assert found == [+counter for counter in expected(rows, kept, salt)], kept
 
 
-@pytest.mark.parametrize("name", some(SOURCES, one_of=2))
+@pytest.mark.parametrize("name", some(SOURCES, one_of=4))
 def test_every_engine_keeps_the_same_records(name: str, tmp_path: Path) -> None:
     for i, kind in enumerate(PEOPLE):
         rows = rows_of(kind)

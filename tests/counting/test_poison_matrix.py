@@ -138,7 +138,7 @@ def compare(
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("source", some(poison.HERE, one_of=2))
+@pytest.mark.parametrize("source", some(poison.HERE, one_of=4))
 def test_a_poison_cell_is_one_record(source: str, tmp_path: Path) -> None:
     for column in few(poison.HERE[source](tmp_path), 1):
         assert check(column, few(OPTIONS, 4), 2)

@@ -123,7 +123,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("encoding", some(ODD, one_of=2))
+@pytest.mark.parametrize("encoding", some(ODD, one_of=4))
 def test_text_that_no_other_encoding_has_is_one_record_each(postgresql: str, encoding: str) -> None:
     with database(postgresql, encoding) as url:
         with psycopg.connect(url, autocommit=True) as connection:

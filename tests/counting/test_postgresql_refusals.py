@@ -54,6 +54,10 @@ def test_each_failure_has_its_own_sentence(
     )
     found["no right to the column"] = refused(weak, "ward.secret")
     assert counted(weak, "ward.secret", "other") == [0, 0, 0]
+    server.execute("ALTER TABLE secret ENABLE ROW LEVEL SECURITY")
+    found["rows that it may not see"] = refused(
+        weak + "&options=-c%20row_security%3Doff", "ward.secret", column="other"
+    )
     starts = {
         "no server": "no PostgreSQL server answers at this host and port.",
         "no database": "the server refused the connection. Check the database's name, the role",
@@ -70,6 +74,8 @@ def test_each_failure_has_its_own_sentence(
     starts["no role"] = starts["no database"]
     for place in ("schema", "column"):
         starts[f"no right to the {place}"] = starts["no right to the table"]
+    starts["rows that it may not see"] = found["no right to the table"]
+    assert "With row_security = off it may not" in found["no right to the table"]
     assert {case: found[case][: len(start)] for case, start in starts.items()} == starts
     assert set(starts) == set(found)
     assert not [text for text in found.values() if "postgresql://" in text]

@@ -133,7 +133,7 @@ def some_axes(number):
     return list(AXES.items()) if SOAK else DICE.sample(list(AXES.items()), number)
 
 
-@pytest.mark.parametrize("source", some(SOURCES, one_of=4))
+@pytest.mark.parametrize("source", some(SOURCES, one_of=8))
 def test_every_engine_reads_text_alike(source, tmp_path):
     # One record must have a cell, for JSON lines too, and one file one more column than a line.
     rows = pa.table({"table": list(range(len(CELLS))), "cell": pa.array(CELLS, pa.string())})
@@ -145,7 +145,7 @@ def test_every_engine_reads_text_alike(source, tmp_path):
         assert counted(axis, data, **options) == expected(axis, CELLS), name
 
 
-@pytest.mark.parametrize("source", some(SOURCES, one_of=4))
+@pytest.mark.parametrize("source", some(SOURCES, one_of=8))
 def test_the_records_of_people_are_read_alike(source, tmp_path):
     """Each record is a person's only one, so that all of them are kept."""
     records = [{"cell": cell, "table": i} for i, cell in enumerate(CELLS)]
@@ -256,7 +256,7 @@ UNITS = ["s", "ms", "us", "ns"]
 @pytest.mark.parametrize("zone", [None, "Asia/Karachi"])
 @pytest.mark.parametrize(
     "source",
-    some(sorted(set(SOURCES) - {"csv_file_all_quoted", "parquet_glob", "tsv_file"}), one_of=4),
+    some(sorted(set(SOURCES) - {"csv_file_all_quoted", "parquet_glob", "tsv_file"}), one_of=8),
 )
 def test_every_engine_reads_timestamps_alike(source, zone, tmp_path):
     for unit in UNITS if SOAK else [DICE.choice(UNITS)]:

@@ -7,10 +7,11 @@ import gzip
 import io
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
-from support.draws import DICE, SOAK
+from support.draws import DICE, SOAK, some
 
 from dproo import Layout, counting
 from dproo.counting.sources import file_scan
@@ -56,8 +57,7 @@ def cells_of(text: str, *, delimiter: str, quote: str, columns: int) -> Iterator
             place, cell = ("blank" if place == "start" and sign == " " else "plain"), cell + sign
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3])
-@pytest.mark.parametrize("part", [1, 1 << 26])
+@pytest.mark.parametrize(("columns", "part"), some(product([1, 2, 3], [1, 1 << 26]), one_of=3))
 def test_no_record_changes_how_another_is_read(
     columns: int, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,9 +85,12 @@ def test_quotes_in_a_record_leave_the_next_one_alone(first: str, tmp_path: Path)
     assert list(counting.count(tmp_path / "x.csv", alphabet=['5" pipe'], column="size")) == [1, 1]
 
 
-@pytest.mark.parametrize("filling", ["\n", "xxx\n", '""', "a,", '"",a\n'])
-@pytest.mark.parametrize("ending", ["", "\n"])
-@pytest.mark.parametrize("part", [1, 1 << 26])
+FILLINGS = "\n", "xxx\n", '""', "a,", '"",a\n'
+
+
+@pytest.mark.parametrize(
+    ("filling", "ending", "part"), some(product(FILLINGS, ["", "\n"], [1, 1 << 26]), one_of=4)
+)
 def test_a_record_too_long_by_its_own_breaks_and_quotes_is_one(
     filling: str, ending: str, part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

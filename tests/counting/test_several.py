@@ -69,7 +69,7 @@ def assert_several(nasty: Batch, data: Any, **options: Any) -> None:
     assert list(scan.count_several()) == expected, f"seed {nasty.seed}"
 
 
-@pytest.mark.parametrize("name", some(SOURCES, one_of=3))
+@pytest.mark.parametrize("name", some(SOURCES, one_of=6))
 def test_every_engine_counts_by_several_alphabets_as_by_each(name: str, tmp_path: Path) -> None:
     for nasty in batches():
         data, options = SOURCES[name](nasty.rows, tmp_path)

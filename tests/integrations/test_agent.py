@@ -101,6 +101,21 @@ def test_an_agent_gets_rows_of_a_model_without_a_charge(folder: Path) -> None:
     assert Ledger(folder / "ledger.sqlite3").show()[0].spent == 0
 
 
+def test_an_agent_spends_a_budget_for_people_where_their_column_is_named(folder: Path) -> None:
+    ledger = Ledger(folder / "ledger.sqlite3")
+    ledger.declare("people", budget="1", neighbours="add-remove", unit="person")
+    book = {"schema": {"fields": BOOK["schema"]["fields"][:2]}}
+    (folder / "codebook.json").write_text(json.dumps(book))
+    config = folder / "agents.toml"
+    config.write_text(config.read_text() + 'budget = "people"\n')
+    asked = {"dataset": "admissions", "epsilon": "0.5"}
+    with pytest.raises(Refused, match="not available"):
+        Desk.of(config).answer("sample", asked)
+    config.write_text(config.read_text() + 'person = "age"\n')
+    assert Desk.of(config).answer("sample", asked)["protects"].startswith("one person")
+    assert ledger.budget("people").left == 5 * 10**8
+
+
 def test_without_a_model_no_row_is_free(desk: Desk) -> None:
     asked: dict[str, dict[str, Any]] = {"rows": {"rows": 3}, "schema_with_rows": {}}
     for tool, more in asked.items():
@@ -267,7 +282,7 @@ def test_without_the_sdk_the_command_says_what_to_install(
     assert "mcp must be installed for this: pip install 'dproo[mcp]'." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("end", some([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], one_of=3))
+@pytest.mark.parametrize("end", some([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], one_of=6))
 def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> None:
     """Its standard input stays open, as that of an agent that hangs does."""
     command = [COMMAND, "mcp", str(folder / "agents.toml")]

@@ -129,7 +129,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("statement", some(BY_HAND, one_of=3))
+@pytest.mark.parametrize("statement", some(BY_HAND, one_of=6))
 def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str) -> None:
     before = copy_of(book)
     for name in ("bob", "kim"):
@@ -140,7 +140,7 @@ def test_nothing_is_written_by_hand(book: Ledger, people: Any, statement: str) -
     assert copy_of(book) == before
 
 
-@pytest.mark.parametrize("attempt", some(HOSTILE, one_of=3))
+@pytest.mark.parametrize("attempt", some(HOSTILE, one_of=6))
 def test_no_argument_gets_more_out_of_a_function(book: Ledger, people: Any, attempt: str) -> None:
     import psycopg  # noqa: PLC0415 - not for every worker
 
@@ -211,7 +211,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", some(SETTINGS, one_of=2))
+@pytest.mark.parametrize("setting", some(SETTINGS, one_of=4))
 def test_no_setting_of_the_session_changes_what_a_function_does(
     book: Ledger, people: Any, setting: str
 ) -> None:

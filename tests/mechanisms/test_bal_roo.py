@@ -149,7 +149,7 @@ SMALL_DATASETS = [(3, 12), (4, 12), (5, 7), (6, 6)]
 LETTERS_DRAWN = 400
 
 
-@pytest.mark.parametrize("rate", some(RATES, one_of=2))
+@pytest.mark.parametrize("rate", some(RATES, one_of=4))
 @pytest.mark.parametrize(("k", "n"), SMALL_DATASETS)
 def test_every_step_of_the_proof_holds_for_every_small_dataset(k, n, rate):
     table = table_of(rate, k)

@@ -100,21 +100,22 @@ def test_the_ratio_of_a_transition_is_that_of_its_probabilities(sampler):
         for counts in product(range(5), repeat=3)
         if (sum(counts) == 4 if fixed else sum(counts) <= 4)
     ]
-    for before, after in some(product(datasets, repeat=2), one_of=4):
+    for before, after in some(product(datasets, repeat=2), one_of=8):
         for letters in product(range(3), repeat=sampler.draws):
             over, under = (sampler.probability(side, letters) for side in (after, before))
             assert sampler.ratio(dproo.Transition(before, after, letters)) == over / under
 
 
-def test_a_million_records_are_drawn_jointly_and_certified():
+def test_very_many_records_are_drawn_jointly_and_certified():
     """At once: in the time of a few seconds, where one step a pair of draws would take days."""
+    draws = 10**6 if SOAK else 10**5
     counts = Counts.of([10**7 + i for i in range(1000)])
     for name in ("roo", "subrr"):
-        sampler = dproo.mechanism(name, epsilon=1, n=counts.n, k=counts.k, draws=10**6)
+        sampler = dproo.mechanism(name, epsilon=1, n=counts.n, k=counts.k, draws=draws)
         assert dproo.certify(sampler).holds
         drawn = Counter(sampler.draw(counts))
-        assert drawn.total() == 10**6
-        assert min(drawn[letter] for letter in range(1000)) > 500
+        assert drawn.total() == draws
+        assert min(drawn[letter] for letter in range(1000)) > draws // 5000
 
 
 def test_an_urn_that_is_nearly_empty_is_drawn_from_to_the_end():

@@ -10,12 +10,12 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
+from support.divergences import hockey_stick
 from support.draws import DICE, SOAK
 
-from dproo.analysis.certificate import hockey_stick
 from dproo.core.counts import NamedCounts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import exp_lower, exp_upper
+from dproo.core.numbers import exp_lower, exp_upper, is_at_most_exp, power_lower
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.keep import KeepRule
 
@@ -200,3 +200,14 @@ def test_what_cannot_be_is_refused(choices: dict[str, Any], sentence: str) -> No
     known: dict[str, Any] = {"epsilon": 1, "delta": "1e-9"} | choices
     with pytest.raises(ValueError, match=sentence):
         KeepRule(**known)
+
+
+def test_a_person_of_many_records_has_a_ratio_that_is_short_to_write() -> None:
+    """Its exact power of a million bits would take minutes to multiply and compare."""
+    for neighbours in (REPLACE, ADD_REMOVE):
+        records = DICE.randrange(1000, 4000)
+        epsilon = Fraction(DICE.randrange(1, 100))
+        rule = KeepRule(epsilon=epsilon, delta="0.1", neighbours=neighbours, records=records)
+        assert rule.largest_ratio.numerator.bit_length() < 1000
+        assert is_at_most_exp(rule.largest_ratio, epsilon)
+        assert rule.largest_ratio >= power_lower(rule.growth, rule.changes, bits=512)

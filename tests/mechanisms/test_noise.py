@@ -70,12 +70,13 @@ def chance_of(ratio, doublings, is_digit):
     return power / (1 + power) if is_digit else power
 
 
-@pytest.mark.parametrize("is_digit", [True, False])
+COMPARED = Ratio(1, 1), Ratio(3, 2), Ratio(5, 3), Ratio(241, 8), Ratio(3, 20)
+
+
 @pytest.mark.parametrize(
-    "ratio",
-    some([Ratio(1, 1), Ratio(3, 2), Ratio(5, 3), Ratio(241, 8), Ratio(3, 20)], one_of=2),
+    ("ratio", "doublings", "is_digit"),
+    some(product(COMPARED, (0, 1, 3), (True, False)), one_of=6),
 )
-@pytest.mark.parametrize("doublings", [0, 1, 3])
 def test_a_comparison_has_exactly_its_chance_over_all_bytes(ratio, doublings, is_digit):
     """Two bytes decide all but one branch; the true chance lies between its two ends."""
     yes = open_branches = 0

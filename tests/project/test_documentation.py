@@ -55,7 +55,7 @@ def test_the_first_pages_and_the_how_to_pages_run_one_after_the_other(request, t
     """
     programs = Path(sys.executable).parent
     for time in (1, 2) if SOAK else (1,):
-        for page in [FIRST[0], *some(FIRST[1:], one_of=2), *some(HOW_TO, one_of=6)]:
+        for page in [FIRST[0], *some(FIRST[1:], one_of=4), *some(HOW_TO, one_of=12)]:
             text = page.read_text(encoding="utf-8")
             is_once = any(words in text for words in ("dproo ledger install", "dproo synthesize"))
             if time == 2 and (is_once or "DPROO_LEDGER" not in text):

@@ -42,7 +42,7 @@ def constraints(sampler):
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
-@pytest.mark.parametrize("epsilon", some(["0.02", "0.1", "0.5", "1.5"], one_of=2))
+@pytest.mark.parametrize("epsilon", some(["0.02", "0.1", "0.5", "1.5"], one_of=4))
 def test_the_private_table_is_the_least_of_the_linear_program(k, epsilon):
     for n in range(1, 21):
         sampler = mechanism("ds-roo", epsilon=epsilon, n=n, k=k)

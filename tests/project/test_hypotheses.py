@@ -4,12 +4,13 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from inspect import signature
+from itertools import product
 from math import prod
 
 import check_proofs as check
 import pytest
 from support.coq import cases, evaluate, value
-from support.draws import DICE
+from support.draws import DICE, some
 
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import exp_lower, exp_upper
@@ -70,8 +71,10 @@ def compared(theorem, names, drawn, bound, *, least):
     return tried
 
 
-@pytest.mark.parametrize("theorem", ["ls_roo_add_remove", "ls_roo_search", "ls_roo_both"])
-@pytest.mark.parametrize("is_convex", [True, False])
+LS_ROO = "ls_roo_add_remove", "ls_roo_search", "ls_roo_both"
+
+
+@pytest.mark.parametrize(("theorem", "is_convex"), some(product(LS_ROO, [True, False]), one_of=2))
 def test_the_conditions_of_ls_roo_are_those_of_its_theorems(theorem, is_convex):
     def drawn():
         for _ in range(60 if is_convex else 3000):

@@ -2,7 +2,7 @@
 
 A mutant is the package with one piece of text replaced, in the function, class or constant that it
 names (or, where that is no Python, in a file); which file has it does not matter. The killer runs against it in a
-process of its own and must fail. A sixth of them is made at each run, and all by ``make soak``.
+process of its own and must fail. A few of them are made at each run, and all by ``make soak``.
 """
 
 import ast
@@ -690,7 +690,7 @@ MUTANTS = {
         "Mechanism.checked", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
     ),
     "the certified loss is rounded down": (
-        "Certificate.epsilon", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
+        "log_float_upper", "nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
         "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,
@@ -1125,7 +1125,7 @@ MUTANTS = {
         "KeepRule.weights", "share = self.delta if", "share = 2 * self.delta if", KEPT_BY_BRUTE_FORCE,
     ),
     "thresholds rise and never fall": (
-        "KeepRule.weights", "return (*rising, *reversed(rising if twice else rising[:-1]))", "return (*rising,)", KEPT_BY_BRUTE_FORCE,
+        "KeepRule.weights", "return (*rising, *reversed(rising if is_twice else rising[:-1]))", "return (*rising,)", KEPT_BY_BRUTE_FORCE,
     ),
     "a replaced record is one step": (
         "KeepRule.changes", "self.records * (2 if self.neighbours == REPLACE else 1)", "self.records", KEPT_BY_BRUTE_FORCE,

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from support import poison
-from support.draws import DICE, SOAK, few
+from support.draws import DICE, SOAK, few, some
 
 import dproo
 from dproo import CodeBook, Ledger
@@ -363,11 +363,12 @@ def check_poison(column: poison.Poisoned) -> bool:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    "source", ["csv", "tsv", "json lines", "parquet", "pandas", "polars", "list"]
+    "source",
+    some(["csv", "tsv", "json lines", "parquet", "pandas", "polars", "list"], one_of=3),
 )
 def test_a_poison_cell_makes_no_discovery_fail(source: str, tmp_path: Path) -> None:
     columns = {name.replace("_", " "): made for name, made in poison.HERE.items()}
-    assert [check_poison(column) for column in few(columns[source](tmp_path), 2)]
+    assert [check_poison(column) for column in few(columns[source](tmp_path), 1)]
 
 
 def test_a_poison_cell_of_postgresql_makes_no_discovery_fail(server: Any) -> None:

@@ -507,7 +507,7 @@ def test_there_are_forty_forms_and_more():
     assert len(FORMS) >= 40
 
 
-@pytest.mark.parametrize("name", some(FORMS, one_of=3))
+@pytest.mark.parametrize("name", some(FORMS, one_of=6))
 def test_a_messy_form_of_a_table(name, flights, tmp_path):
     data, options, expected = FORMS[name](tmp_path, flights)
     if isinstance(expected, list):

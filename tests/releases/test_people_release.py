@@ -102,7 +102,7 @@ def assert_private(before: Kept, after: Kept, sampler: dproo.Mechanism) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3] if SOAK else [1, 2])
-@pytest.mark.parametrize("name", some(SAMPLERS, one_of=2))
+@pytest.mark.parametrize("name", some(SAMPLERS, one_of=4))
 def test_a_person_who_changes_all_their_records_changes_no_release_by_more_than_epsilon(
     name: str, size: int
 ) -> None:

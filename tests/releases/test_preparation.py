@@ -99,7 +99,7 @@ def charges(folder):
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("source", some(SOURCES, one_of=3), indirect=True)
+@pytest.mark.parametrize("source", some(SOURCES, one_of=6), indirect=True)
 def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledger(
     request, source, folder
 ):
@@ -109,7 +109,7 @@ def test_after_the_charge_nothing_is_loaded_or_opened_but_the_data_and_the_ledge
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("source", some(BROKEN, one_of=3), indirect=True)
+@pytest.mark.parametrize("source", some(BROKEN, one_of=6), indirect=True)
 def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
     request, source, folder
 ):
@@ -127,7 +127,7 @@ def test_whatever_fails_before_the_charge_costs_nothing_and_is_one_sentence(
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("source", some(INTERRUPTED, one_of=2), indirect=True)
+@pytest.mark.parametrize("source", some(INTERRUPTED, one_of=4), indirect=True)
 def test_an_interrupt_at_any_moment_is_one_and_says_whether_the_charge_stays(
     request, source, folder
 ):
@@ -204,7 +204,7 @@ def test_a_step_of_the_preparation_that_fails_is_refused_before_the_charge(
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("mebibytes", some(MEBIBYTES, one_of=5))
+@pytest.mark.parametrize("mebibytes", some(MEBIBYTES, one_of=10))
 def test_a_limit_of_memory_is_refused_before_the_charge(mebibytes, folder):
     command = Path(sys.executable).parent / "dproo"
     (folder / "codes.txt").write_text("a\nb\n")
@@ -247,7 +247,7 @@ def test_a_copy_without_metadata_releases_as_any_other(folder):
 
 def test_what_is_accepted_can_be_drawn_at_any_number_of_records():
     """The rehearsal draws from few records; no other number may fail where it did not."""
-    for _ in range(2000 if SOAK else 60):
+    for _ in range(2000 if SOAK else 25):
         options = {
             "alphabet": [f"letter {i}" for i in range(DICE.choice([2, 3, 10, 300]))],
             "epsilon": f"{DICE.choice([1, 3, 7])}e{DICE.randint(-12, 1)}",
@@ -277,3 +277,34 @@ def test_a_mapping_that_holds_no_counts_is_refused_before_its_charge(data, ledge
         with pytest.raises(TypeError, match="data must be records, or a mapping of letters to"):
             ask("a", ["x", "y"])
     assert ledger.head() == before
+
+
+THREADS = """
+import sys, threading, dproo
+
+def read(name):
+    together.wait()
+    if name.endswith("frame"):
+        import pandas
+        data = pandas.read_csv("data.csv")
+    else:
+        data = name
+    results.append(dproo.open(data).value("c", ["a", "b"], epsilon=1).value)
+
+results, names = [], sys.argv[1:]
+together = threading.Barrier(len(names))
+threads = [threading.Thread(target=read, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(results) == len(names)
+"""
+
+
+def test_the_first_releases_of_a_process_may_be_made_in_threads_at_once(folder):
+    """A library that one thread still loads is not ready for another."""
+    names = [f"data.{ending}" for ending in ("csv", "csv", "parquet", "xlsx", "sav", "frame")]
+    command = [sys.executable, "-c", THREADS, *names]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

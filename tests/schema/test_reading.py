@@ -76,7 +76,7 @@ def test_a_reading_that_means_nothing_is_refused(options, message):
     ("letters", "kind", "message"),
     [
         (["Yes"], "lower", "letters must be in lower case for this reading."),
-        ([" a"], "text", "letters must be without blanks around it"),
+        ([" a"], "text", "letters must be without blanks around them"),
         (["a"], "integer", "letters must be integers of at most 18 digits"),
         (["Monday"], "date", "letters must be YYYY-MM-DD"),
         (["2024-01-01"], "month", "letters must be YYYY-MM"),
@@ -201,7 +201,7 @@ def test_missing_numbers_are_in_no_bin():
 def test_bins_of_years_begin_with_one_of_four_digits():
     """Engines name a bin by a number in it, and 999 is no year as ``YYYY``."""
     for edges in ([0, 1000, 2000], [1, 500]):
-        with pytest.raises(ValueError, match="bins must not end before the year 1000, got"):
+        with pytest.raises(ValueError, match="bins must each hold a year from 1000 on, got"):
             Alphabet.bins(edges).read_as("year")
     early = Alphabet.bins([0, 1001, 2000]).read_as("year").axes[0]
     assert [early.index(key) for key in early.keys] == [0, 1]

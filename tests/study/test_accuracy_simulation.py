@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.draws import SOAK
 
 import dproo
 from dproo.study.baselines import LaplaceSampler
@@ -17,7 +18,7 @@ from dproo.study.distributions import shape
 from dproo.study.simulation import interval
 
 ALPHA = 1e-3
-SETTINGS = 120
+SETTINGS = 120 if SOAK else 40
 PLANTED = 0.05
 TRIALS = 1_000
 

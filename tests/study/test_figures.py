@@ -9,7 +9,7 @@ from math import exp, expm1
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from support.draws import DICE, SOAK
+from support.draws import DICE, SOAK, some
 
 import dproo
 from dproo.cli.commands import cli, run
@@ -62,12 +62,15 @@ def test_every_figure_is_written_in_every_format(drawn, name):
 
 @pytest.mark.parametrize(
     ("known", "solved_for"),
-    [
-        ({"n": 1000, "k": 9, "epsilon": "0.1"}, "alpha"),
-        ({"n": 1000, "k": 9, "alpha": "1/20"}, "alpha"),
-        ({"k": 9, "epsilon": "1/10", "alpha": "0.05"}, "n"),
-        ({"n": 1000, "epsilon": "1", "alpha": "0.05"}, "k"),
-    ],
+    some(
+        [
+            ({"n": 1000, "k": 9, "epsilon": "0.1"}, "alpha"),
+            ({"n": 1000, "k": 9, "alpha": "1/20"}, "alpha"),
+            ({"k": 9, "epsilon": "1/10", "alpha": "0.05"}, "n"),
+            ({"n": 1000, "epsilon": "1", "alpha": "0.05"}, "k"),
+        ],
+        one_of=4,
+    ),
 )
 def test_a_plan_is_drawn_with_all_samplers_in_one_legend(tmp_path, monkeypatch, known, solved_for):
     """Every sampler has a line, the recommended one is called so, and the plan is on its line."""

@@ -19,7 +19,7 @@ def worst_on(sampler, distributions):
     return max(dproo.accuracy(sampler, p, method="exact").alpha for p in distributions)
 
 
-@pytest.mark.parametrize("epsilon", some(KNOWN, one_of=4))
+@pytest.mark.parametrize("epsilon", some(KNOWN, one_of=8))
 def test_the_known_limits_are_reproduced_and_no_sampler_of_ours_is_below(epsilon):
     found = minimax(n=30, k=3, epsilon=epsilon, grid=30)
     assert found.alpha == pytest.approx(KNOWN[epsilon], abs=6e-5)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 SOAK = os.environ.get("DPROO_SOAK") == "1"
+IN_FULL = SOAK or "PYTEST_XDIST_TESTRUNUID" not in os.environ
+"""Whether every case is taken: in the long tests, and where a test is run by itself."""
 
 Case = TypeVar("Case")
 
@@ -53,12 +55,9 @@ def numbers() -> np.random.Generator:
 
 
 def some(cases: Iterable[Case], *, one_of: int) -> list[Case]:
-    """Return one of so many cases where the whole suite runs, others at each commit, or all.
-
-    All of them are there in the long tests, and where a test is run by itself.
-    """
+    """Return one of so many cases where the whole suite runs, others at each commit, or all."""
     known = list(cases)
-    if SOAK or "PYTEST_XDIST_TESTRUNUID" not in os.environ:
+    if IN_FULL:
         return known
     drawn = set(dice_of("some").sample(range(len(known)), -(-len(known) // one_of)))
     return [case for place, case in enumerate(known) if place in drawn]

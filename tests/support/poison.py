@@ -334,6 +334,9 @@ def pandas(_: Path) -> Iterator[Poisoned]:
             if kind == "object":
                 fitting.append(cell)
                 continue
+            # pandas takes minutes to see that 5 MiB of text are not a number or a day
+            if kind not in {"category", "string"} and isinstance(cell, str) and len(cell) == LONG:
+                continue
             with suppress(Exception):
                 pd.Series([cell], dtype=kind)
                 fitting.append(cell)

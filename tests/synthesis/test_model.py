@@ -4,15 +4,17 @@ import csv
 import json
 from collections import Counter
 from contextlib import suppress
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import cache
+from itertools import permutations, product
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom
 from support.chance import ALPHA, p_value
-from support.draws import DICE, numbers, some
+from support.draws import DICE, SOAK, numbers, some
 
 from dproo import certify
 from dproo.core.draw import RandomSource
@@ -181,10 +183,10 @@ def test_what_was_not_measured_has_no_interval():
     assert model.counts()[0]["count"] == pytest.approx(model.records, abs=1)
 
 
-@pytest.mark.parametrize("network", some(["independent", ((), (0,), (0,))], one_of=2))
+@pytest.mark.parametrize("network", some(["independent", ((), (0,), (0,))], one_of=4))
 def test_intervals_cover_the_truth_as_often_as_they_say(network):
     inside = total = 0
-    for _ in range(150):
+    for _ in range(150 if SOAK else 40):
         columns = true_columns()
         model = model_of("1", columns, network=network)
         true = np.bincount(columns[0], minlength=3)  # one column: of the pair, a sum of cells
@@ -193,7 +195,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(network):
             total += 1
     # Cells of a model are measured independently, and an interval covers at least 95 %.
     assert binom.cdf(inside, total, 0.95) > ALPHA
-    assert inside < total  # an interval that always covers would say nothing
+    assert not SOAK or inside < total  # an interval that always covers would say nothing
 
 
 @pytest.mark.parametrize("loss", ["2", "0.5", "0.05", "0.0004"])
@@ -237,6 +239,22 @@ def test_a_saved_model_is_the_same_model(tmp_path):
     assert "ward" in model._repr_html_()
 
 
+def test_a_column_may_be_called_like_a_count():
+    names = DICE.sample(["count", "low", "high", "count_", "ward"], len(COLUMNS))
+    columns = [replace(column, name=name) for column, name in zip(COLUMNS, names, strict=True)]
+    model = replace(a_model(), columns=tuple(columns))
+    for one in permutations(range(len(names)), DICE.randrange(1, len(names) + 1)):
+        table = model.counts(*(names[place] for place in one))
+        expected = [*product(*(columns[place].letters for place in one))]
+        assert [tuple(row.values())[: len(one)] for row in table] == expected
+        assert all(len(row) == len(one) + 3 for row in table)
+        usual = a_model().counts(*(COLUMNS[place].name for place in one))
+        assert [row["count"] for row in table] == [row["count"] for row in usual]
+        assert [row[len(one) :] for row in table._cells()] == [
+            row[len(one) :] for row in usual._cells()
+        ]
+
+
 def test_a_gaussian_model_is_saved_too(tmp_path):
     model = model_of(delta=Fraction("1e-6"), noise="gaussian")
     model.save(tmp_path / "model.json")
@@ -267,6 +285,12 @@ def test_a_file_that_was_changed_with_its_hash_differs_from_the_receipt(tmp_path
     assert Model.load(path).sha256 != a_model().sha256
 
 
+def odd_columns(**odd):
+    """Return the columns as a file has them, the first with an odd part."""
+    first, *others = json.loads(json.dumps([asdict(column) for column in COLUMNS]))
+    return [first | odd, *others]
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -277,6 +301,15 @@ def test_a_file_that_was_changed_with_its_hash_differs_from_the_receipt(tmp_path
         ("measurements", [{"columns": [0], "counts": [1], "ratio": [1, 1]}]),
         ("measurements", [{"columns": [0], "counts": [1, 2, 3.5], "ratio": [1, 1]}]),
         ("measurements", [{"columns": [0], "counts": [1, 2, 3], "ratio": [3, 1]}]),
+        ("measurements", [{"columns": [0], "counts": [1, 2, 3], "ratio": [1, 10**15]}]),
+        ("measurements", [{"columns": [0], "counts": [1, 2, 3], "ratio": [0.5, 1]}]),
+        ("columns", odd_columns(name=7)),
+        ("columns", odd_columns(name="sick")),
+        ("columns", odd_columns(letters=["A", "B", ["C"]])),
+        ("columns", odd_columns(labels=[1, None, None])),
+        ("columns", odd_columns(bins=[["0", "1"], None, None])),
+        ("columns", odd_columns(bins=[[0, 10**400], None, None])),
+        ("columns", odd_columns(bins=[[1, 0], None, None])),
         ("potentials", [{"columns": [0], "values": [1]}]),
         ("potentials", [{"columns": [0], "values": ["x", 1, 2]}]),
         ("records", 0),
@@ -345,6 +378,7 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         "1e999999999",
         "9" * 5000,
         10**30,
+        10**15,
         {"kind": "choice"},
     )
     for way in DICE.sample([*places_of(json.loads(text))], 60):
@@ -355,6 +389,7 @@ def test_a_file_that_was_changed_anywhere_is_a_model_or_refused(tmp_path):
         with suppress(ValueError):  # and nothing else
             model = Model.load(path)
             assert len(model.rows(3)) == 3, (way, change)
+            model.rows(3, labels=True, within_bins=True).write(tmp_path / "rows.csv")
             assert model.counts(model.names[-1]).rows
             certify(model)
 

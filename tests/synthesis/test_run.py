@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from support.draws import numbers
+from support.draws import numbers, some
 
 import dproo
 from dproo.core.draw import RandomSource
@@ -113,8 +113,10 @@ class Transcribed:
 
 
 @pytest.mark.usefixtures("asking")
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("options", [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}])
+@pytest.mark.parametrize(
+    ("relation", "options"),
+    some(product(RELATIONS, [{}, {"delta": Fraction("1e-6"), "noise": "gaussian"}]), one_of=2),
+)
 def test_nothing_but_released_values_decides_what_comes_next(relation, options, monkeypatch):
     """Two datasets that release the same take the same steps, however different they are."""
     chance = numbers()

@@ -357,7 +357,7 @@ EMPTIEST = """() => Math.max(...[...document.querySelectorAll(".card")]
   }))"""
 
 
-@pytest.mark.parametrize("room", some(ROOMS, one_of=2))
+@pytest.mark.parametrize("room", some(ROOMS, one_of=4))
 def test_no_card_is_half_empty(browser, admissions_page, room):
     with visit(browser, admissions_page, room, viewport={"width": 1100, "height": 900}) as page:
         settled(page, room)
@@ -372,7 +372,7 @@ def test_an_address_that_leads_nowhere_is_a_page(browser, admissions_page):
         assert page.inner_text("h1") == "No entry"
 
 
-@pytest.mark.parametrize("room", some(ROOMS, one_of=2))
+@pytest.mark.parametrize("room", some(ROOMS, one_of=4))
 def test_nothing_overflows_a_narrow_screen(browser, admissions_page, room):
     with visit(browser, admissions_page, room, viewport=NARROW) as page:
         settled(page, room)

@@ -18,7 +18,7 @@ FOCUS = """
 """
 
 
-@pytest.mark.parametrize("room", some(ROOMS, one_of=2))
+@pytest.mark.parametrize("room", some(ROOMS, one_of=4))
 def test_axe_finds_nothing_in_a_room_in_either_scheme(browser, admissions_page, room):
     with visit(browser, admissions_page, room) as page:
         settled(page, room)
@@ -36,7 +36,7 @@ def test_axe_notices_too_little_contrast(browser, admissions_page):
             faultless(page)
 
 
-@pytest.mark.parametrize("room", some(ROOMS, one_of=2))
+@pytest.mark.parametrize("room", some(ROOMS, one_of=4))
 def test_the_focus_is_always_seen(browser, admissions_page, room):
     with visit(browser, admissions_page, room) as page:
         settled(page, room)

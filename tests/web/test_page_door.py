@@ -42,9 +42,9 @@ ATTACK = """async (page) => {
 }"""
 
 
-@pytest.fixture
-def page(tmp_path):
-    folder, ledger = admissions(tmp_path, budget="3")
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder, ledger = admissions(tmp_path_factory.mktemp("door"), budget="3")
     with served(folder, ledger) as page:
         yield page
 

@@ -152,7 +152,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize(
-    ("walk", "means"), some([(w, m) for w in WALKS for m in ("mouse", "keyboard")], one_of=3)
+    ("walk", "means"), some([(w, m) for w in WALKS for m in ("mouse", "keyboard")], one_of=4)
 )
 def test_a_strangers_file_is_released_in_a_few_actions(browser, home, walk, means):
     strange(home.folder)

@@ -1,16 +1,19 @@
 """The steps to a row, over the socket: columns, code book, budget, plan, check, order, release."""
 
 import asyncio
+import io
 import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -21,8 +24,10 @@ from starlette.responses import Response
 from support.serving import COMMAND, ORDER, PATIENCE, admissions, listed, served
 
 from dproo.core.numbers import percent
+from dproo.core.progress import tell
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
+from dproo.web import releases
 from dproo.web.answering import while_wanted
 
 FILE = {"source": "file", "data": "admissions.csv"}
@@ -558,6 +563,40 @@ def test_what_is_being_released_from_is_told(page):
     assert page.get("/api/running").json["running"] == {}
 
 
+class Slow:
+    """An order that waits until it has been told how much of its data was read."""
+
+    def release(self, told):
+        tell(lambda: Fraction(1, 4))
+        while not told.getvalue():
+            pass
+        raise ValueError("enough was read.")
+
+
+def echoed(sent):
+    """Return what the server takes from a release that sends these bytes, and the last share."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:  # noqa: S607
+        running = releases._Running("visits", "", cat)
+        return running.answer(sent), running.share
+
+
+def test_before_its_answer_a_release_tells_how_much_it_has_read(monkeypatch):
+    told = io.BytesIO()
+    monkeypatch.setattr(releases.pickle, "load", lambda _: (Slow(), told))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=told))
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        releases.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    monkeypatch.undo()
+    sent = told.getvalue()
+    assert echoed(sent) == ((2, "enough was read."), Fraction(1, 4))
+    for end in range(0, len(sent), 5):  # killed, at whatever moment
+        assert echoed(sent[:end])[0] is None
+
+
 def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):
     nonce = empty.post("/api/budget", BUDGET | {"budget": "1"}).json["nonce"]
     empty.post("/api/declare", {"nonce": nonce})
@@ -624,6 +663,7 @@ def test_a_release_is_stopped_as_by_ctrl_c_and_says_what_became_of_the_charge(
         answer = pool.submit(page.post, "/api/release", {"nonce": nonce})
         held.await_count(answer.done)
         assert list(page.get("/api/running").json["running"]) == ["visits"]
+        assert page.post("/api/progress", {"nonce": nonce}).json["share"] is None  # not known
         assert page.post("/api/stop", {"nonce": "another"}).json["is_stopped"] is False
         assert page.post("/api/stop", {"nonce": nonce}).json["is_stopped"] is True
         stopped = answer.result()

@@ -56,7 +56,7 @@ class Composition:
     Attributes:
         releases: the number of releases.
         basic: the sum of the epsilons.
-        joint: ROO's urn, which draws as many for the epsilon of one.
+        joint: ROO's urn, which draws all of them for the epsilon of one release.
         composed: by the privacy loss distribution.
     """
 
@@ -75,7 +75,7 @@ def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Compositio
     Args:
         mechanism: the sampler of one release.
         releases: the number of independent releases.
-        delta: the probability that the composed epsilon may fail; 0 leaves it at the sum.
+        delta: the probability with which the composed epsilon may fail; with 0 it is the sum.
 
     >>> from dproo.mechanisms import mechanism
     >>> cost = compose(mechanism("roo", epsilon=1, n=1000, k=20), releases=100, delta="1e-6")
@@ -107,7 +107,7 @@ def compose(mechanism: Mechanism, *, releases: int, delta: Number) -> Compositio
 
 
 def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fraction:
-    """Return the least epsilon, in nano-epsilon rounded up, that ``delta`` allows."""
+    """Return the least epsilon that ``delta`` allows, rounded up to a nano-epsilon."""
     losses = Losses.of(pair, releases)
     basic = releases * log_upper(pair.high / pair.low)
     low, high = 0, ceil_div(basic.numerator * _NANO, basic.denominator)

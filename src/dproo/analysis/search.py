@@ -67,7 +67,7 @@ class Curve:
         return min(max(self.low, round(min(x, self.high))), self.high)
 
     def between(self, held: int, failed: int, caution: float) -> int:
-        """Return an integer between two that should meet the target with a margin, by a secant."""
+        """Return, by a secant, an integer between two that should meet the target with a margin."""
         above, below = self.gap(failed) + caution, self.gap(held) + caution
         share = above / (above - below) if 0 < above - below < inf else 0.5
         y = self.within(failed * exp(share * log(held / failed)))
@@ -160,7 +160,7 @@ def _log(x: Fraction) -> float:
 def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
     """Return the least integer from which the target is met, or missed, searching from a guess.
 
-    It is None past ``high``.
+    It is None past ``LARGEST``.
     """
 
     def is_true(x: int) -> bool:
@@ -182,7 +182,7 @@ def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
 
 
 def last_digit(epsilon: Fraction, digits: int) -> Fraction:
-    """Return the power of ten of the last of ``digits`` significant digits."""
+    """Return the place value of the last of ``digits`` significant digits, a power of ten."""
     unit = Fraction(1)
     while epsilon / unit < 10 ** (digits - 1):
         unit /= 10

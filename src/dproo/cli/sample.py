@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -216,7 +217,11 @@ def sample_command(
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
         found = released(dataset, epsilon=options["epsilon"], **each)
-        return found.receipt, "" if as_json else "".join(map(shown, _lines(found.values)))
+        if not as_json:
+            return found.receipt, "".join(map(shown, _lines(found.values)))
+        # The receipt of a private table holds its model, and none of the rows drawn from it.
+        details = {"values": list(found.values), **found.receipt.details}
+        return replace(found.receipt, details=details), ""
 
     release(data, options, made, what="counting", groups=grouped)
 

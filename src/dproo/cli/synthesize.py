@@ -87,7 +87,9 @@ class Targets:
         elif self.out is not None or self.model is None:
             raise ValueError("--rows must be given: it says how many rows to draw.")
         if is_json and self.out is None and self.model is None:
-            raise ValueError("--json must be used with --out or --model: rows are not part of it.")
+            raise ValueError(
+                "--json must be used with --out or --model: it prints the receipt, not the rows."
+            )
         if self.seed is not None:
             whole("seed", self.seed, at_least=0)
         if self.model is not None:
@@ -162,7 +164,7 @@ def _written(path: Path, write: Any) -> None:
                 if part.exists():
                     with part.open("rb") as file:
                         os.fsync(file.fileno())
-                    new_file("out", str(path.parent / part.name))  # made since it was looked for
+                    new_file("out", str(path.parent / part.name))  # it may be there by now
                     part.replace(path.parent / part.name)
     except Exception:  # noqa: BLE001 - whatever a library says
         raise ReleaseError(f"{str(path)!r} could not be written.") from None
@@ -173,7 +175,9 @@ def _written(path: Path, write: Any) -> None:
 @click.option("--rows", type=int, help="How many rows to draw.")
 @click.option("--seed", type=int, help="For the same rows again, with the same version of NumPy.")
 @click.option("--labels", is_flag=True, help="Show values by the labels of the code book.")
-@click.option("--within-bins", is_flag=True, help="Show a number drawn from a bin instead of it.")
+@click.option(
+    "--within-bins", is_flag=True, help="Show a number drawn from within a bin instead of the bin."
+)
 @click.option(
     "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
@@ -186,7 +190,7 @@ def rows_command(
 
     MODEL is the file of a private table ('dproo synthesize --model'), or its receipt as 'dproo
     ledger print' prints it. It is public: no ledger is needed, and nothing is charged. --plot
-    draws how often the values of each column are.
+    draws how often each value of a column occurs.
 
     \b
     Examples:
@@ -251,7 +255,9 @@ def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # 
 )
 @click.option("--rows", type=int, help="How many records to release.")
 @click.option(
-    "--delta", default="0", help="The probability that epsilon may fail; far below 1/records."
+    "--delta",
+    default="0",
+    help="The probability with which epsilon may fail; choose one far below 1/records.",
 )
 @click.option(
     "--out",
@@ -262,7 +268,7 @@ def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # 
     is_flag=True,
     is_eager=True,
     callback=_probe,
-    help="Release no rows, but which share of each column is 'other', for an epsilon of"
+    help="Release only the share of 'other' in each column, and no rows. Epsilon is"
     f" {PROBE} unless you give one.",
 )
 def synthesize_command(
@@ -334,7 +340,7 @@ def _release_shares(data: str, book: CodeBook | None, options: dict[str, Any]) -
         raise ValueError("--probe must be used with --codebook, or with --column and --alphabet.")
     names = [field.name for field in book.fields if field.outside is None]
     if not names:
-        raise ValueError("--probe needs a column where cells may be 'other'; here is none.")
+        raise ValueError("--probe needs a column whose cells may be 'other'; here is none.")
     require_printable(() if options["as_json"] else names)
 
     def made(dataset: Dataset) -> tuple[Receipt, str]:
@@ -365,8 +371,8 @@ def _release(
     """Release a private table, and write the model and rows of it."""
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
-            "--delta must be given without --codebook: the letters are found privately, such as"
-            " --delta 1e-9. Or list them: dproo codebook draft DATA."
+            "--delta must be given without --codebook, such as --delta 1e-9: the letters are"
+            " found privately. Or list them: dproo codebook draft DATA."
         )
     names = book.columns if book else columns
     names = names or tuple(column.name for column in source_of(data, options).columns)

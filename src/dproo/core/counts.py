@@ -1,4 +1,4 @@
-"""Rows of integers, one per letter, stored as runs: both counts and weights.
+"""One integer for each letter, stored as runs: the form of both counts and weights.
 
 An alphabet of 10^12 letters, a thousand of them seen, takes two thousand runs. A
 :class:`Counts` is all that the core sees of the data. For exhaustive checks, all datasets of a
@@ -248,7 +248,7 @@ def every_dataset(n: int, k: int) -> Iterator[Dataset]:
 
 
 def falling_datasets(n: int, k: int, *, most: int | None = None) -> Iterator[Dataset]:
-    """Yield the non-increasing counts: one dataset of all that differ only in letters' names.
+    """Yield the non-increasing counts: one of all datasets that are equal but for letters' names.
 
     Args:
         n: the number of records.

@@ -29,6 +29,7 @@ from dproo.core.checks import refusal
 Number = int | float | str | Fraction | Decimal
 
 BITS = 64
+_EXACT_STEPS = 1 << 8
 EPSILON_MIN = Fraction(1, 10**30)
 EPSILON_MAX = Fraction(1000)
 
@@ -146,6 +147,13 @@ def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
     return Fraction(power, 1 << precision)
 
 
+def power(base: Fraction, exponent: int) -> Fraction:
+    """Return ``base^exponent``, for ``base >= 1``; where it is long to write, one just above."""
+    if exponent > _EXACT_STEPS:
+        return power_upper(base, exponent, bits=4 * BITS)
+    return base**exponent
+
+
 def _power_precision(exponent: int, bits: int) -> int:
     """Return a precision at which fewer than ``4 exponent + 4`` roundings stay below ``bits``."""
     return bits + exponent.bit_length() + 4
@@ -177,6 +185,16 @@ def float_upper(x: Fraction) -> float:
     """
     nearest = float(x)  # float-ok: shown or handed on, never drawn from
     return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)
+
+
+def log_float_upper(ratio: Fraction) -> float:
+    """Return the float nearest to ``ln ratio``, or the next one if that is too small.
+
+    >>> log_float_upper(Fraction(2))
+    0.6931471805599454
+    """
+    nearest = float(log_upper(ratio))  # float-ok: shown only, and compared exactly
+    return nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)
 
 
 def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:

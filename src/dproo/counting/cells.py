@@ -15,7 +15,6 @@ from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql.open_letters import named_counts, texts_of
 from dproo.counting.tally import Tally, kinds_of
-from dproo.schema import Alphabet
 
 _CHUNK = 1 << 16
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
@@ -45,7 +44,7 @@ def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Coun
             records = (cells_of(record, asked.columns)[0] for record in records)
         return named_counts(texts_of(records), asked.open_axis)
     if not asked.alphabets[0].columns and asked.person is None:
-        return (count_cells(records, alphabet=asked.alphabets[0]),)
+        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
     if asked.person is not None:
         return count_people((cells_of(record, asked.read) for record in records), asked)
     rows = ((*cells_of(record, asked.columns), 1) for record in records)
@@ -58,15 +57,6 @@ def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally 
     if asked.open_axis is not None:
         return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
     return Tally.several(kept, asked=asked)
-
-
-def count_cells(records: Iterable[object], *, alphabet: Alphabet) -> Tally:
-    """Count records one by one; with several columns each is a mapping or a sequence."""
-    columns = alphabet.columns
-    rows: Iterable[Sequence[Any]] = _groups(records)
-    if columns:
-        rows = ((*cells_of(record, columns), 1) for record in records)
-    return Tally.of(rows, alphabet=alphabet)
 
 
 def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
@@ -91,7 +81,7 @@ def _cell(record: object, column: str) -> object:
 
 def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
     """Return the cells of a record, None in place of those that cannot be read."""
-    # An object for the person: a record that cannot be read has no identifier.
+    # The last cell may be the person's; a bare object there names nobody.
     nothing = [*([None] * (len(columns) - 1)), object()]
     try:
         if isinstance(record, Mapping):

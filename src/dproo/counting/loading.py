@@ -31,8 +31,8 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     Raises:
         ValueError: it is not installed, cannot be loaded, or memory is short.
     """
-    if (loaded := sys.modules.get(name)) is not None:
-        return loaded
+    if (ready := loaded(name)) is not None:
+        return ready
     require_room(room)
     found, failure = None, ""
     try:
@@ -55,6 +55,13 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     if found is None:
         raise UnpreparedError(failure)
     return found
+
+
+def loaded(name: str) -> ModuleType | None:
+    """Return a library if it has been loaded, to its end: another thread may still be at it."""
+    found = sys.modules.get(name)
+    is_begun = getattr(getattr(found, "__spec__", None), "_initializing", False)
+    return None if is_begun else found
 
 
 def require_room(mebibytes: int) -> None:

@@ -44,10 +44,10 @@ CHARGED = "The release failed after it was charged; details are withheld."
 _CONFIG_MAX = 1 << 20
 _MOST_RECORDS = 10**12
 _MOST_VALUES = 1000
-_KEYS = {"data", "table", "codebook", "budget", "epsilon_per_call", "epsilon_per_day", "model"}
+_NEEDED = {"data", "codebook", "epsilon_per_call", "epsilon_per_day"}
+_KEYS = {*_NEEDED, "table", "person", "budget", "model"}
 _MOST_ROWS = 1000
 _ROWS_SHOWN = 3
-_NEEDED = {"data", "codebook", "epsilon_per_call", "epsilon_per_day"}
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
@@ -61,6 +61,7 @@ class Offer:
     Attributes:
         data: a file, or the URL of a database.
         table: the table of a database.
+        person: the column that identifies people, or None to protect records.
         codebook: the public columns and their values.
         budget: the name of its budget in the ledger.
         limits: what a call and a day may cost, with only this code book.
@@ -69,6 +70,7 @@ class Offer:
 
     data: Path | str
     table: str | None
+    person: str | None
     codebook: CodeBook
     budget: str
     limits: Limits
@@ -172,7 +174,7 @@ class Desk:
         offer = self._offer(dataset)
         records = _checked(lambda: whole("n", n, at_least=1, at_most=_MOST_RECORDS))
         exact = _checked(lambda: parse_epsilon(epsilon))
-        found: RowPlan = plan(codebook=offer.codebook, n=records, epsilon=exact)
+        found: RowPlan = _checked(lambda: plan(codebook=offer.codebook, n=records, epsilon=exact))
         return {
             "n": records,
             "epsilon": decimal_text(exact),
@@ -205,7 +207,9 @@ class Desk:
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
         account = self._account(offer)
-        protection = Protection(neighbours=account.neighbours, records=account.records_per_person)
+        protection = Protection(
+            neighbours=account.neighbours, records=account.records_per_person, person=offer.person
+        )
         opened = open_dataset(
             offer.data,
             table=offer.table,
@@ -291,7 +295,7 @@ def _offer(name: str, given: object, folder: Path) -> Offer:
     if not isinstance(given, dict) or not _NEEDED <= set(given) <= _KEYS:
         raise ValueError(
             f"config must give data, codebook, epsilon_per_call and epsilon_per_day for {name!r}, "
-            "and at most a table, a budget and a model besides."
+            "and at most a table, a person, a budget and a model besides."
         )
     codebook = CodeBook.of(folder / str(given["codebook"]))
     data = _placed(str(given["data"]), folder)
@@ -300,6 +304,7 @@ def _offer(name: str, given: object, folder: Path) -> Offer:
     return Offer(
         data=data,
         table=given.get("table"),
+        person=given.get("person"),
         codebook=codebook,
         budget=given.get("budget") or dataset_name(str(data)),
         limits=Limits(

@@ -19,7 +19,7 @@ from itertools import accumulate
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import NamedCounts, Runs
 from dproo.core.draw import RandomSource, pick_many
-from dproo.core.numbers import decimal_text, exp_lower, parse_delta, parse_epsilon
+from dproo.core.numbers import ceil_div, decimal_text, exp_lower, parse_delta, parse_epsilon, power
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 
@@ -95,27 +95,30 @@ class KeepRule:
 
     @property
     def largest_ratio(self) -> Fraction:
-        """By how much a person can change a probability that is above delta, exactly."""
-        return self.growth**self.changes
+        """By how much a person can change a probability that is above delta.
+
+        Of many steps it is a rational just above, which is no longer to write than few.
+        """
+        return power(self.growth, self.changes)
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """The weights of the thresholds from ``minimum`` on."""
         over, under = self.growth.numerator, self.growth.denominator
         share = self.delta if self.neighbours == ADD_REMOVE else self.delta / 2
-        rising = [_UNIT]
-        first, before = _UNIT, 0  # the sums of the first g weights, and of all but the last
-        while True:
-            last = rising[-1]
-            for twice in (0, 1):  # whether the largest weight stands twice
-                total = 2 * before + (1 + twice) * last
-                is_enough = first * share.denominator <= total * share.numerator
-                if is_enough and len(rising) >= self.records:
-                    return (*rising, *reversed(rising if twice else rising[:-1]))
+        rising, first = [_UNIT], _UNIT  # the sum of the first g weights
+        while len(rising) < self.records:
+            rising.append(over * rising[-1] // under)
+            first += rising[-1]
+        needed = ceil_div(first * share.denominator, share.numerator)
+        last = rising[-1]
+        before = first - last
+        while 2 * (before + last) < needed:
             before += last
-            rising.append(over * last // under)
-            if len(rising) <= self.records:
-                first += rising[-1]
+            last = over * last // under
+            rising.append(last)
+        is_twice = 2 * before + last < needed  # whether the largest weight stands twice
+        return (*rising, *reversed(rising if is_twice else rising[:-1]))
 
     @cached_property
     def _summed(self) -> tuple[int, ...]:

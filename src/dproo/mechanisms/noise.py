@@ -27,18 +27,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import count
+from math import floor, isqrt
 
 from dproo.core.checks import refusal
 from dproo.core.draw import RandomSource, first_taken
-from dproo.core.numbers import (
-    BITS,
-    ceil_div,
-    exp_lower,
-    log_lower,
-    log_upper,
-    power_upper,
-    rounded_up,
-)
+from dproo.core.numbers import ceil_div, exp_lower, log_lower, log_upper, power, rounded_up
 
 BYTE = 8
 """The number of bits of a uniform number that are drawn and compared at a time."""
@@ -52,7 +45,8 @@ _COMPARED = [
 _FINE = 16
 """The ratio's loss is within a relative ``2^-16`` of the loss allowed."""
 
-_EXACT_STEPS = 1 << 12
+RESERVE = 1 - Fraction(1, 1 << 20)
+"""A ratio spends this much of its share, so that a rational lies between it and e^epsilon."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +91,9 @@ class Ratio:
     def power(self, steps: int) -> Fraction:
         """Return ``q^-steps``, the largest factor by which so many steps change a probability.
 
-        Of very many steps it is a rational just above, which is no longer to write than few.
+        For many steps it is a rational just above that, with few digits.
         """
-        if steps > _EXACT_STEPS:
-            return power_upper(1 / self.value, steps, bits=2 * BITS)
-        return (1 / self.value) ** steps
+        return power(1 / self.value, steps)
 
     @cached_property
     def _doublings(self) -> int:
@@ -223,7 +215,7 @@ def gaussian(variance: Fraction, size: int, source: RandomSource) -> list[int]:
     """
     if not variance > 0:
         raise ValueError(refusal("variance", "be positive", variance))
-    scale = _root(variance) + 1
+    scale = isqrt(floor(variance)) + 1
     return [_gaussian(variance, scale, source) for _ in range(size)]
 
 
@@ -241,17 +233,6 @@ def _gaussian(variance: Fraction, scale: int, source: RandomSource) -> int:
         gap = size - variance / scale
         if source.is_survived(gap * gap / (2 * variance)):
             return -size if is_negative else size
-
-
-def _root(x: Fraction) -> int:
-    """Return the root of ``x``, rounded down."""
-    low, high = 0, 1
-    while high * high <= x:
-        high *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if middle * middle <= x else (low, middle)
-    return low
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,7 @@ from dproo.mechanisms.base import ADD_REMOVE, RECORDS_MAX, REPLACE, Relation
 OPEN_EPSILON_MIN = Fraction(1, 1000)
 OPEN_DELTA_MIN = Fraction(1, 10**18)
 MINIMUM_MAX = 10**6
-"""The largest minimum, because the table of weights starts there."""
+"""The largest minimum: the table of weights has a zero for every count below it."""
 
 _BITS = 64
 
@@ -90,7 +90,7 @@ class OpenAlphabet:
 
     @cached_property
     def unit(self) -> int:
-        """The weight of a revealed record, large enough not to round away the first letter's."""
+        """The weight of one revealed record, so large that no letter's weight rounds to zero."""
         allowed = self._slack(0)
         return 1 << (_BITS + (allowed.denominator // allowed.numerator).bit_length())
 
@@ -104,7 +104,7 @@ class OpenAlphabet:
 
     @cached_property
     def table(self) -> tuple[int, ...]:
-        """The weights by count, up to where they stay in proportion."""
+        """The weight of each count, up to the first from which weights stay proportional."""
         growth, unit = self.growth, self.unit
         entries = [0] * self.minimum
         while len(entries) <= self.n:

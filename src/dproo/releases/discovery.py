@@ -25,7 +25,7 @@ from dproo.counting.fit import Column
 from dproo.counting.sql import query as sql
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
-from dproo.mechanisms.noise import Ratio
+from dproo.mechanisms.noise import RESERVE, Ratio
 from dproo.releases.request import Assurance, Drawn, StagedRequest
 from dproo.schema import Alphabet
 from dproo.schema.axis import LONGEST_OPEN, Axis, Letters, OpenText
@@ -48,7 +48,6 @@ VALUES = Fraction(1, 3)
 which values are shared, if the column may be one of numbers; the last stage takes all."""
 
 NOTHING = "nothing in it is shared by enough people: free text, or unique"
-_RESERVE = 1 - Fraction(1, 1 << 20)
 _ENOUGH = 0.8  # of the numbers of a column: its values are then letters, or tell the bins
 _REST = 1 << 12  # bytes of everything else of a column
 
@@ -271,7 +270,7 @@ class _Discovery:
     ) -> tuple[list[int], float]:
         """Release counts with noise; return them, and the scale of the noise."""
         changes = self.request.protection.changes
-        ratio = Ratio.of(epsilon * _RESERVE / changes)
+        ratio = Ratio.of(epsilon * RESERVE / changes)
         noise = ratio.noise(len(counts), self.source)
         self.parts.append(Part(column, ratio.power(changes)))
         noisy = [count + more for count, more in zip(counts, noise, strict=True)]

@@ -211,12 +211,12 @@ class Letters(Axis):
         for text in self.places:
             if reading.text(text) != text:
                 shown = KINDS[reading.kind].letters
-                raise ValueError(f"letters must be {shown} for this reading. Write them so.")
+                raise ValueError(f"letters must be {shown} for this reading. Rewrite the list.")
 
 
 @dataclass(frozen=True)
 class PeriodRange(Letters):
-    """The days or months from a first to a last; listed only for engines that need it.
+    """All days or months from a first to a last; written out only for engines that need a list.
 
     >>> days = PeriodRange(Periods(738886, 366, "date"))
     >>> days.size, days[59], days.index("2024-12-31"), days.index("2023-01-01")
@@ -369,7 +369,9 @@ class Bins(Axis):
             if isinstance(edge, bool) or not isinstance(edge, int | float):
                 raise TypeError(refusal("edge", "be a number", edge))
             if not (math.isfinite(edge) and (isinstance(edge, float) or abs(edge) <= EXACT_FLOAT)):
-                raise ValueError(refusal("edge", "be finite and at most 2^53 if whole", edge))
+                raise ValueError(
+                    refusal("edge", "be finite and, if an integer, from -2^53 to 2^53", edge)
+                )
         exact = tuple(float(edge) + 0.0 for edge in edges)
         if len(exact) < 2 or any(low >= high for low, high in pairwise(exact)):
             raise ValueError(refusal("edges", "be two or more increasing numbers", edges))
@@ -377,7 +379,7 @@ class Bins(Axis):
 
     @cached_property
     def keys(self) -> tuple[float, ...]:
-        """A number in each bin that a cell could be read as; engines name the bin by it."""
+        """For each bin a number that some cell in it is read as: the bin's name in engines."""
         keys = []
         is_whole = self.reading.kind in {INTEGER, YEAR}
         for low, high in pairwise(self.edges):
@@ -407,10 +409,12 @@ class Bins(Axis):
         is_whole = reading.kind in {INTEGER, YEAR}
         if is_whole and (self.edges[1] <= -EXACT_FLOAT or self.edges[-2] > EXACT_FLOAT):
             # No float there is an exact integer, so engines could not name the bin.
-            raise ValueError(refusal("bins", "each begin or end within 2^53", list(self.edges)))
+            raise ValueError(
+                refusal("bins", "each have an edge from -2^53 to 2^53", list(self.edges))
+            )
         if reading.kind == YEAR and self.edges[1] <= _FIRST_YEAR:
-            # Its years have fewer digits as numbers than as text, so engines could not name it.
-            raise ValueError(refusal("bins", "not end before the year 1000", self.letter(0)))
+            # Years before 1000 are 0999 as text and 999 as numbers: engines could not name them.
+            raise ValueError(refusal("bins", "each hold a year from 1000 on", self.letter(0)))
 
     def letter(self, place: int) -> Letter:
         """Return the letter at this place."""

@@ -141,7 +141,7 @@ class ReadingKind:
 
 KINDS: Final = {
     EXACT: ReadingKind(),
-    TEXT: ReadingKind(letters="without blanks around it", is_of_text=True),
+    TEXT: ReadingKind(letters="without blanks around them", is_of_text=True),
     LOWER: ReadingKind(letters="in lower case", is_of_text=True),
     INTEGER: ReadingKind(letters="integers of at most 18 digits"),
     NUMBER: ReadingKind(),
@@ -298,7 +298,7 @@ class Reading:
 
     @cached_property
     def number_shape(self) -> str:
-        """A regular expression for a number in text, without blanks around it."""
+        """A regular expression for a number in text, without blanks around them."""
         grouped = f"[0-9]{{1,3}}([{self.thousands}][0-9]{{3}}){{1,5}}|" if self.thousands else ""
         end = f"([{self.decimal}][0-9]{{0,20}})?([eE][+-]?[0-9]{{1,2}})?"
         if self.kind == INTEGER:

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource, pick
 from dproo.core.numbers import parse_epsilon
@@ -96,7 +96,7 @@ class LaplaceSampler(Baseline):
 
     @classmethod
     def records_needed(cls, *, k: int, epsilon: Fraction, alpha: Fraction) -> int:
-        """Return the fewest records for which that is at most ``alpha``."""
+        """Return the fewest records for which ``worst_alpha_at`` is at most ``alpha``."""
         return ceil(2 * k / (alpha * epsilon))
 
     def __post_init__(self) -> None:
@@ -165,7 +165,7 @@ BASELINES: dict[str, type[Baseline]] = {
 
 
 def _within(epsilon: Fraction, sensitivity: int, make: Any) -> Any:
-    """Return ``make(scale)`` with the least scale from ``2/epsilon`` up that costs no more.
+    """Return ``make(scale)`` with the least scale from ``2/epsilon`` up that costs at most epsilon.
 
     OpenDP takes the scale as a float and states its cost as a float, rounded up; that cost is
     compared with epsilon exactly.
@@ -179,11 +179,7 @@ def _within(epsilon: Fraction, sensitivity: int, make: Any) -> Any:
 
 
 def _opendp() -> Any:
-    try:
+    with needing("opendp", extra="opendp"):
         import opendp.prelude as opendp
-    except ImportError:
-        raise ValueError(
-            "opendp must be installed for this sampler: pip install 'dproo[opendp]'."
-        ) from None
     opendp.enable_features("contrib")
     return opendp

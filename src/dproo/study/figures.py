@@ -251,7 +251,7 @@ def _bars(axes: Any, name: str, rows: Sequence[Row]) -> None:
     most = len(rows) if len(rows) <= _SHOWN + 1 else _SHOWN
     kept = sorted(range(len(rows)), key=lambda place: -rows[place]["count"])[:most]
     shown = [rows[place] for place in sorted(kept)]
-    labels = [_short(row[name]) for row in shown]
+    labels = [_short(next(iter(row.values()))) for row in shown]
     counts = _column(shown, "count")
     places = list(range(len(shown)))
     axes.barh(places, counts, color=_SKY)

@@ -50,6 +50,7 @@ SCHEMA = 1
 SYNTHETIC = "synthetic: drawn from a differentially private model, no row is a record"
 CONFIDENCE = 0.95
 SIZE_MAX = 10**9
+COUNTED = ("count", "low", "high")
 _COLUMN = {"name", "letters", "labels", "bins", "is_integer"}
 _NEEDED = {
     *("dproo_model", "synthetic", "epsilon", "delta", "neighbours", "records_per_person"),
@@ -215,7 +216,8 @@ class CountTable(Sequence[dict[str, Any]]):
         names: the columns.
         rows: for each cell its letters, ``count``, and ``low`` and ``high``: the true count lies
             between them with 95 % confidence. They are None where no family that holds all of
-            these columns was measured: then the count rests on the model alone.
+            these columns was measured: then the count rests on the model alone. The letters of a
+            column that is itself called ``count`` are under ``count_``, and so on.
     """
 
     names: tuple[str, ...]
@@ -241,7 +243,7 @@ class CountTable(Sequence[dict[str, Any]]):
     def _cells(self) -> list[list[str]]:
         return [
             [
-                *(str(row[name]) for name in self.names),
+                *map(str, list(row.values())[: len(self.names)]),
                 f"{row['count']:,.0f}",
                 f"{row['low']:,.0f} to {row['high']:,.0f}" if self.is_measured else "not measured",
             ]
@@ -408,10 +410,11 @@ class Model:
         estimates = self.records * self.law.joint(places)
         interval = self._interval(places)
         rows = []
+        keys = [f"{name}_" if name.rstrip("_") in COUNTED else name for name in names]
         letters = [self.columns[place].shown(labels=labels) for place in places]
         for at, cell in enumerate(product(*letters)):
             count = float(estimates.ravel()[at])
-            row: dict[str, Any] = dict(zip(names, cell, strict=True))
+            row: dict[str, Any] = dict(zip(keys, cell, strict=True))
             row |= {"count": round(count, 1), "low": None, "high": None}
             if interval is not None:
                 centre, half = float(interval[0].ravel()[at]), interval[1]
@@ -528,6 +531,8 @@ class Model:
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Self:
         columns = tuple(_column(found) for found in content["columns"])
+        if len({column.name for column in columns}) < len(columns):
+            raise ValueError
         sizes = tuple(len(column.letters) for column in columns)
         measured = tuple(_measurement(found, sizes) for found in content["measurements"])
         potentials = {}
@@ -549,6 +554,7 @@ class Model:
 
 
 _COUNT_MAX = 10**40
+_BITS_MAX = 1 << 14
 _FRACTION = re.compile("[0-9]{1,9999}(/[0-9]{1,9999})?")
 
 
@@ -589,9 +595,23 @@ def _hash(content: Mapping[str, Any]) -> str:
 def _column(found: dict[str, Any]) -> ModelColumn:
     if found.keys() != _COLUMN:
         raise ValueError
-    bins = tuple(None if edges is None else (edges[0], edges[1]) for edges in found["bins"])
-    own = str(found["name"]), tuple(found["letters"]), tuple(found["labels"])
-    return ModelColumn(*own, bins, bool(found["is_integer"]))
+    name, letters, labels = found["name"], tuple(found["letters"]), tuple(found["labels"])
+    if not (
+        all(isinstance(letter, Letter) for letter in letters)
+        and all(isinstance(text, str) for text in (name, *filter(None, labels)))
+    ):
+        raise TypeError
+    bins = tuple(edges if edges is None else _edges(*edges) for edges in found["bins"])
+    return ModelColumn(name, letters, labels, bins, bool(found["is_integer"]))
+
+
+def _edges(low: Any, high: Any) -> tuple[float, float]:
+    """Return the edges of a bin, which are finite floats."""
+    if not all(isinstance(edge, int | float) for edge in (low, high)):
+        raise TypeError
+    if not -math.inf < float(low) < float(high) < math.inf:
+        raise ValueError
+    return low, high
 
 
 def _step(found: Mapping[str, Any], request: TableRequest) -> Step:
@@ -630,7 +650,10 @@ def _measurement(found: dict[str, Any], sizes: Sequence[int]) -> Measurement:
     )
     if len(values) != cells(sizes, family):
         raise ValueError
-    ratio = Ratio(*found["ratio"]) if "ratio" in found else None
+    ratio = None
+    if "ratio" in found:
+        over, bits = (whole("ratio", number, at_least=1) for number in found["ratio"])
+        ratio = Ratio(over, whole("ratio", bits, at_least=1, at_most=_BITS_MAX))
     variance = _fraction(found["variance"]) if "variance" in found else None
     return Measurement(family, values, ratio, variance)
 

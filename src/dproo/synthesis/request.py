@@ -25,6 +25,7 @@ from dproo.core.numbers import (
     exp_upper,
     fraction_text,
     is_at_most_exp,
+    log_float_upper,
     log_upper,
     parse_delta,
     parse_epsilon,
@@ -33,7 +34,7 @@ from dproo.core.numbers import (
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, REPLACE, Relation
 from dproo.mechanisms.network import SENSITIVITY
-from dproo.mechanisms.noise import Ratio, concentrated, gaussian
+from dproo.mechanisms.noise import RESERVE, Ratio, concentrated, gaussian
 from dproo.synthesis.families import (
     CLIQUE_MAX,
     Elimination,
@@ -56,9 +57,6 @@ QUESTION: Final = "question"
 
 UNIT = 16
 """A score counts sixteenths of a record: ``sum |16 N - C|``, twice as many as its distance."""
-
-RESERVE = 1 - Fraction(1, 1 << 20)
-"""A ratio spends this much of its share, so that a rational lies between it and e^epsilon."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +81,6 @@ class Step:
     variance: Fraction | None = None
     kind: str = MEASURE
     answer: int | None = None
-
-    @property
-    def is_choice(self) -> bool:
-        """Whether it was a choice."""
-        return self.kind == CHOICE
 
     @property
     def deviation_squared(self) -> float:
@@ -159,9 +152,7 @@ class TableCertificate:
         """The privacy loss, as the least float that is not below it."""
         if self.ratio is None:
             return float(self.request.epsilon)
-        nearest = float(log_upper(self.ratio))
-        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
-        return nearest if is_enough else math.nextafter(nearest, math.inf)
+        return log_float_upper(self.ratio)
 
     @property
     def _verdict(self) -> str:

@@ -69,6 +69,7 @@ class Api:
             change("/declare", self._declare),
             post("/order", self._order),
             change("/release", self._release),
+            post("/progress", self._progress),
             post("/stop", self._stop),
         ]
 
@@ -166,6 +167,9 @@ class Api:
         nonce = _nonce(fields)
         order = self.orders.take(nonce)
         return dict(self.releases.run(str(nonce), order, self.folder))
+
+    def _progress(self, fields: Fields) -> dict[str, Any]:
+        return {"share": self.releases.share(_nonce(fields))}
 
     def _stop(self, fields: Fields) -> dict[str, Any]:
         return {"is_stopped": self.releases.stop(_nonce(fields))}

@@ -13,15 +13,19 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any
 
 from dproo.core.checks import one_of, whole
+from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
 from dproo.report import FAILED, Verdict, verdict
-from dproo.synthesis.model import Model
+from dproo.synthesis.model import COUNTED, Model
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
 
@@ -31,7 +35,6 @@ ROWS_MAX = 100_000
 _SHOWN_ROWS = 12
 _MOST_COLUMNS = 60
 _MOST_VALUES = 40
-_COUNTED = ("count", "low", "high")
 _ENDED = "the release ended without an answer. See the ledger for what was charged."
 _START = "import sys; sys.path[:] = {path!r}; from dproo.web.releases import main; main()"
 
@@ -60,14 +63,14 @@ class Releases:
             stderr=subprocess.DEVNULL,  # what a library writes there could quote the data
             start_new_session=True,  # Ctrl-C in the terminal is for the server
         )
-        self._running[nonce] = _Running(order.account.dataset, now(), process)
+        running = self._running[nonce] = _Running(order.account.dataset, now(), process)
         try:
-            answer, _ = process.communicate(pickle.dumps((order, folder)))
+            answer = running.answer(pickle.dumps((order, folder)))
         finally:
             del self._running[nonce]
-        if not answer:
+        if answer is None:
             raise Verdict(FAILED, _ENDED)
-        code, found = pickle.loads(answer)  # noqa: S301 - of our own child
+        code, found = answer
         if code is not None:
             raise Verdict(code, found)
         receipt: Mapping[str, Any] = found
@@ -80,6 +83,11 @@ class Releases:
             running.process.send_signal(signal.SIGINT)
         return running is not None
 
+    def share(self, nonce: object) -> float | None:
+        """Return how much of its data a running release has read, if that is known."""
+        running = self._running.get(nonce) if isinstance(nonce, str) else None
+        return None if running is None or running.share is None else float(running.share)
+
 
 def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
     """Return the receipt of a private table with some rows and counts in place of its model.
@@ -90,8 +98,10 @@ def shown(receipt: Mapping[str, Any]) -> dict[str, Any]:
     some = [column for column in model.columns if len(column.letters) <= _MOST_VALUES]
     counts = {
         column.name: [
-            {"value": str(row[column.name]), **{name: row[name] for name in _COUNTED}}
-            for row in model.counts(column.name, labels=True).rows
+            {"value": str(letter), **{name: row[name] for name in COUNTED}}
+            for letter, row in zip(
+                column.shown(labels=True), model.counts(column.name).rows, strict=True
+            )
         ]
         for column in some[:_MOST_COLUMNS]
     }
@@ -139,23 +149,55 @@ def table_model(receipt: Mapping[str, Any]) -> dict[str, Any]:
     return {"text": Model.of_receipt(receipt).text}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Running:
     dataset: str
     since: str
     process: subprocess.Popen[bytes]
+    share: Fraction | None = None
+
+    def answer(self, order: bytes) -> tuple[int | None, Any] | None:
+        """Send an order, and return its answer; before it come shares of the data."""
+        with self.process as process:
+            with suppress(BrokenPipeError), process.stdin:  # type: ignore[union-attr]
+                process.stdin.write(order)  # type: ignore[union-attr]
+            while True:
+                try:
+                    found = pickle.load(process.stdout)  # type: ignore[arg-type] # noqa: S301
+                except (EOFError, pickle.UnpicklingError):  # it was killed
+                    return None
+                if not isinstance(found, Fraction):
+                    return found  # type: ignore[no-any-return]
+                self.share = found
 
 
 def main() -> None:
     """Carry out the order on standard input; return the receipt, or the verdict on an error."""
-    out = sys.stdout.buffer
-    try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        order, folder = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
-        receipt = order.release(folder).receipt.as_dict()
-        answer: tuple[int | None, Any] = None, shown(receipt) if "model" in receipt else receipt
-    except BaseException as error:  # noqa: BLE001 - as on the command line
-        answer = verdict(error)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the release is over
-    out.write(pickle.dumps(answer))
-    out.flush()
+    is_over = Event()
+    with watched() as share:
+        teller = Thread(target=_tell, args=(share, is_over), daemon=True)
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            order, folder = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
+            teller.start()
+            receipt = order.release(folder).receipt.as_dict()
+            answer: tuple[int | None, Any] = None, shown(receipt) if "model" in receipt else receipt
+        except BaseException as error:  # noqa: BLE001 - as on the command line
+            answer = verdict(error)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the release is over
+    is_over.set()
+    if teller.ident is not None:
+        teller.join()
+    _send(answer)
+
+
+def _tell(share: Share, is_over: Event) -> None:
+    """Send every second how much of the data has been read, where that is known."""
+    while not is_over.wait(1):
+        if (read := share()) is not None:
+            _send(read)
+
+
+def _send(found: object) -> None:
+    sys.stdout.buffer.write(pickle.dumps(found))
+    sys.stdout.buffer.flush()

@@ -37,10 +37,10 @@ QUEUE = 1024
 class _Server(uvicorn.Server):
     """A server that accepts a few connections at a time out of a long queue.
 
-    asyncio takes one number for both. Few, since no accepted connection is served before the last
-    one of its batch is accepted; a long queue, since the kernel delays clients by a second if it
-    is full. It is announced once it responds to Ctrl-C, however it was started. Ctrl-C ends it
-    as soon as what was charged is recorded.
+    asyncio has one setting for both. Few at a time, since no accepted connection is served before
+    the last one of its batch is accepted; a long queue, since the kernel delays clients by a
+    second if it is full. It is announced once it responds to Ctrl-C, however it was started.
+    Ctrl-C ends it as soon as what was charged is recorded.
     """
 
     def __init__(
@@ -231,9 +231,10 @@ def prepare(door: Door) -> tuple[str, Path]:
 
 
 def show(path: Path) -> bool:
-    """Show a file in the user's browser and return whether there is one; it may take forever.
+    """Show a file in the user's browser and return whether there is one.
 
-    A text browser does not count: it would take over the terminal, and the page needs scripts.
+    Some browsers return only when they are closed. A text browser does not count: it would take
+    over the terminal, and the page needs scripts.
     """
     try:
         name = getattr(webbrowser.get(), "name", "")

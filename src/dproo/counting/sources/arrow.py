@@ -42,7 +42,7 @@ UNITS = {unit: 24 * 60 * 60 * 1000**i for i, unit in enumerate(("s", "ms", "us",
 
 
 def kind_of(dtype: Any) -> str | None:
-    """Return what a column of an Arrow type holds, or None if no letters."""
+    """Return what a column of an Arrow type holds, or None if it cannot hold letters."""
     from pyarrow import types as t  # noqa: PLC0415 - already loaded
 
     dtype = _value_type(dtype)
@@ -63,8 +63,8 @@ def kind_of(dtype: Any) -> str | None:
 def is_by_cell(dtype: Any) -> bool:
     """Return whether cells of a type must be read one by one.
 
-    DuckDB has no longer decimals, and prints zero as ``.00`` in a type without digits before
-    the point.
+    DuckDB has no decimals of more than 38 digits, and prints zero as ``.00`` in a type without
+    digits before the point.
     """
     from pyarrow import types as t  # noqa: PLC0415 - as above
 
@@ -130,7 +130,7 @@ def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
         yield from (values.take(part) for part in _parts(cells.indices))
     elif pa.types.is_run_end_encoded(dtype):
         values = _whole(cells.values, longest)
-        # Runs of indices, not of cells: in runs, a cell that overflows its type is refused.
+        # Runs of indices, not of cells: Arrow refuses runs in which a cell overflows its type.
         runs = pa.RunEndEncodedArray.from_buffers(
             pa.run_end_encoded(dtype.run_end_type, pa.int64()),
             *(len(cells), [None]),
@@ -170,7 +170,7 @@ def _flat(cells: Any, longest: int | None) -> Any:
 
 
 def _text(cells: Any, longest: int | None) -> Any:
-    """Return text as valid UTF-8, with ``?`` for each invalid byte."""
+    """Return text as valid UTF-8, with U+FFFD for each invalid byte."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
 
@@ -197,7 +197,7 @@ def _shortened(cell: Any) -> bytes | None:
 
 
 def _decimals(cells: Any) -> Any:
-    """Return decimals, null for one with more digits than its type, which 128 bits can hold."""
+    """Return decimals, null for each with more digits than its type allows."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -21,7 +20,7 @@ from dproo.counting.asked import Asked
 from dproo.counting.boundary import apart, attempt
 from dproo.counting.cells import count_records
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load
+from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
@@ -152,7 +151,7 @@ def frame_of(data: Any) -> Frame | None:
 
 def _opening(data: Any) -> Callable[[], Frame] | None:
     """Return the function that reads the schema of data, by its library."""
-    pandas, polars, pyarrow = map(sys.modules.get, ("pandas", "polars", "pyarrow"))
+    pandas, polars, pyarrow = map(loaded, ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(data, pandas.DataFrame | pandas.Series):
         return lambda: _of_pandas(data)
     if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):

@@ -25,6 +25,7 @@ _STORED = (
     "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
     " FROM parquet_schema($1)"
 )
+_ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
 _DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
 
 
@@ -62,8 +63,14 @@ def schemas_of(
 def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:
     """Return the columns of a Parquet file by the names they have there.
 
-    If names are equal, or differ only in case, DuckDB renames all but the first.
+    If names are equal, or differ only in case, DuckDB renames all but the first. A file with
+    encrypted columns may have a footer in plain text.
+
+    Raises:
+        ValueError: some of the file is encrypted.
     """
+    if engine.execute(_ENCRYPTED, [file]).fetchall() != [(0,)]:
+        raise ValueError
     _, *parts = engine.execute(_STORED, [file]).fetchall()
     names, left = [], 0
     for name, children, digits, stored in parts:

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import re
-import sys
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +23,7 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load
+from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
@@ -92,7 +91,7 @@ def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
 
 def is_frame(data: object) -> bool:
     """Return whether data is a Spark frame, of a session in this process or a remote one."""
-    spark = sys.modules.get("pyspark.sql")
+    spark = loaded("pyspark.sql")
     return spark is not None and isinstance(data, spark.DataFrame)
 
 

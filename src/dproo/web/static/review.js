@@ -56,12 +56,17 @@ export function reviewOf({ order, refused, foresee, done }) {
   async function release() {
     const body = { nonce };
     const since = Date.now();
+    const bar = find("working").querySelector("progress");
     let doing = `Charging the budget, then reading the records${extent()}`;
     nonce = null;
     work(true);
-    const tell = () => {
+    bar.removeAttribute("value");
+    const tell = async () => {
       const seconds = Math.round((Date.now() - since) / SECOND);
-      find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}`;
+      const read = bar.hasAttribute("value") ? `, ${Math.round(100 * bar.value)}\u00a0%` : "";
+      find("progress").textContent = `${doing}… ${seconds ? `${seconds} s` : ""}${read}`;
+      const { share } = await ask("progress", { body }).catch(() => ({}));
+      if (share) bar.value = share;
     };
     find("stop").onclick = () => {
       doing = "Stopping";

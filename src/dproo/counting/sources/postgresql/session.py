@@ -64,7 +64,7 @@ _SENTENCES = {
     "22P05": "alphabet must contain only letters that the database's encoding has.",
     "25P02": "data must be a connection without a failed transaction; roll it back first.",
     "42501": "the role may not read the table. Grant it SELECT on the table, and USAGE on its"
-    " schema.",
+    " schema. With row_security = off it may not read a table whose policies hide rows from it.",
     "55000": "the table cannot be read as it is; a materialized view must be refreshed first.",
     "55P03": "the table is locked by another session. Try again, or raise lock_timeout"
     f" ({LOCK_TIMEOUT} unless set; in a URL, options=-c%20lock_timeout%3D10min).",

@@ -15,8 +15,10 @@ SUFFIXES = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
 
 _MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
 _ENCRYPTED = 1
-_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip header
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip or zlib header, any window
 _LONGEST = 1 << 20
+_LONGEST_PACKED = 1 << 11
+"""Bytes of zstd unpacked at a time: four of them may stand for 128 KiB."""
 
 
 def is_packed(start: bytes, compression: str) -> bool:
@@ -59,7 +61,7 @@ def the_only_file(archive: str) -> zipfile.ZipInfo | None:
     """Return the file in a ZIP archive; None if there is not exactly one that can be read.
 
     Args:
-        archive: what to open.
+        archive: its path.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -106,13 +108,14 @@ def _zstandard() -> Any:
 def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
     unpacking = None
     for block in blocks:
-        rest = block
-        while rest:
-            if unpacking is None:
-                unpacking = _zstandard().ZstdDecompressor().decompressobj()
-            yield unpacking.decompress(rest)
-            rest = b""
-            if unpacking.eof:
-                rest, unpacking = unpacking.unused_data, None
+        for start in range(0, len(block), _LONGEST_PACKED):
+            rest = block[start : start + _LONGEST_PACKED]
+            while rest:
+                if unpacking is None:
+                    unpacking = _zstandard().ZstdDecompressor().decompressobj()
+                yield unpacking.decompress(rest)
+                rest = b""
+                if unpacking.eof:
+                    rest, unpacking = unpacking.unused_data, None
     if unpacking is not None:
         raise DamagedFileError("the file ends too early")

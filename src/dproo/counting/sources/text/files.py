@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
@@ -19,6 +20,7 @@ from dproo.counting.sources.text.compression import (
     unzipped,
 )
 from dproo.counting.sources.text.header import Header, behind
+from dproo.errors import DamagedFileError
 
 _AS_THEY_ARE = {UTF_8, "utf-8-sig", "ascii"}
 
@@ -67,6 +69,9 @@ class TextFile:
             )
         encoding = layout.encoding or UTF_8
         raw = cls(opened, encoding, compression)
+        if compression is not None and not raw.is_unpacked:
+            what = f"be compressed as {compression}, in a way that can be unpacked here"
+            raise ValueError(refusal("data", what, opened.path))
         if separator is None:
             return raw
         header = Header.of(
@@ -84,6 +89,14 @@ class TextFile:
     def is_plain(self) -> bool:
         """Whether the file can be read without conversion."""
         return self.compression is None and self.encoding in {UTF_8, "ascii"}
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether its beginning can be unpacked, which is not looked at."""
+        with suppress(DamagedFileError):
+            next(self.raw_blocks(), None)
+            return True
+        return False
 
     def raw_blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked, a part at a time."""
