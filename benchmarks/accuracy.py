@@ -18,7 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dproo.study.comparison import FLOOR, OURS, compare, ratio_to_best, summarise
+from measuring import FLOOR, OURS, ratio_to_best, summarise
+
+from dproo.study.comparison import compare
 from dproo.study.distributions import SUITE, Distribution, shape
 
 SETTINGS = (

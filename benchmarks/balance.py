@@ -16,8 +16,8 @@ from operator import le
 
 import numpy as np
 import shapes
-from measuring import write_by_row
-from shapes import Case, family, mean
+from measuring import mean, write_by_row
+from shapes import Case, family
 
 from dproo import limit
 from dproo.mechanisms import BalancedRevealOrObscure

@@ -9,12 +9,22 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from math import exp, log
 from pathlib import Path
 from typing import Any
 
+from dproo.mechanisms import PLAIN
+
 FOLDER = Path(__file__).parent
 LIBRARIES = ("dproo", "duckdb", "numpy", "polars", "pyspark", "opendp", "psycopg")
+OURS = ("ls-roo", "bal-roo")
+"""The samplers of this project; all others are peers."""
+
+FLOOR = 0.002
+"""Accuracies below this count as equal: no user could notice the difference."""
+
 EPSILONS = ("0.1", "0.3", "1", "3")
 PEERS = ("MST", "AIM", "PrivBayes")
 PEER_LINES = {
@@ -88,6 +98,63 @@ def compared(
         flush=True,
     )
     return row
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How one sampler compares with the best of the others, case by case.
+
+    Attributes:
+        cases: the number of cases.
+        geometric_mean: the mean ratio of its accuracy to the best other sampler's.
+        won: how many ratios are below 1.
+        tied: how many are 1, with both accuracies at the floor.
+        worst: the largest ratio.
+    """
+
+    cases: int
+    geometric_mean: float
+    won: int
+    tied: int
+    worst: float
+
+
+def ratio_to_best(
+    alphas: Mapping[str, float], sampler: str = PLAIN, *, without: Iterable[str] = ()
+) -> float:
+    """Return the accuracy of ``sampler`` over the accuracy of the best peer, both floored.
+
+    >>> ratio_to_best({"ls-roo": 0.03, "roo": 0.06, "ds-roo": 0.05})
+    0.6
+    """
+    left_out = {*OURS, sampler, *without}
+    best = min(alpha for name, alpha in alphas.items() if name not in left_out)
+    return max(alphas[sampler], FLOOR) / max(best, FLOOR)
+
+
+def summarise(ratios: Iterable[float]) -> Summary:
+    """Return the summary of the ratios of all cases.
+
+    >>> summarise([0.5, 2.0, 1.0]).geometric_mean
+    1.0
+    """
+    ratios = list(ratios)
+    return Summary(
+        cases=len(ratios),
+        geometric_mean=mean(ratios),
+        won=sum(ratio < 1 for ratio in ratios),
+        tied=sum(ratio == 1 for ratio in ratios),
+        worst=max(ratios),
+    )
+
+
+def mean(ratios: Sequence[float]) -> float:
+    """Return the geometric mean.
+
+    >>> mean([0.5, 2.0])
+    1.0
+    """
+    return exp(sum(map(log, ratios)) / len(ratios))
 
 
 def peak_memory() -> int:

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import ratio_to_best, summarise
 
 from dproo import accuracy
-from dproo.study.comparison import contenders, ratio_to_best, summarise
+from dproo.study.comparison import contenders
 from dproo.study.distributions import Distribution
 
 CASES = 500

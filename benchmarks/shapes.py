@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
-from math import exp, log
 from typing import Any
 
 import numpy as np
+from measuring import FLOOR
 
 from dproo.mechanisms import mechanism
-from dproo.study.comparison import FLOOR
 
 SETTINGS = (
     (10, 50, "1"),
@@ -78,8 +77,3 @@ class Case:
     def ratio(self, weights: Callable[[Array], Array]) -> float:
         """Return the accuracy over LS-ROO's."""
         return self.accuracy(weights(self.counts)) / self.plain
-
-
-def mean(ratios: list[float]) -> float:
-    """Return the geometric mean."""
-    return exp(sum(map(log, ratios)) / len(ratios))

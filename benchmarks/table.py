@@ -290,9 +290,7 @@ is `dproo synthesize`, `table, delta` the same with δ = 10⁻⁹, `independent`
 queries, and the classifier that learns from synthetic rows or from real ones. Every figure is a
 mean over models: `fits` of them, `fits asked` where it takes triples, queries or rows. The fits of
 `dpmm` were hastened, so its seconds are fewer than its users would see; where no fit was asked for
-triples, they are those of `benchmarks/rows.json`, not hastened. HI at ε = 3 and nycflights13 at any
-other ε than 1 are older figures: the number of records had 2 % of ε instead of 1 %, and the seconds
-are those of another machine (x86_64).
+triples, they are those of `benchmarks/rows.json`, not hastened.
 
 ![Mean distance of pairs of columns against epsilon, for each table](../docs/images/table.svg)
 """

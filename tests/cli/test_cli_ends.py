@@ -165,7 +165,10 @@ def test_output_that_nobody_gets_is_refused_before_the_charge(command, broken):
     assert charges() == []
 
 
-READY = "import os, sys; from dproo.cli import main; os.write(2, b'.'); main()"
+READY = (
+    "import os, sys; from dproo.cli import ending, main; ending.install()\n"
+    "os.write(2, b'.'); main()"
+)
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 

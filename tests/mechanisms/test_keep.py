@@ -10,9 +10,9 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
+from support.divergences import hockey_stick
 from support.draws import DICE, SOAK
 
-from dproo.analysis.certificate import hockey_stick
 from dproo.core.counts import NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import exp_lower, exp_upper, is_at_most_exp, power_lower

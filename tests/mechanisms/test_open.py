@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from support.divergences import hockey_stick, worst_divergence
 from support.draws import DICE, SOAK, some
 
 import dproo
-from dproo.analysis.certificate import hockey_stick, worst_divergence
 from dproo.core.counts import Counts
 from dproo.core.numbers import exp_upper
 from dproo.mechanisms import ADD_REMOVE, REPLACE

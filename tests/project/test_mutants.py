@@ -690,7 +690,7 @@ MUTANTS = {
         "Mechanism.checked", "self.neighbours == REPLACE and counts.n != self.n", "counts.n > self.n", MISFIT,
     ),
     "the certified loss is rounded down": (
-        "Certificate.epsilon", "nearest if is_enough else math.nextafter(nearest, math.inf)", "nearest", ROUNDED,
+        "log_float_upper", "nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)", "nearest", ROUNDED,
     ),
     "data is read before the charge": (
         "run._charged", "    entry = apart(reserve, stop=_nothing)\n", "    prepared.scan.count()\n    entry = apart(reserve, stop=_nothing)\n", ORDER,

@@ -27,6 +27,15 @@ def script(name):
         sys.path.pop(0)
 
 
+def test_ratios_are_floored_and_a_tie_is_no_win():
+    shared = script("measuring")
+    assert shared.ratio_to_best({"ls-roo": 1e-9, "roo": 1e-5}) == 1
+    assert shared.ratio_to_best({"ls-roo": 0.01, "roo": 0.02, "x": 0.001}, without=["x"]) == 0.5
+    assert shared.ratio_to_best({"ls-roo": 0.03, "bal-roo": 0.01, "ds-roo": 0.05}) == 0.6
+    summary = shared.summarise([1.0, 0.5, 2.0])
+    assert (summary.won, summary.tied, summary.geometric_mean, summary.worst) == (1, 1, 1, 2)
+
+
 @pytest.fixture(scope="module")
 def report():
     return script("row_report")

@@ -181,10 +181,10 @@ def test_every_path_costs_epsilon_exactly_and_its_ratios_less(relation, epsilon,
 
 def test_auto_measures_pairs_where_it_can_pay_for_them():
     table = released(n=4000, epsilon="40")
-    assert any(step.is_choice for step in table.steps)
+    assert any(step.kind == "choice" for step in table.steps)
     assert {len(found.family) for found in table.measurements} == {0, 1, 2}
     kinds = [line["kind"] for line in transcript(table)]
-    assert kinds.count("choice") == sum(step.is_choice for step in table.steps)
+    assert kinds.count("choice") == sum(step.kind == "choice" for step in table.steps)
     assert sum(Fraction(line["cost"]) for line in transcript(table)) == 40
 
 
@@ -212,7 +212,7 @@ def test_everything_that_is_drawn_stands_in_the_transcript(options, monkeypatch)
 
 def test_auto_measures_columns_only_where_it_cannot():
     table = released(n=20, epsilon="0.1", neighbours="replace")
-    assert not any(step.is_choice for step in table.steps)
+    assert not any(step.kind == "choice" for step in table.steps)
     assert {len(found.family) for found in table.measurements} == {1}
 
 

@@ -3,6 +3,7 @@
 import re
 from decimal import ROUND_CEILING, Context
 from math import log10
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from support.browsing import NARROW, OVERFLOW, ROOMS, seen, settled, visit
@@ -11,6 +12,7 @@ from support.draws import some
 import dproo
 from dproo.analysis.planner import planned
 from dproo.mechanisms import SAMPLERS, mechanism
+from dproo.web.questions import FIRST
 
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
 
@@ -119,7 +121,13 @@ def test_another_sampler_can_be_followed(browser, admissions_page):
 
 def test_one_answer_comes_first(browser, admissions_page):
     with visit(browser, admissions_page, "plan") as page:
-        page.wait_for_selector("#sentence:has-text('at most 1.7 %')")
+        asked = []
+        page.on("request", lambda request: asked.append(urlsplit(request.url)))
+        page.reload()
+        settled(page, "plan")
+        found = [(url.path, dict(parse_qsl(url.query))) for url in asked if "/api/" in url.path]
+        prepared = [(f"/api/{name}", dict(fields)) for name, fields in FIRST]
+        assert sorted(map(str, found)) == sorted(map(str, prepared))
         assert page.inner_text("#sentence").startswith(
             "With 1,000 records at ε = 0.1, at most 1.7\u00a0% of draws differ from a random record"
         )
@@ -315,9 +323,9 @@ def test_the_leak_of_the_printed_table_is_drawn_with_its_witness(browser, admiss
         assert lines[:3] == [
             ["Records with value 1", "1", "2"],
             ["Records with value 2", "2", "1"],
-            ["Records with each of 9,998 other values", "1", "1"],
+            ["Records with each of 9,998 others", "1", "1"],
         ]
-        assert lines[4] == ["Probability q of a uniform draw, as printed", "0", "0"]
+        assert lines[4] == ["q, as printed", "0", "0"]
         page.select_option("#preset", "3,2,0.01")
         page.wait_for_selector("#verdict:has-text('0.98 % more:')")
         told = re.search(r"by a factor ([\d.]+), not ([\d.]+)\.", page.inner_text("#verdict"))

@@ -637,9 +637,6 @@ def test_two_hundred_columns_are_ticked_at_once(browser, steward):
         assert page.locator("#columns option").count() < 10 * len(names)
         page.uncheck(column("c7", "[type=checkbox]"))
         assert page.evaluate("document.querySelector('#tick-all').indeterminate")
-        page.select_option("#network", "declared")
-        offered = page.locator(column("c0", "[id$=-parent] option")).all_inner_texts()
-        assert offered == ["nothing", *(name for name in names[1:] if name != "c7")]
         page.click("#tick-all")
         page.click("#tick-all")
         assert page.locator("#columns [type=checkbox]:checked").count() == 0
@@ -650,6 +647,10 @@ def test_two_hundred_columns_are_ticked_at_once(browser, steward):
         expect(page.locator("#columns .column:visible")).to_have_count(200)
         expect(page.locator("#columns [type=checkbox]:checked")).to_have_count(11)
         expect(page.locator("#ticked")).to_have_text("11 of 200 columns")
+        page.uncheck(column("c197", "[type=checkbox]"))
+        page.select_option("#network", "declared")
+        offered = page.locator(column("c19", "[id$=-parent] option")).all_inner_texts()
+        assert offered == ["nothing", *(f"c19{i}" for i in range(10) if i != 7)]
 
 
 def test_a_hopeless_release_is_asked_about_twice(browser, steward):

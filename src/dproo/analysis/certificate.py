@@ -9,8 +9,6 @@ for all neighbours, in both directions.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -20,9 +18,8 @@ from typing import Any, Final, Literal, Protocol, TypeVar, overload
 from dproo.core.checks import one_of
 from dproo.core.counts import Counts, Dataset, every_dataset, falling_datasets
 from dproo.core.notebook import table
-from dproo.core.numbers import is_at_most_exp, log_upper
+from dproo.core.numbers import is_at_most_exp, log_float_upper
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Mechanism, Transition
-from dproo.mechanisms.open import OpenAlphabet
 
 EXTREMES: Final = "extremes"
 ENUMERATE: Final = "enumerate"
@@ -60,9 +57,7 @@ class Certificate:
         The bound is far nearer to the loss than floats are to each other, so the answer is the
         float nearest to it, or the one after.
         """
-        nearest = float(log_upper(self.ratio))  # float-ok: shown only, and compared exactly
-        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
-        return nearest if is_enough else math.nextafter(nearest, math.inf)
+        return log_float_upper(self.ratio)
 
     @property
     def _verdict(self) -> str:
@@ -182,51 +177,3 @@ def _moved(counts: Dataset, loser: int, lost: int, gainer: int, gained: int) -> 
     moved[loser] += lost
     moved[gainer] += gained
     return tuple(moved)
-
-
-def hockey_stick(p: Sequence[Fraction], q: Sequence[Fraction], growth: Fraction) -> Fraction:
-    """Return the divergence of two laws over the same outputs.
-
-    >>> half, most = Fraction(1, 2), Fraction(3, 4)
-    >>> hockey_stick([most, 1 - most], [half, half], Fraction(1))
-    Fraction(1, 4)
-    """
-    excesses = (a - growth * b for a, b in zip(p, q, strict=True))
-    return sum((excess for excess in excesses if excess > 0), Fraction(0))
-
-
-def worst_divergence(law: OpenAlphabet, *, letters: int, records: int | None = None) -> Fraction:
-    """Return the largest divergence over all neighbours, by trying every pair of them.
-
-    Args:
-        law: the sampler.
-        letters: the most distinct letters, not including ``other``.
-        records: the most records, under add-remove.
-    """
-    sizes = [law.n] if law.neighbours == REPLACE else range((records or law.n) + 1)
-    worst = Fraction(0)
-    for size in sizes:
-        for dataset in _datasets(size, letters):
-            for neighbour in _open_neighbours(dataset, law):
-                pair = law.pmf(list(dataset)), law.pmf(list(neighbour))
-                for p, q in (pair, pair[::-1]):
-                    worst = max(worst, hockey_stick(p, q, law.growth))
-    return worst
-
-
-def _datasets(size: int, letters: int) -> Iterator[Dataset]:
-    """Yield all datasets up to the order of the letters, ``other`` last."""
-    for others in range(size + 1):
-        yield from ((*dataset, others) for dataset in falling_datasets(size - others, letters))
-
-
-def _open_neighbours(dataset: Dataset, law: OpenAlphabet) -> Iterator[Dataset]:
-    """Yield the datasets with one record replaced, or one added."""
-    for gained in range(len(dataset)):
-        more = (*dataset[:gained], dataset[gained] + 1, *dataset[gained + 1 :])
-        if law.neighbours != REPLACE:
-            yield more
-            continue
-        for lost in range(len(dataset)):
-            if lost != gained and dataset[lost]:
-                yield (*more[:lost], more[lost] - 1, *more[lost + 1 :])

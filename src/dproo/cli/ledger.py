@@ -29,10 +29,12 @@ from dproo.core.checks import refusal
 from dproo.counting.layout import FORMATS, PLAIN
 from dproo.ledger import (
     Account,
+    ApprovalRequest,
     Database,
     Ledger,
     Limits,
     Line,
+    Loss,
     accept_restore,
     copy,
     in_delta,
@@ -152,8 +154,7 @@ def show(*, path: str | None, as_json: bool) -> None:
         if rules := account.limits.text:
             echo(f"  rules: {rules}")
         for line in account.lines:
-            cost = in_epsilon(line.charge) + (f" and {in_delta(line.delta)}" if line.delta else "")
-            echo(f"  entry {line.entry}  {line.at}  {cost}  {state_of(line)}")
+            echo(f"  entry {line.entry}  {line.at}  {_cost(line)}  {state_of(line)}")
             for name, text in _told(line).items():
                 echo(f"    {name:<8}  {text}")
     warn_of_problems(accounts)
@@ -161,6 +162,11 @@ def show(*, path: str | None, as_json: bool) -> None:
 
 def _basis(account: Account) -> str:
     return f"{account.neighbours}, people" if account.unit == "person" else account.neighbours
+
+
+def _cost(of: Line | Loss | ApprovalRequest) -> str:
+    """Return what was charged, or would be: epsilon, and delta where there is one."""
+    return in_epsilon(of.charge) + (f" and {in_delta(of.delta)}" if of.delta else "")
 
 
 def warn_of_problems(accounts: Iterable[Account]) -> None:
@@ -230,9 +236,8 @@ def accept(*, path: str | None) -> None:
     newest copy back; use this command only if there is none.
     """
     for loss in accept_restore(book_of(path)):
-        cost = in_epsilon(loss.charge) + (f" and {in_delta(loss.delta)}" if loss.delta else "")
         told = "charged again" if loss.is_declared else "charged before; declare what is left"
-        echo(f"{loss.dataset}: {cost} {told}")
+        echo(f"{loss.dataset}: {_cost(loss)} {told}")
 
 
 @ledger_command.command("export")
@@ -267,8 +272,7 @@ def import_(source: str, *, path: str | None) -> None:
 def requests_(*, path: str | None) -> None:
     """Show the releases that a second person must approve."""
     for asked in Ledger(book_of(path)).requests():
-        cost = in_epsilon(asked.charge) + (f" and {in_delta(asked.delta)}" if asked.delta else "")
-        told = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {cost}"
+        told = f"request {asked.number}  {asked.at}  by {asked.by}  {asked.dataset}  {_cost(asked)}"
         echo(f"{told}  {asked.state}  {json_text(asked.request)}")
 
 

@@ -18,7 +18,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from dproo.cli import ending
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import needing, one_of, refusal
 from dproo.core.progress import watched
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, SAMPLERS
 from dproo.report import versioned
@@ -95,12 +95,8 @@ def figures() -> Any:
     Raises:
         ValueError: matplotlib, an extra, is missing.
     """
-    try:
+    with needing("matplotlib", extra="figures"):
         return import_module("dproo.study.figures")
-    except ModuleNotFoundError:
-        raise ValueError(
-            "matplotlib must be installed for this: pip install 'dproo[figures]'."
-        ) from None
 
 
 def picture(path: str) -> Path:

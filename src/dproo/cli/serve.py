@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dproo.cli.output import echo, json_option, ledger_option, print_json
+from dproo.core.checks import needing
 from dproo.integrations.agent import Desk
 from dproo.ledger import address_of, default_path
 from dproo.web.worker import Worker
@@ -44,12 +45,8 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --folder examples --ledger ledger.sqlite3
     """
     worker = Worker.start()  # it loads while the server does
-    try:
+    with needing("starlette, uvicorn and jinja2", extra="web"):
         from dproo.web import server  # noqa: PLC0415 - Starlette and uvicorn are an extra
-    except ModuleNotFoundError:
-        raise ValueError(
-            "starlette, uvicorn and jinja2 must be installed for this: pip install 'dproo[web]'."
-        ) from None
 
     def show(link: str) -> None:
         if as_json:
@@ -138,8 +135,6 @@ def mcp_command(config: str) -> None:
       dproo mcp agents.toml
     """
     desk = Desk.of(config)
-    try:
+    with needing("mcp", extra="mcp"):
         from dproo.integrations.mcp import serve  # noqa: PLC0415 - the SDK is an extra
-    except ModuleNotFoundError:
-        raise ValueError("mcp must be installed for this: pip install 'dproo[mcp]'.") from None
     serve(desk)

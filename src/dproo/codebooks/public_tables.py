@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dproo.core.checks import refusal
+from dproo.core.checks import needing, refusal
 from dproo.core.paths import BYTES_MAX, Origin, read_public, require_public
 from dproo.schema.lookup import table_rows
 
@@ -37,12 +37,8 @@ def _csv_rows(name: str) -> list[list[str]]:
 
 
 def _excel_rows(name: str) -> list[list[str]]:
-    try:
+    with needing("python-calamine", extra="excel"):
         from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise ValueError(
-            "python-calamine must be installed for this: pip install 'dproo[excel]'."
-        ) from None
     require_public("file", _origin(name, ()))
     try:
         is_short = Path(name).stat().st_size <= BYTES_MAX

@@ -10,7 +10,8 @@ import difflib
 import operator
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 WITHHELD = "text that is withheld because it may hold a password"
 
@@ -72,3 +73,20 @@ def one_of(name: str, value: object, choices: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(value)[:256].lower(), known, n=1, cutoff=0.5)  # float-ok
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)
+
+
+@contextmanager
+def needing(library: str, *, extra: str) -> Iterator[None]:
+    """Name what to install if an import within fails.
+
+    >>> with needing("opendp", extra="opendp"):
+    ...     raise ImportError
+    Traceback (most recent call last):
+    ValueError: opendp must be installed for this: pip install 'dproo[opendp]'.
+    """
+    try:
+        yield
+    except ImportError:
+        raise ValueError(
+            f"{library} must be installed for this: pip install 'dproo[{extra}]'."
+        ) from None

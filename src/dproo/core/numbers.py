@@ -187,6 +187,16 @@ def float_upper(x: Fraction) -> float:
     return nearest if Fraction(nearest) >= x else nextafter(nearest, inf)
 
 
+def log_float_upper(ratio: Fraction) -> float:
+    """Return the float nearest to ``ln ratio``, or the next one if that is too small.
+
+    >>> log_float_upper(Fraction(2))
+    0.6931471805599454
+    """
+    nearest = float(log_upper(ratio))  # float-ok: shown only, and compared exactly
+    return nearest if is_at_most_exp(ratio, Fraction(nearest)) else nextafter(nearest, inf)
+
+
 def rounded_up(x: Fraction, *, bits: int = 4 * BITS) -> Fraction:
     """Return ``x > 0``, rounded up to ``bits`` significant bits.
 

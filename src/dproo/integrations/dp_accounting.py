@@ -10,7 +10,7 @@ from math import log
 from typing import Any
 
 from dproo.analysis.composition import RELEASES_MAX
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import needing, refusal, whole
 from dproo.mechanisms import Mechanism
 
 GRID = 1e-4
@@ -41,12 +41,8 @@ def privacy_loss_distribution(
     Raises:
         ValueError: dp_accounting is not installed.
     """
-    try:
+    with needing("dp-accounting", extra="accounting"):
         from dp_accounting.pld import privacy_loss_distribution as library
-    except ModuleNotFoundError:
-        raise ValueError(
-            "dp-accounting must be installed for this: pip install 'dproo[accounting]'."
-        ) from None
     if not isinstance(mechanism, Mechanism) or not mechanism.is_for_release:
         raise TypeError(refusal("mechanism", "be a certified sampler", mechanism))
     releases = whole("releases", releases, at_least=1, at_most=RELEASES_MAX)

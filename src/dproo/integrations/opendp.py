@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from dproo import counting
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import needing, one_of, refusal
 from dproo.core.numbers import Number, float_upper, parse_epsilon
 from dproo.errors import ReleaseError
 from dproo.mechanisms import ADD_REMOVE, PLAIN, REPLACE, SAMPLERS, Mechanism
@@ -101,12 +101,8 @@ def _options(domain: Any, metric: Any, kind: type[Mechanism], k: int) -> dict[st
 
 
 def _library() -> tuple[Any, Any]:
-    try:
+    with needing("opendp", extra="opendp"):
         from opendp import measurements, measures
-    except ModuleNotFoundError:
-        raise ValueError(
-            "opendp must be installed for this: pip install 'dproo[opendp]'."
-        ) from None
     return measurements, measures
 
 

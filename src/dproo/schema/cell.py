@@ -25,13 +25,9 @@ EXACT_FLOAT = 2**53
 FINE = "ns]", "ps]", "fs]", "as]"  # units of NumPy for which Python has no type
 _DIGITS = 1000  # a number with more is not a letter; printing it could take forever
 
-# Every dialect of regular expressions reads these alike: no \d, no lookahead. As `$` may also
-# match before a final line break, engines that can only search first check that no FOREIGN
-# character occurs.
+# Every dialect of regular expressions reads these alike: no \d, no lookahead.
 INTEGER_TEXT = "^(0|-?[1-9][0-9]{0,17})$"
-INTEGER_FOREIGN = "[^0-9-]"
 NUMBER_TEXT = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$"
-NUMBER_FOREIGN = "[^0-9eE.+-]"
 
 _NUMBER = re.compile(NUMBER_TEXT)
 

@@ -9,8 +9,7 @@ Reference: Tasnim et al. (2025), Definition 1; Axelrod et al. (2020).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
@@ -18,7 +17,7 @@ from itertools import pairwise
 from math import comb, factorial, prod
 from typing import Any, Final, Literal
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, whole
 from dproo.core.counts import Counts, every_dataset
 from dproo.mechanisms import (
     REPLACE,
@@ -126,7 +125,7 @@ def accuracy(
             return found
         if method == "exact":
             raise ValueError(f"method must not be 'exact' for {mechanism.name} at this size.")
-    with _needing_numpy():
+    with needing("scipy", extra="accuracy"):
         from dproo.study.simulation import simulate  # noqa: PLC0415 - it needs an extra
     alpha, low, high, output = simulate(
         mechanism, p, n=n, trials=trials, confidence=confidence, seed=seed
@@ -230,19 +229,8 @@ def _rule_for_inverse(low: float, high: float) -> tuple[Any, Any] | None:
     return None
 
 
-@contextmanager
-def _needing_numpy() -> Iterator[None]:
-    """Name the extra to install if an import within fails."""
-    try:
-        yield
-    except ImportError:
-        raise ValueError(
-            "scipy must be installed for this: pip install 'dproo[accuracy]'."
-        ) from None
-
-
 def _grouped(p: Distribution, n: int) -> Any:
-    with _needing_numpy():
+    with needing("scipy", extra="accuracy"):
         from dproo.study.expectation import Records  # noqa: PLC0415 - it needs an extra
     return Records(n, tuple(map(float, p.groups)), tuple(p.groups.values()))
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource, pick
 from dproo.core.numbers import parse_epsilon
@@ -179,11 +179,7 @@ def _within(epsilon: Fraction, sensitivity: int, make: Any) -> Any:
 
 
 def _opendp() -> Any:
-    try:
+    with needing("opendp", extra="opendp"):
         import opendp.prelude as opendp
-    except ImportError:
-        raise ValueError(
-            "opendp must be installed for this sampler: pip install 'dproo[opendp]'."
-        ) from None
     opendp.enable_features("contrib")
     return opendp

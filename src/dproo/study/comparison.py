@@ -1,4 +1,4 @@
-"""The comparison: every sampler's accuracy on the same public distribution, and a summary.
+"""The comparison: every sampler's accuracy on the same public distribution.
 
 Nothing here reads data. Our samplers and their peers are measured alike, and lost cases are
 listed like all others.
@@ -6,12 +6,10 @@ listed like all others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from math import exp, log
+from collections.abc import Iterable
 
 from dproo.core.numbers import Number, parse_epsilon
-from dproo.mechanisms import PLAIN, SAMPLERS, Mechanism, mechanism
+from dproo.mechanisms import SAMPLERS, Mechanism, mechanism
 from dproo.study.accuracy import Accuracy, accuracy
 from dproo.study.baselines import (
     CLIP,
@@ -22,33 +20,8 @@ from dproo.study.baselines import (
 )
 from dproo.study.distributions import Distribution
 
-OURS = ("ls-roo", "bal-roo")
-"""The samplers of this project; all others are peers."""
-
-FLOOR = 0.002
-"""Accuracies below this count as equal: no user could notice the difference."""
-
 _CELLS = 4_000_000
 _FEWEST, _MOST = 2_000, 100_000
-
-
-@dataclass(frozen=True)
-class Summary:
-    """How one sampler compares with the best of the others, case by case.
-
-    Attributes:
-        cases: the number of cases.
-        geometric_mean: the mean ratio of its accuracy to the best other sampler's.
-        won: how many ratios are below 1.
-        tied: how many are 1, with both accuracies at the floor.
-        worst: the largest ratio.
-    """
-
-    cases: int
-    geometric_mean: float
-    won: int
-    tied: int
-    worst: float
 
 
 def contenders(*, n: int, k: int, epsilon: Number) -> dict[str, Mechanism | Baseline]:
@@ -97,32 +70,3 @@ def _trials(name: str, k: int) -> int:
     """Return more trials if they are cheap, fewer for a selector, whose law varies little."""
     trials = min(max(_CELLS // k, _FEWEST), _MOST)
     return trials // 4 if name == "exponential" else trials
-
-
-def ratio_to_best(
-    alphas: Mapping[str, float], sampler: str = PLAIN, *, without: Iterable[str] = ()
-) -> float:
-    """Return the accuracy of ``sampler`` over the accuracy of the best peer, both floored.
-
-    >>> ratio_to_best({"ls-roo": 0.03, "roo": 0.06, "ds-roo": 0.05})
-    0.6
-    """
-    left_out = {*OURS, sampler, *without}
-    best = min(alpha for name, alpha in alphas.items() if name not in left_out)
-    return max(alphas[sampler], FLOOR) / max(best, FLOOR)
-
-
-def summarise(ratios: Iterable[float]) -> Summary:
-    """Return the summary of the ratios of all cases.
-
-    >>> summarise([0.5, 2.0, 1.0]).geometric_mean
-    1.0
-    """
-    ratios = list(ratios)
-    return Summary(
-        cases=len(ratios),
-        geometric_mean=exp(sum(map(log, ratios)) / len(ratios)),
-        won=sum(ratio < 1 for ratio in ratios),
-        tied=sum(ratio == 1 for ratio in ratios),
-        worst=max(ratios),
-    )

@@ -25,6 +25,7 @@ from dproo.core.numbers import (
     exp_upper,
     fraction_text,
     is_at_most_exp,
+    log_float_upper,
     log_upper,
     parse_delta,
     parse_epsilon,
@@ -80,11 +81,6 @@ class Step:
     variance: Fraction | None = None
     kind: str = MEASURE
     answer: int | None = None
-
-    @property
-    def is_choice(self) -> bool:
-        """Whether it was a choice."""
-        return self.kind == CHOICE
 
     @property
     def deviation_squared(self) -> float:
@@ -156,9 +152,7 @@ class TableCertificate:
         """The privacy loss, as the least float that is not below it."""
         if self.ratio is None:
             return float(self.request.epsilon)
-        nearest = float(log_upper(self.ratio))
-        is_enough = is_at_most_exp(self.ratio, Fraction(nearest))
-        return nearest if is_enough else math.nextafter(nearest, math.inf)
+        return log_float_upper(self.ratio)
 
     @property
     def _verdict(self) -> str:

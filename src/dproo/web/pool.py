@@ -12,7 +12,7 @@ import json
 import re
 import socket
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -53,10 +53,18 @@ class Pool:
         )
         self._waiting: Counter[str] = Counter()
         self._places: dict[str, asyncio.Future[Response]] = {}
-        self._known: OrderedDict[tuple[str, str], Response] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], asyncio.Future[Response]] = OrderedDict()
+
+    def prepare(self, questions: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Answer public questions before anybody asks them; who does then waits for the same."""
+        for name, fields in questions:
+            answer = asyncio.ensure_future(self._answer("nobody", name, fields))
+            self._known[_key(name, fields)] = answer
 
     def stop(self) -> None:
         """End all answers in progress."""
+        for answer in self._known.values():
+            answer.cancel()
         self._worker.stop()
 
     async def ask(self, name: str, request: Request) -> Response:
@@ -69,15 +77,16 @@ class Pool:
             except (TypeError, ValueError) as error:
                 return _refused(str(error))
         # Except draws, which are posted, the same question has the same answer.
-        key = (name, json.dumps(fields, sort_keys=True))
+        key = _key(name, fields)
         if request.method == "GET" and key in self._known:
             self._known.move_to_end(key)
-            return self._known[key]
+            return await while_wanted(request, _of(self._known[key]))
         place = request.headers.get(PLACE_HEADER, "")
         place = place if re.fullmatch(r"[\w-]{1,64}\.[\w-]{1,64}", place, re.ASCII) else ""
         response = await self._wanted(request, place, name, fields)
         if request.method == "GET" and response.status_code == _FOUND:
-            self._known[key] = response
+            self._known[key] = asyncio.get_running_loop().create_future()
+            self._known[key].set_result(response)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
         return response
@@ -110,7 +119,7 @@ class Pool:
                 try:
                     return await self._forked(name, fields)
                 except (BrokenPipeError, ConnectionResetError):
-                    self.stop()
+                    self._worker.stop()
                     self._worker = Worker.start()
         return _refused(_TOO_LONG)
 
@@ -128,6 +137,15 @@ class Pool:
             writer.transport.abort()  # which kills a process that still answers
         status, _, text = found.decode().partition(" ")
         return text_response(text, int(status)) if status else _refused(_TOO_LONG)
+
+
+async def _of(answer: asyncio.Future[Response]) -> Response:
+    """Wait for an answer that others may wait for too."""
+    return await asyncio.shield(answer)
+
+
+def _key(name: str, fields: Mapping[str, Any]) -> tuple[str, str]:
+    return name, json.dumps(fields, sort_keys=True)
 
 
 def _refused(sentence: str, status: int = STATUS[USAGE]) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.planner import plan
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, whole
 from dproo.core.numbers import parse_epsilon
 from dproo.mechanisms import (
     SAMPLERS,
@@ -90,12 +90,8 @@ def shape_answer(fields: Fields) -> dict[str, Any]:
     known = _parameters(options, "n", "k")
     n = whole("n", known["n"], at_least=1, at_most=PAINTED_RECORDS_MAX)
     k = whole("k", known["k"], at_least=2, at_most=PAINTED_LETTERS_MAX)
-    try:
+    with needing("scipy", extra="accuracy"):
         shares = shape(name, k=k).shares
-    except ModuleNotFoundError:
-        raise ValueError(
-            "scipy must be installed for this shape: pip install 'dproo[accuracy]'."
-        ) from None
     return {"counts": [round(share * n) for share in shares]}
 
 
@@ -168,9 +164,14 @@ BY_OBJECT: dict[str, Callable[[Fields], dict[str, Any]]] = {
 ANSWERS = BY_ADDRESS | BY_OBJECT
 """Every public question, by name."""
 
-_FIRST = {name: PLAN_START[name] for name in ("n", "k", "epsilon")}
-FIRST_CURVES: tuple[Fields, ...] = (
-    _FIRST,
-    *(_FIRST | {"sampler": BOUND, "decade": str(decade)} for decade in (-2, -1, 0)),
+_CURVE = {name: text for name, text in PLAN_START.items() if name != "alpha"}
+FIRST: tuple[tuple[str, Fields], ...] = (
+    ("curve", _CURVE),
+    ("plan", _CURVE),
+    *(("curve", _CURVE | {"sampler": BOUND, "decade": str(decade)}) for decade in (-2, -1, 0)),
+    *(
+        ("plan", {name: text for name, text in PLAN_START.items() if name != solved})
+        for solved in ("n", "epsilon")
+    ),
 )
-"""The curves that Plan draws first, in its order; once computed, they are remembered."""
+"""What Plan asks first."""

@@ -26,6 +26,7 @@ from dproo.web.application import application
 from dproo.web.folder import Folder
 from dproo.web.gate import Door
 from dproo.web.pool import Pool
+from dproo.web.questions import FIRST
 from dproo.web.worker import Worker
 
 HOST = "127.0.0.1"
@@ -59,6 +60,7 @@ class _Server(uvicorn.Server):
         for listener in sockets or []:
             listener.listen(QUEUE)
         self._announce()
+        self._pool.prepare(FIRST)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         forget_questions()

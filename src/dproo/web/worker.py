@@ -14,7 +14,6 @@ import gc
 import json
 import os
 import resource
-import select
 import signal
 import socket
 import struct
@@ -76,7 +75,6 @@ def main(control: int) -> None:
     with suppress(OSError):
         os.nice(5)  # releases come first
     with socket.socket(fileno=control) as server:
-        _draw_first(server)
         gc.freeze()
         while True:
             question = _received(server)
@@ -86,15 +84,6 @@ def main(control: int) -> None:
                 if os.fork() == 0:
                     server.close()
                     _answer(question)
-
-
-def _draw_first(server: socket.socket) -> None:
-    """Compute what Plan draws first, for every child to find; stop when a question arrives."""
-    from dproo.web.questions import FIRST_CURVES  # noqa: PLC0415
-
-    for fields in FIRST_CURVES:
-        if not select.select([server], [], [], 0)[0]:
-            _answered("curve", fields)
 
 
 def _received(server: socket.socket) -> socket.socket | None:

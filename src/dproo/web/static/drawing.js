@@ -101,11 +101,9 @@ export function readable(container, { height, label, paint, mark, begin = () => 
     cursor = held;
     const tall = height(width);
     svg = draw(container, "svg", { height: tall, viewBox: `0 0 ${width} ${tall}`, tabindex: 0, role: "slider" });
-    svg.setAttribute("aria-label", label(shown));
     container.prepend(svg);
     places = paint(svg, width, shown);
-    svg.setAttribute("aria-valuemin", 0);
-    svg.setAttribute("aria-valuemax", places.length - 1);
+    Object.assign(svg, { ariaLabel: label(shown), ariaValueMin: 0, ariaValueMax: places.length - 1 });
     say(begin(shown));
     listen();
     if (hadFocus) svg.focus();
@@ -114,8 +112,8 @@ export function readable(container, { height, label, paint, mark, begin = () => 
 
   function say(i) {
     const { title, rows } = places[i];
-    svg.setAttribute("aria-valuenow", i);
-    svg.setAttribute("aria-valuetext", `${title}: ${rows.map(({ name, value }) => `${name} ${value}`).join(", ")}`);
+    const told = rows.map(({ name, value }) => `${name} ${value}`).join(", ");
+    Object.assign(svg, { ariaValueNow: i, ariaValueText: `${title}: ${told}` });
   }
 
   function read(i) {

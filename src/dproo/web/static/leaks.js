@@ -59,12 +59,12 @@ function showWitness({ printed_certificate: { witness }, probability, printed, p
   });
   const name = (i) => `value ${shown(i + 1)}`;
   const rows = groups.map(({ start, size, counts }) => [
-    size === 1 ? `Records with ${name(start)}` : `Records with each of ${shown(size)} other values`,
+    size === 1 ? `Records with ${name(start)}` : `Records with each of ${shown(size)} others`,
     ...counts.map(shown),
   ]);
   const written = (shares) => (shares[0] === shares[1] ? shares.map(shown) : apart(...shares));
-  rows.push([`Probability that ${name(watched)} is released`, ...written(probability)]);
-  rows.push(["Probability q of a uniform draw, as printed", ...written(printed)]);
-  rows.push(["Probability q of a uniform draw, in our table", ...written(ours)]);
+  rows.push([`Probability of ${name(watched)}`, ...written(probability)]);
+  rows.push(["q, as printed", ...written(printed)]);
+  rows.push(["q, in our table", ...written(ours)]);
   tabulate(find("witness"), ["Quantity", "One dataset", "Its neighbour"], rows, { isNamed: true });
 }

@@ -18,10 +18,8 @@ export function notice(element, sentence = "") {
 export function clear(root) {
   for (const told of root.querySelectorAll(".notice")) notice(told);
   for (const told of root.querySelectorAll(".wrong")) told.remove();
-  for (const control of root.querySelectorAll("[aria-invalid]")) {
-    control.removeAttribute("aria-invalid");
-    control.removeAttribute("aria-errormessage");
-  }
+  for (const control of root.querySelectorAll("[aria-invalid]"))
+    for (const name of ["aria-invalid", "aria-errormessage"]) control.removeAttribute(name);
 }
 
 /**

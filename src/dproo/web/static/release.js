@@ -105,8 +105,8 @@ async function look({ focuses = false, book = null } = {}) {
     const notes = found.notes.map((note) => ` ${note}`).join("");
     find("columns-hint").textContent =
       `${shown(found.columns.length)} column${found.columns.length === 1 ? "" : "s"}, from ${from}; no record was read.${notes}`;
-    const people = found.columns.map(({ name }) => new Option(name));
-    find("person").replaceChildren(new Option("nobody has several records", ""), ...people);
+    const nobody = new Option("nobody has several records", "");
+    find("person").replaceChildren(nobody, ...found.columns.map(({ name }) => new Option(name)));
     find("person").value = (isSame && start.person) || "";
     if (find("person").selectedIndex < 0) find("person").value = "";
     builder.offer(found, book ?? (isSame ? kept.book : null));
