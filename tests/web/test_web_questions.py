@@ -1,5 +1,6 @@
 """Public questions: bounded, killed when nobody waits, and in nobody's way."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -10,10 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
 from support.serving import PATIENCE, admissions, request, served
 
 from dproo.web import worker
-from dproo.web.pool import WAITING_FOR_A_TAB
+from dproo.web.pool import WAITING_FOR_A_TAB, Pool
 from dproo.web.questions import ANSWERS
 
 LONG_DAYS = {"type": "date", "constraints": {"minimum": "1820-01-01", "maximum": "2019-12-31"}}
@@ -188,3 +190,30 @@ def test_a_large_answer_arrives_whole():
         status, _, text = question.makefile("rb").read().partition(b" ")
         assert status == b"200"
         assert len(json.loads(text)["long"]) == 8 << 20
+
+
+class Busy(Pool):
+    """A pool whose first answers come too late."""
+
+    def __init__(self, statuses):
+        super().__init__(worker.Worker(None, None))
+        self.statuses = iter(statuses)
+
+    async def _answer(self, tab, name, fields):
+        del tab, name, fields
+        status = next(self.statuses)
+        if status is None:
+            raise OSError("no process can be started")
+        return Response(status_code=status)
+
+
+@pytest.mark.parametrize("status", [200, 400, None])
+def test_only_what_was_answered_beforehand_is_remembered(status):
+    async def known():
+        pool = Busy([status])
+        pool.prepare([("plan", {"n": "10"})])
+        await asyncio.wait(pool._known.values())
+        await asyncio.sleep(0)
+        return list(pool._known)
+
+    assert bool(asyncio.run(known())) == (status == 200)

@@ -45,6 +45,7 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
       dproo serve --folder examples --ledger ledger.sqlite3
     """
     worker = Worker.start()  # it loads while the server does
+    click.get_current_context().call_on_close(worker.stop)
     with needing("starlette, uvicorn and jinja2", extra="web"):
         from dproo.web import server  # noqa: PLC0415 - Starlette and uvicorn are an extra
 

@@ -13,6 +13,7 @@ import re
 import socket
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -58,8 +59,15 @@ class Pool:
     def prepare(self, questions: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Answer public questions before anybody asks them; who does then waits for the same."""
         for name, fields in questions:
-            answer = asyncio.ensure_future(self._answer("nobody", name, fields))
-            self._known[_key(name, fields)] = answer
+            key = _key(name, fields)
+            self._known[key] = asyncio.ensure_future(self._answer("nobody", name, fields))
+            self._known[key].add_done_callback(partial(self._keep_found, key))
+
+    def _keep_found(self, key: tuple[str, str], answer: asyncio.Future[Response]) -> None:
+        """Forget a question that was not answered, so that whoever asks it is."""
+        is_found = not (answer.cancelled() or answer.exception())
+        if not (is_found and answer.result().status_code == _FOUND):
+            self._known.pop(key, None)
 
     def stop(self) -> None:
         """End all answers in progress."""
