@@ -17,6 +17,7 @@ from support.draws import DICE, SOAK, few, some
 
 import dproo
 from dproo import CodeBook, Ledger
+from dproo.codebooks import found
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
@@ -414,3 +415,13 @@ def test_the_largest_table_that_may_be_found_can_always_be_recorded() -> None:
         assert request.discovery.most <= before
         before = request.discovery.most
     assert before < 100
+
+
+@pytest.mark.parametrize("shape", ["9", "-9", "9.9", "9,9", "9.9e-9"])
+def test_decimals_are_not_taken_for_integers_where_noise_is_large(shape: str) -> None:
+    noisy = [0] * (len(found.SHAPES) + 1)
+    noisy[found.SHAPES.index(shape)] = records = 30_000
+    for part in range(1, 100):
+        scale = records / found.level(len(noisy), 1) * part / 100  # all are told for numbers
+        guess = found.guessed(noisy, records=records, scale=scale)
+        assert (guess.kind, guess.is_whole) == (found.NUMERIC, shape in {"9", "-9"})

@@ -150,9 +150,10 @@ def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
     is_comma = comma > max(point, least)
     grouped = ("9.9,9", "-9.9,9") if is_comma else ("9,9.9", "-9,9.9")
     thousands = "." if is_comma else ","
+    decimals = max(point, comma)
     return Guess(
         NUMERIC,
-        is_whole=max(point, comma) <= 2 * least,
+        is_whole=decimals <= min(2 * least, whole),  # a decimal number is no integer at all
         decimal="," if is_comma else ".",
         thousands=thousands if _sum(counts, grouped) > least else "",
     )
