@@ -199,7 +199,7 @@ def test_bins_of_integers_are_exact_beyond_those_of_a_double(tmp_path: Path) -> 
 
 def test_bins_that_no_integer_of_a_double_is_in_cannot_be_read_as_integers() -> None:
     for edges in ([0, 1e16, 1e17], [-1e17, -1e16, 0]):
-        with pytest.raises(ValueError, match="bins must each begin or end within 2\\^53"):
+        with pytest.raises(ValueError, match="bins must each have an edge from -2\\^53 to 2\\^53"):
             Alphabet.bins(edges).read_as("integer")
 
 

@@ -247,7 +247,7 @@ def test_whoever_approves_sees_the_delta_and_who_asked(
     assert (asked.by, asked.charge, asked.delta) == ("bob", 10**9, 10**11)
     monkeypatch.setenv("DPROO_LEDGER", url_of(ledger))
     assert run(["ledger", "requests"]) == 0
-    assert "  by bob  visits  1 and 1E-7  open  {}" in capsys.readouterr().out
+    assert "  by bob  visits  1 and 1e-7  open  {}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
-import axe_playwright_python
 from support.serving import PATIENCE, Served
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 OVERFLOW = "document.body.scrollWidth - document.body.clientWidth"
 ROOMS = ("release", "plan", "understand", "ledger")
 
-_AXE = Path(axe_playwright_python.__path__[0]) / "axe.min.js"
 _WATCH = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`violates the policy: ${event.violatedDirective} ${event.blockedURI}`));
@@ -119,7 +117,7 @@ def tab_to(page: Any, selector: str) -> None:
 
 def faultless(page: Any) -> None:
     """Demand that axe-core finds nothing wrong with a page as it stands."""
-    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
     faults = {one["id"]: [node["html"] for node in one["nodes"]] for one in found}
     if faults:
