@@ -52,7 +52,7 @@ class DeltaRefused(BudgetRefused):
     """The release would exceed the delta of the budget; ``asked`` and ``left`` are atto-delta.
 
     >>> str(DeltaRefused("patients", asked=10**12, left=0))
-    "delta must be at most the 0 left of the budget of 'patients', got a charge of 0.000001."
+    "delta must be at most the 0 left of the budget of 'patients', got a charge of 1e-6."
     """
 
     _part, _shown = "delta", staticmethod(in_delta)

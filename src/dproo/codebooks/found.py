@@ -139,11 +139,14 @@ def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
         scale: of the noise.
     """
     least = level(len(noisy), scale)
-    counts = dict(zip(SHAPES, noisy, strict=False))
+    # The noise of many cells adds up: only what stands out of it is told.
+    counts = {
+        shape: count if count > least else 0 for shape, count in zip(SHAPES, noisy, strict=False)
+    }
     forms = {form: _sum(counts, [s for s, f in _FORMS.items() if f == form]) for form in _ORDER}
     whole, point, comma = (_sum(counts, part) for part in (_WHOLE, _POINT, _COMMA))
     numbers, dates = whole + point + comma, max(forms.values())
-    if max(numbers, dates) < max(SPARSE * records, least):
+    if max(numbers, dates) < SPARSE * records:
         return Guess()
     if dates > numbers:
         return Guess(DATES, format=max(_ORDER, key=lambda form: forms[form]))
