@@ -127,7 +127,7 @@ def test_one_answer_comes_first(browser, admissions_page):
         settled(page, "plan")
         found = [(url.path, dict(parse_qsl(url.query))) for url in asked if "/api/" in url.path]
         prepared = [(f"/api/{name}", dict(fields)) for name, fields in FIRST]
-        assert sorted(map(str, found)) == sorted(map(str, prepared))
+        assert set(map(str, found)) == set(map(str, prepared))  # some may be of the first visit
         assert page.inner_text("#sentence").startswith(
             "With 1,000 records at ε = 0.1, at most 1.7\u00a0% of draws differ from a random record"
         )
