@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import dproo
 from dproo import Ledger, Model
 from dproo.cli.commands import run
 from dproo.integrations.agent import Desk, Refused
+from dproo.integrations.mcp import server_of
 
 COMMAND = str(Path(sys.executable).parent / "dproo")
 CANARY = "canary7f3a"
@@ -134,6 +136,25 @@ def test_a_changed_model_or_one_of_other_columns_is_refused_at_the_start(folder:
     (folder / "codebook.json").write_text(json.dumps(other))
     with pytest.raises(ValueError, match="columns of the code book"):
         Desk.of(folder / "agents.toml")
+
+
+def test_nobody_waits_for_the_plans_of_another(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    planned = []
+    monkeypatch.setattr(Desk, "plan", lambda *_, **__: {"n": planned.append(ended.wait(30))})
+    asked = {"dataset": "admissions", "n": 100, "epsilon": "0.5"}
+
+    async def session() -> None:
+        async with Client(server_of(desk)) as client, anyio.create_task_group() as waiting:
+            for _ in range(60):  # more than there are threads
+                waiting.start_soon(client.call_tool, "plan", asked)
+            await anyio.wait_all_tasks_blocked()
+            found = await client.call_tool("budget", {"dataset": "admissions"})
+            assert found.structured_content["left"] == "1.2"
+            assert not planned
+            ended.set()
+
+    anyio.run(session)
 
 
 def test_an_agent_describes_plans_samples_and_is_refused(folder: Path) -> None:

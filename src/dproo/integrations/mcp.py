@@ -77,7 +77,12 @@ _RUNNING = Running()
 
 
 def server_of(desk: Desk) -> Server[Any]:
-    """Return a server with the tools of a desk."""
+    """Return a server with the tools of a desk.
+
+    Plans are made one after another, since each takes a second of a core: whoever asks for many at
+    once waits for them alone.
+    """
+    plans = anyio.CapacityLimiter(1)
 
     async def list_tools(_: object, __: object) -> protocol.ListToolsResult:
         return protocol.ListToolsResult(
@@ -100,9 +105,12 @@ def server_of(desk: Desk) -> Server[Any]:
         _: object, asked: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult:
         arguments = asked.arguments or {}
+        limiter = plans if asked.name == "plan" else None
         try:
             # A release continues if the call is cancelled, because its charge stands.
-            answer = await anyio.to_thread.run_sync(_RUNNING.answer, desk, asked.name, arguments)
+            answer = await anyio.to_thread.run_sync(
+                _RUNNING.answer, desk, asked.name, arguments, limiter=limiter
+            )
         except Refused as refused:
             return _result({"refused": str(refused)}, is_error=True)
         return _result(answer, is_error=False)
