@@ -59,7 +59,12 @@ def test_a_cell_is_read(reading, cell, text):
         ({"kind": "int"}, "reading must be one of .* Did you mean 'integer'"),
         ({"kind": "number", "decimal": ";"}, "decimal must be '.' or ',', got ';'"),
         ({"kind": "number", "thousands": "x"}, "thousands must be a blank or one of"),
-        ({"kind": "number", "decimal": ",", "thousands": ","}, "must differ from the decimal sign"),
+        ({"kind": "number", "thousands": "., "}, "thousands must be a blank or one of"),
+        (
+            {"kind": "number", "decimal": ",", "thousands": ","},
+            "must differ from the decimal sign, got .,.. If .,. groups digits, .* is .\\..: say so",
+        ),
+        ({"kind": "number", "thousands": "."}, "If .\\.. groups digits, the decimal sign is .,."),
         ({"kind": "date", "thousands": ","}, "must be used with integers or numbers"),
         ({"kind": "date", "format": "any"}, "format must be a date format"),
         ({"kind": "date", "format": "YYYY-DD-MM"}, "format must be a date format"),

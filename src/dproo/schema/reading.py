@@ -230,10 +230,13 @@ class Reading:
         one_of("reading", self.kind, KINDS)
         if self.decimal not in tuple(_POINTS):
             raise ValueError(refusal("decimal", "be '.' or ','", self.decimal))
-        if self.thousands and self.thousands not in set(_GROUPS) - {self.decimal}:
+        if self.thousands and self.thousands not in set(_GROUPS):
+            raise ValueError(refusal("thousands", "be a blank or one of . , ' _", self.thousands))
+        if self.thousands == self.decimal:
+            other = _POINTS.replace(self.decimal, "")
             raise ValueError(
-                refusal("thousands", "be a blank or one of . , ' _", self.thousands)
-                + " It must differ from the decimal sign."
+                refusal("thousands", "differ from the decimal sign", self.thousands)
+                + f" If {self.thousands!r} groups digits, the decimal sign is {other!r}: say so."
             )
         if (self.decimal, self.thousands) != (".", "") and self.kind not in {INTEGER, NUMBER}:
             raise ValueError("decimal and thousands signs must be used with integers or numbers.")
