@@ -1,7 +1,8 @@
 """What may enter a ledger: the limits, names and shapes that Python and the database share.
 
-``TERMS`` and ``SHAPES`` are the only place where a limit is defined. Python checks them, and the
-installation of a ledger in PostgreSQL passes them to ``schema.sql``.
+``TERMS`` and ``SHAPES`` hold every limit; those of epsilon and of budgets come from
+``dproo.core.numbers``. Python checks them, and the installation of a ledger in PostgreSQL passes
+them to ``schema.sql``.
 """
 
 from __future__ import annotations
@@ -473,4 +474,4 @@ def _nano(name: str, amount: Number) -> int:
     try:
         return budget_of(amount)
     except ValueError:
-        raise ValueError(refusal(name, "be between 1e-9 and 1000000", amount)) from None
+        raise ValueError(refusal(name, f"be between 1e-9 and {BUDGET_MAX}", amount)) from None

@@ -29,7 +29,10 @@ ROWS, COLUMNS, CHOICES = Fraction(1, 100), Fraction(15, 100), Fraction(10, 100)
 """Shares of epsilon for the number of records, the columns and the choices; pairs get the rest."""
 
 DEPENDENCE = Fraction(3, 100)
-"""The share of epsilon for the mean dependence of pairs, where it is asked for."""
+"""The share of epsilon for the dependence of the strongest pairs, where it is asked for."""
+
+OF_STRONGEST = 0.25
+"""How dependent all pairs are in the mean, where the strongest are so by one."""
 
 WEAK, TYPICAL, STRONG = 0.02, 0.105, 0.2
 """How far independent columns may be from the pairs of a table. Typical is what they are from those

@@ -4,8 +4,8 @@ It minimises ``sum over f of W_f |n M_f - Y_f|^2`` over all laws, by mirror desc
 log-potentials; ``M_f`` is the law of the columns of family ``f``, ``Y_f`` its noisy counts, and
 ``W_f`` one over the variance of their noise. The marginals come from belief propagation along an
 elimination
-order whose cliques are small. Nothing here sees the data, nothing here draws, and the same counts
-give the same law on the same machine.
+order whose cliques are small. Nothing here sees the data, and the same counts give the same law on
+the same machine; only rows are drawn.
 
 Proof: docs/proofs/table.md, "Post-processing".
 """

@@ -3,8 +3,9 @@ r"""The mechanism of a private table, as a value: what is counted, with what noi
 A :class:`TableRequest` holds public choices only. ``dproo.synthesis.run`` releases noisy
 counts step by step, and returns them with a transcript of what each step cost. A step is a
 *measure* of a family, whose cells get noise, a *choice* of a pair, or a *question*: how dependent
-pairs are in the mean, one noisy number. The parameters of a step depend on what earlier steps
-released and on nothing else, and the costs of all steps add up to epsilon on every path.
+the strongest pairs are in the mean, one noisy number. The parameters of a step depend on what
+earlier steps released and on nothing else, and the costs of all steps add up to epsilon on every
+path.
 
 Proof: docs/proofs/table.md
 """
@@ -357,7 +358,7 @@ class TableRequest:
         return self._noisy(family, cost, self.changed, self.changed_squared)
 
     def asked(self, cost: Fraction) -> Step:
-        """Return the step that asks for the mean dependence of pairs for this cost."""
+        """Return the step that asks how dependent the strongest pairs are, for this cost."""
         changes = UNIT * self.records_per_person * SENSITIVITY[self.neighbours]
         return replace(self._noisy(None, cost, changes, changes**2), kind=QUESTION)
 

@@ -25,6 +25,7 @@ from dproo.synthesis.families import (
     CLIQUE_MAX,
     COLUMNS,
     DEPENDENCE,
+    OF_STRONGEST,
     ROWS,
     SPREAD,
     STRONG,
@@ -193,11 +194,13 @@ class _Run:
         later = ready * Fraction(later_weight) / Fraction(later_weight + summed)
         measured = {f: disturbance(request.sizes, f) for f in [*forest, *bare]}
         self.measure_all(ready - later if plan.further else self.left, measured)
+        records = self.total()
         law = self.fit(records)
         if plan.further:
             chosen = self.worst_fitted(law, plan.further, each, records)
             if chosen:
                 self.measure_all(self.left, {f: float(cells(request.sizes, f)) for f in chosen})
+                records = self.total()
                 law = self.fit(records, law)
         return law, records
 
@@ -220,20 +223,25 @@ class _Run:
         if request.is_gaussian or not best(STRONG).forest or best(WEAK).forest:
             return best(TYPICAL)
         step = request.asked(request.budget * DEPENDENCE)
-        spread = math.sqrt(step.deviation_squared) / UNIT / records
+        spread = OF_STRONGEST * math.sqrt(step.deviation_squared) / UNIT / records
         if spread > SPREAD:
             return best(TYPICAL)
-        answer = max(0.0, self.ask(step) / records)
+        answer = max(0.0, OF_STRONGEST * self.ask(step) / records)
         trust = SPREAD**2 / (SPREAD**2 + spread**2)
         return best(trust * answer + (1 - trust) * TYPICAL)
 
     def ask(self, step: Step) -> float:
-        """Release how far pairs are from independent in the mean, in records."""
+        """Release how far the strongest pairs are from independent in the mean, in records.
+
+        They are a third as many as there are columns; one record changes the largest of several
+        numbers by no more than it can change each.
+        """
         if step.cost > self.left:
             raise AssertionError("A step must not cost more than is left.")
         two = pairs(self.request.sizes)
         found = (dependence(Counts.of(self.known[f]), self.request.sizes[f[1]]) for f in two)
-        mean = sum(found, Fraction(0)) / len(two)
+        strongest = sorted(found, reverse=True)[: max(1, len(self.request.active) // 3)]
+        mean = sum(strongest, Fraction(0)) / len(strongest)
         (noise,) = step.noise(1, self.source)
         answer = math.floor(UNIT * mean) + noise
         self.steps.append(replace(step, answer=answer))

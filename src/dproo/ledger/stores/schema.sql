@@ -204,7 +204,7 @@ BEGIN
             THEN 'until must be a day'
     END) AS fault (told) WHERE told IS NOT NULL;
     FOREACH rule IN ARRAY ARRAY['per_release', 'per_day', 'per_spender', 'approval_above'] LOOP
-        PERFORM dproo.refuse('DP000', rule || ' must be between 1e-9 and 1000000')
+        PERFORM dproo.refuse('DP000', rule || ' must be between 1e-9 and ' || @budget_max@ / @nano@)
         WHERE NOT dproo.amount(rule, rules ->> rule, @nano@, false) BETWEEN 1 AND @budget_max@;
     END LOOP;
     PERFORM dproo.lock();
