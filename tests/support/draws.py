@@ -10,7 +10,8 @@ import os
 import random
 import secrets
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,7 @@ IN_FULL = SOAK or "PYTEST_XDIST_TESTRUNUID" not in os.environ
 """Whether every case is taken: in the long tests, and where a test is run by itself."""
 
 Case = TypeVar("Case")
+Made = TypeVar("Made")
 
 
 def _commit() -> str:
@@ -67,3 +69,12 @@ def few(cases: Iterable[Case], number: int) -> list[Case]:
     """Return so many cases, others at each commit, or all of them in the long tests."""
     known = list(cases)
     return known if SOAK else DICE.sample(known, min(number, len(known)))
+
+
+def few_made(
+    cases: Iterable[Case], number: int, make: Callable[[Case], Made | None]
+) -> Iterator[Made]:
+    """Yield what so many cases become, or all; a case that becomes nothing does not count."""
+    known = list(cases)
+    found = (made for case in DICE.sample(known, len(known)) if (made := make(case)) is not None)
+    yield from found if SOAK else islice(found, number)

@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import sqlalchemy as sa
-from support.draws import DICE, dice_of, few
+from support.draws import DICE, dice_of, few, few_made
 from support.nasty import FLOATS, INTEGERS, TEXTS
 from support.row_files import excel
 
@@ -260,7 +260,7 @@ def arrow_columns(
         others = {"b": ["x"] * len(cells), "who": [who(place) for place in range(len(cells))]}
         return hold(pa.table({"a": column, **others}))
 
-    for kind in few(arrow_types(), 3):
+    def column(kind: pa.DataType) -> Poisoned | None:
         good = next(
             (c for c in (one(cell, kind) for cell in GOOD) if c is not None), one(None, kind)
         )
@@ -269,9 +269,12 @@ def arrow_columns(
         ]
         cells += [cell for cell in bits(kind) if has_odd_bytes or not pa.types.is_string(kind)]
         if not has_odd_bytes and kind in {pa.large_string(), pa.string_view()}:
-            continue
-        if held([good], build, good):  # else a type that it does not hold
-            yield Poisoned(str(kind), good, held(cells, build, good), build)
+            return None
+        if not held([good], build, good):
+            return None
+        return Poisoned(str(kind), good, held(cells, build, good), build)
+
+    yield from few_made(arrow_types(), 3, column)
 
 
 def held(cells: list[Any], build: Callable[[list[Any]], Source], good: Any) -> list[Any]:
@@ -375,9 +378,9 @@ def duckdb_columns(
     made += ["'NaN'::DOUBLE", "'-inf'::DOUBLE", "1e308::DOUBLE", "chr(0)", "'infinity'::DATE"]
     made += ["'-infinity'::TIMESTAMP", "repeat('9', 5000)::BIGNUM", "chr(55296)", "'\\xFF'::BLOB"]
     made += ["'9999-12-31 23:59:59-14'::TIMESTAMPTZ", "170141183460469231731687303715884105727"]
-    for kind in few(duckdb_types(connection), 3):
 
-        def build(cells: list[Any], kind: str = kind) -> Source:
+    def column(kind: str) -> Poisoned | None:
+        def build(cells: list[Any]) -> Source:
             connection.execute(f"CREATE OR REPLACE TABLE rows (a {kind}, b VARCHAR, who VARCHAR)")
             for place, (form, cell) in enumerate(cells):
                 sign = "$1" if form is None else form
@@ -396,8 +399,9 @@ def duckdb_columns(
             with suppress(duckdb.Error, UnicodeDecodeError):  # the second where it quotes a BLOB
                 connection.execute(f"SELECT CAST({sign} AS {kind})", given).fetchall()
                 found.append((form, cell))
-        if found:
-            yield Poisoned(kind, found[0], found, build)
+        return Poisoned(kind, found[0], found, build) if found else None
+
+    yield from few_made(duckdb_types(connection), 3, column)
 
 
 def duckdb_relation(_: Path) -> Iterator[Poisoned]:
@@ -471,9 +475,9 @@ def postgresql(connection: Any) -> Iterator[Poisoned]:
     connection.execute("CREATE TYPE ward.mood AS ENUM ('7', 'x', '')")
     connection.execute("CREATE DOMAIN ward.short AS text CHECK (length(value) < 9)")
     words = [word for word in WORDS if "\0" not in word]
-    for kind in few(kinds, 8):
 
-        def build(cells: list[Any], kind: str = kind) -> Source:
+    def column(kind: str) -> Poisoned | None:
+        def build(cells: list[Any]) -> Source:
             connection.execute("DROP TABLE IF EXISTS ward.rows")
             connection.execute(f"CREATE TABLE ward.rows (a {kind}, b text, who text)")
             for place, cell in enumerate(cells):
@@ -489,9 +493,12 @@ def postgresql(connection: Any) -> Iterator[Poisoned]:
             with suppress(psycopg.Error):
                 connection.execute(f"SELECT octet_length((%s::{kind})::text)", [word])
                 fitting.append(word)
-        if fitting:
-            good = next((word for word in ("7", "2024-01-01", "true") if word in fitting), None)
-            yield Poisoned(kind, good, fitting, build)
+        if not fitting:
+            return None
+        good = next((word for word in ("7", "2024-01-01", "true") if word in fitting), None)
+        return Poisoned(kind, good, fitting, build)
+
+    yield from few_made(kinds, 8, column)
 
 
 def spark_types() -> list[str]:
@@ -524,14 +531,14 @@ def spark(session: Any, folder: Path) -> Iterator[Poisoned]:
             return bool(session.sql(f"SELECT {form}").schema)
         return False
 
-    for kind in few(spark_types(), 3):
+    def column(kind: str) -> Poisoned | None:
         cast = "cast({} as {})" if kind.startswith(("array", "struct")) else "try_cast({} as {})"
         fitting = [
             form for form in (cast.format(cell, kind) for cell in (*goods, *made)) if is_fit(form)
         ]
         has_words = is_fit(cast.format("'7'", kind))
 
-        def build(cells: list[str], kind: str = kind, cast: str = cast) -> Source:
+        def build(cells: list[str]) -> Source:
             path = str(folder / secrets.token_hex(8))
             text = cast.format("word", kind)
             given = [cell.removeprefix("word ") for cell in cells if cell.startswith("word ")]
@@ -547,10 +554,12 @@ def spark(session: Any, folder: Path) -> Iterator[Poisoned]:
             rows.coalesce(1).write.parquet(path)
             return session.read.parquet(path), {}
 
-        if fitting:
-            more = [f"word {word}" for word in words] if has_words else []
-            if held([fitting[0]], build, fitting[0]):
-                yield Poisoned(kind, fitting[0], [*fitting, *more], build)
+        if not fitting or not held([fitting[0]], build, fitting[0]):
+            return None
+        more = [f"word {word}" for word in words] if has_words else []
+        return Poisoned(kind, fitting[0], [*fitting, *more], build)
+
+    yield from few_made(spark_types(), 3, column)
 
 
 # Sheets and statistics
