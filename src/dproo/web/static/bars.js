@@ -3,9 +3,7 @@
 import { bar, draw, line, readable, scale, words } from "./drawing.js";
 
 /** Return the name of a possible value. */
-export function letter(i) {
-  return String.fromCharCode(97 + i);
-}
+export const letter = (i) => String.fromCharCode(97 + i);
 
 /**
  * Make a small chart of shares and, within them, probabilities. What it shows is { name, outer,

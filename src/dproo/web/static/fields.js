@@ -101,9 +101,7 @@ export function shownUp(number) {
 }
 
 /** Write a share in percent, rounded up to two digits. */
-export function atMost(share) {
-  return `${plain(up(Math.max(share * 100, 1e-3), 2), 2)}\u00a0%`;
-}
+export const atMost = (share) => `${plain(up(Math.max(share * 100, 1e-3), 2), 2)}\u00a0%`;
 
 /** Write a certified epsilon, rounded up to six digits. */
 export const certified = (epsilon) => plain(up(epsilon, 6), 6);
@@ -118,6 +116,5 @@ export function exponential(number) {
 }
 
 /** Write a power as a small number above the line. */
-export function superscript(power) {
-  return [...String(power)].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("");
-}
+export const superscript = (power) =>
+  [...String(power)].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("");
