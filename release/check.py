@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -94,8 +93,7 @@ def build(folder: Path) -> tuple[Path, Path]:
     epoch = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     run(sys.executable, "-m", "hatchling", "build", "-d", DIST, env=epoch)
     (wheel,), (archive,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
+    run("tar", "-xzf", archive, "-C", folder)
     source = folder / archive.name.removesuffix(".tar.gz")
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", cwd=source, env=epoch)
     if (source / "dist" / wheel.name).read_bytes() != wheel.read_bytes():
