@@ -314,10 +314,10 @@ TITLE = "How close a private table is to the data"
 ABOUT = """\
 Total variation distance between the data and the law of a model, under add-remove: the mean over
 all pairs of columns, its standard error, the worst pair, and the mean over thirty triples. `table`
-is `dproo synthesize`, `table, delta` the same with δ = 10⁻⁹, `independent` without any pair; `27
-pairs, told` is told for nothing which pairs of the data are the strongest, as no release is; `MST`,
-`AIM` and `PrivBayes` are the peers of `dpmm`, with δ = 10⁻⁹. `benchmarks/table.py` explains the
-queries, and the classifier that learns from synthetic rows or from real ones. Every figure is a
+is `dproo synthesize`, `table, delta` the same with δ = 10⁻⁹, `independent` without any pair;
+`27 pairs, told` is told for nothing which pairs of the data are the strongest, as no release is;
+`MST`, `AIM` and `PrivBayes` are the peers of `dpmm`, with δ = 10⁻⁹. `benchmarks/table.py` explains
+the queries, and the classifier that learns from synthetic rows or from real ones. Every figure is a
 mean over models: `fits` of them, `fits asked` where it takes triples, queries or rows. The fits of
 `dpmm` were hastened, so its seconds are fewer than its users would see; where no fit was asked for
 triples, they are those of `benchmarks/rows.json`, not hastened.
@@ -337,8 +337,8 @@ def draw(rows: Sequence[dict[str, Any]]) -> Any:
         titles[name] = f"{name}: {row['records']:,} by {row['columns']}"
         of_method = cases.setdefault(name, {}).setdefault(row["method"], [])
         of_method.append((float(epsilon), row["mean_of_pairs"]))
-    figure = Figure(figsize=(12, 7), layout="constrained")
-    panels = figure.subplots(2, -(-len(titles) // 2), sharex=True).ravel()
+    figure = Figure(figsize=(12, 10), layout="constrained")
+    panels = figure.subplots(-(-len(titles) // 3), 3, sharex=True).ravel()
     for axes in panels[len(titles) :]:
         axes.set_visible(False)
     for axes, (name, title) in zip(panels, titles.items(), strict=False):
