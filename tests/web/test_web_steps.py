@@ -402,7 +402,7 @@ def test_values_that_cannot_be_found_are_refused_before_anything_is_charged(
 def test_what_is_found_is_foreseen(page):
     asked = {"columns": "2", "delta": "1e-9", "epsilon": "2", "n": "10000"}
     many, few = (page.post("/api/found-plan", asked | {"n": n}).json for n in ("10000", "100"))
-    assert many["limits"].startswith("A text that ")
+    assert many["limits"].startswith("In a column that is taken for text, ")
     assert (many["level"], few["level"]) == ("good", "hopeless")
     for columns in ("0", "1001", "two"):
         answer = page.post("/api/found-plan", asked | {"columns": columns})
