@@ -11,6 +11,7 @@ import pytest
 from support.commands import dproo
 
 from dproo.core import paths
+from dproo.ledger import Ledger
 
 PLAN = ("plan", "--k", "9", "--epsilon", "1", "--alpha", "0.1")
 NAMES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
@@ -64,12 +65,45 @@ def test_no_ledger_is_looked_for_in_the_working_folder(
     assert str(tmp_path) not in done.stderr
 
 
-@pytest.mark.parametrize("variable", ["DPROO_LEDGER", "DPROO_CONFIG"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"HOME": "."},
+        {"HOME": ""},
+        {"HOME": "mine"},
+        {"HOME": ".", "XDG_STATE_HOME": "."},
+        {"XDG_STATE_HOME": "~/mine"},
+        {},
+    ],
+)
+def test_nothing_is_remembered_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str]
+) -> None:
+    """An old copy would be taken for the newest one in every other folder."""
+    work, home = tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    home.mkdir(mode=0o700)
+    monkeypatch.chdir(work)
+    monkeypatch.setattr(paths, "_registered_home", lambda: str(home))
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in changes.items():
+        monkeypatch.setenv(name, text)
+    ledger = Ledger.create(tmp_path / "ledger" / "ledger.sqlite3")
+    ledger.declare("visits", budget="1", neighbours="replace")
+    assert not list(work.iterdir())
+    (kept,) = home.rglob("*.jsonl")
+    assert len(kept.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("variable", ["DPROO_LEDGER", "DPROO_CONFIG", "DPROO_WITNESS"])
 @pytest.mark.parametrize("path", ["mine", "./mine", "~/mine"])
 def test_a_variable_that_means_another_file_in_every_folder_is_refused(
     tmp_path: Path, variable: str, path: str
 ) -> None:
-    done = run(tmp_path, "ledger", "show", **{variable: path}, HOME=str(tmp_path))
+    Ledger.create(tmp_path / "ledger" / "dproo" / "ledger.sqlite3")
+    home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "ledger")}
+    done = run(tmp_path, "ledger", "show", **home, **{variable: path})
     sentence = f"Error: {variable} must be an absolute path, got {path!r}.\n"
     assert (done.returncode, done.stderr) == (2, sentence)
 

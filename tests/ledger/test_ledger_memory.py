@@ -19,6 +19,7 @@ from support.commands import dproo
 from support.stores import copy_of, put_back, url_of
 
 from dproo import errors
+from dproo.core import paths
 from dproo.ledger import Ledger, accept_restore, in_epsilon, witness
 from dproo.ledger.stores import sqlite
 
@@ -276,11 +277,8 @@ def test_a_witness_that_cannot_be_written_is_refused_before_the_charge(
     with pytest.raises(errors.UnusableWitnessError, match="XDG_STATE_HOME to a folder"):
         charge(ledger)
     monkeypatch.delenv("XDG_STATE_HOME")
-
-    def homeless() -> Path:
-        raise RuntimeError
-
-    monkeypatch.setattr(Path, "home", homeless)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(paths, "_registered_home", str)
     assert left(ledger) == "1"
     with pytest.raises(errors.UnusableWitnessError, match="there is no home folder"):
         charge(ledger)

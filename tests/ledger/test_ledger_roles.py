@@ -262,7 +262,7 @@ def test_each_role_can_do_its_own_work_and_no_other(book: Ledger, ledger_databas
         ann.reserve("visits", epsilon="0.1", **REPLACE)
     assert str(refused.value) == (
         f"the ledger {ann.path} may not be used so by this role: dproo_owner declares, "
-        "dproo_spender releases."
+        "dproo_spender releases, and nobody decides on a request of their own."
     )
     entry = bob.reserve("visits", epsilon="0.1", **REPLACE)
     bob.record(entry, {"values": ["flu"]})

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.browsing import visit
 from support.serving import ORDER, Answer, Served, admissions, served
 from support.stores import emptied
 
+from dproo.errors import ApprovalNeeded
 from dproo.ledger import Ledger, Limits
 
 
@@ -44,7 +46,8 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
     bob, ann = (team.replace("user=team", f"user={name}") for name in ("bob", "ann"))
     folder, _ = admissions(tmp_path, budget="3")
     limits = Limits(approval_above="0.5")
-    Ledger(team).declare("admissions", budget="3", neighbours="replace", limits=limits)
+    basis: dict[str, Any] = {"neighbours": "replace"}
+    Ledger(team).declare("admissions", budget="3", delta="1e-6", limits=limits, **basis)
     with served(folder, bob) as page, served(folder, ann) as other:  # type: ignore[arg-type]
         asked = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})
         assert "a second person must approve request" in asked.json["error"]
@@ -55,6 +58,16 @@ def test_a_second_person_approves_in_the_room_of_the_ledger(
             told = "ε 1 of admissions for diagnosis, asked for by bob; purpose: not stated."
             room.wait_for_selector(f"#requests:has-text('{told}')")
             room.click("text=Approve")
+            room.wait_for_selector("#requests", state="detached")
+        stated = {"columns": ["ward"], "protects": "one record"}
+        with pytest.raises(ApprovalNeeded):
+            Ledger(bob).reserve("admissions", epsilon="1", delta="1e-7", request=stated, **basis)
+        with visit(browser, other, "ledger") as room:
+            told = "ε 1 and δ 1e-7 of admissions for ward, asked for by bob; purpose: not stated."
+            room.wait_for_selector(f"#requests:has-text('{told}')")
+            room.click("text=All that it fixes")
+            room.wait_for_selector("""#requests:has-text('"protects":"one record"')""")
+            room.click("text=Deny")
             room.wait_for_selector("#requests", state="detached")
         assert page.get("/api/requests").json["requests"] == []
         done = page.post("/api/release", {"nonce": ordered(page).json["nonce"]})

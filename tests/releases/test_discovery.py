@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -437,3 +438,42 @@ def test_noise_hardly_ever_makes_text_look_like_numbers_or_dates() -> None:
         noisy[-1] += records
         taken += found.guessed(noisy, records=records, scale=scale).kind != found.Guess().kind
     assert taken <= 25  # of four at most in the mean
+
+
+AMONG: dict[str, list[str | None]] = {
+    "nothing": [],
+    "rare texts": [f"z{place}" for place in range(200)],
+    "numbers": [str(place) for place in range(200)],
+    "dates": [f"2024-01-{1 + place % 28:02}" for place in range(200)],
+    "missing cells": [None] * 400,
+    "a common text": ["w"] * 400,
+    "common texts": [f"w{place % 20}" for place in range(400)],
+    "too many texts": [f"w{place % 600}" for place in range(600 * 40)],
+}
+
+
+@pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
+@pytest.mark.parametrize("others", AMONG)
+def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(
+    others: str, kind: str
+) -> None:
+    """It is found wherever the column is one of text, with room; elsewhere nothing is said."""
+    request = DiscoveryRequest(
+        known=(Column(name="t", kind=kind, type_name="string"),),
+        epsilon=Fraction(8),
+        delta=Fraction(1, 100),
+        protection=Protection(neighbours=ADD_REMOVE),
+    )
+    certain, most = request.text_rule.certain, request.most
+    assert request.accuracy.startswith(
+        f"in a column that is taken for text, and kept, a value that {certain} records"
+    )
+    assert request.accuracy.endswith(f"; at most {most} of a column")
+    frame = pl.DataFrame({"t": ["v"] * certain + AMONG[others]})
+    data = dproo.open(frame if kind == sql.TEXT else frame.to_dicts(), neighbours=ADD_REMOVE)
+    for _ in range(20 if SOAK else 5):
+        with suppress(ReleaseError):  # no column is kept
+            book = data.codebook(epsilon=8, delta=request.delta, columns=["t"])
+            (column,) = book.descriptor["schema"]["fields"]
+            letters = column.get("categories", [])
+            assert "v" in letters or column["type"] != "string" or len(letters) == most

@@ -8,23 +8,27 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import psycopg
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from support.commands import dproo
+from support.row_files import excel
 from support.serving import COMMAND, ORDER, PATIENCE, Served, admissions, listed, request, served
 
+from dproo import Alphabet
 from dproo.ledger import Ledger
 from dproo.mechanisms import SAMPLERS, mechanism
 from dproo.web import gate, questions
 from dproo.web.answering import ROOMS
-from dproo.web.folder import Folder
+from dproo.web.folder import FIELDS, Folder, NamedData
 from dproo.web.gate import Nonces
 
 IN_OPEN = 0x20
@@ -417,6 +421,46 @@ def test_a_file_that_was_changed_to_a_link_is_not_read(page):
     answer = page.post("/api/release", {"nonce": nonce})
     assert answer.json["error"].startswith("data must be the file that was shown")
     assert page.ledger.read_bytes() == before
+
+
+def _written(folder, kind):
+    """Write a table of one column, in a folder within the folder, as a file of this kind."""
+    folder.mkdir(parents=True)
+    path = folder / f"a.{kind}"
+    if kind == "csv":
+        path.write_text("diagnosis\nI50\n")
+    elif kind == "jsonl":
+        path.write_text('{"diagnosis": "I50"}\n')
+    elif kind == "parquet":
+        parquet.write_table(pa.table({"diagnosis": ["I50"]}), path)
+    elif kind == "xlsx":
+        excel(folder, ["diagnosis"], ["I50"])
+    elif kind == "sqlite":
+        with contextlib.closing(sqlite3.connect(path)) as base, base:
+            base.execute("CREATE TABLE t AS SELECT 'I50' AS diagnosis")
+    else:
+        with duckdb.connect(path) as base:
+            base.execute("CREATE TABLE t AS SELECT 'I50' AS diagnosis")
+
+
+@pytest.mark.parametrize("place", ["deep/er/a.{}", "deep/er", "deep"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx", "sqlite", "duckdb"])
+def test_a_link_that_is_put_in_the_way_after_the_check_is_not_followed(tmp_path, kind, place):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside, outside):
+        _written(folder / "deep" / "er", kind)
+    texts = dict.fromkeys(FIELDS, "") | {"source": "file", "data": f"deep/er/a.{kind}"}
+    if kind in {"sqlite", "duckdb"}:
+        texts["table"] = "t"
+    data = NamedData.of(texts, Folder(inside)).records
+    letters = [Alphabet.of(["I50", "J18"])]
+    assert data.scan(letters, ("diagnosis",)).count_several()
+    swapped = inside / place.format(kind)
+    swapped.rename(tmp_path / "moved")
+    swapped.symlink_to(outside / place.format(kind))
+    for look in (lambda: data.columns, lambda: data.scan(letters, ("diagnosis",))):
+        with pytest.raises(ValueError, match=r"^data must be a readable file"):
+            look()
 
 
 def test_a_folder_lists_what_can_be_read_and_nothing_outside(tmp_path):

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,6 +28,7 @@ from dproo.core.numbers import percent
 from dproo.core.progress import tell
 from dproo.ledger import Ledger, Limits
 from dproo.mechanisms import mechanism
+from dproo.report import Verdict
 from dproo.web import releases
 from dproo.web.answering import while_wanted
 
@@ -320,6 +322,9 @@ def test_a_table_is_released_once_and_its_rows_are_free(page):
     assert sum(one.spent for one in Ledger(page.ledger).show()) == spent
     for rows in ("", "0", "-1", "1e3", "100001", "9" * 3000, "٣"):
         assert refusal(page.get(f"{kept}/rows?rows={quote(rows)}")).startswith("rows must")
+    for rows in (100_001, 10**9, 10**12):
+        told = f"rows must be at most 100000, got {rows}."
+        assert refusal(page.get(f"{kept}/rows?rows={rows}")) == told
     row = page.post("/api/order", ROW | {"epsilon": "0.125"}).json
     other = page.post("/api/release", {"nonce": row["nonce"]}).json["ledger"]["entry"]
     for what in ("rows?rows=5", "model"):
@@ -397,7 +402,7 @@ def test_values_that_cannot_be_found_are_refused_before_anything_is_charged(
 def test_what_is_found_is_foreseen(page):
     asked = {"columns": "2", "delta": "1e-9", "epsilon": "2", "n": "10000"}
     many, few = (page.post("/api/found-plan", asked | {"n": n}).json for n in ("10000", "100"))
-    assert many["limits"].startswith("A text that ")
+    assert many["limits"].startswith("In a column that is taken for text, ")
     assert (many["level"], few["level"]) == ("good", "hopeless")
     for columns in ("0", "1001", "two"):
         answer = page.post("/api/found-plan", asked | {"columns": columns})
@@ -567,8 +572,9 @@ class Slow:
     """An order that waits until it has been told how much of its data was read."""
 
     def release(self, told):
+        begun = told.getvalue()
         tell(lambda: Fraction(1, 4))
-        while not told.getvalue():
+        while told.getvalue() == begun:
             pass
         raise ValueError("enough was read.")
 
@@ -595,6 +601,52 @@ def test_before_its_answer_a_release_tells_how_much_it_has_read(monkeypatch):
     assert echoed(sent) == ((2, "enough was read."), Fraction(1, 4))
     for end in range(0, len(sent), 5):  # killed, at whatever moment
         assert echoed(sent[:end])[0] is None
+
+
+SLEEPER = SimpleNamespace(account=SimpleNamespace(dataset="visits"), release=time.sleep)
+"""An order that waits for as long as its folder says."""
+
+BEGINNINGS = {
+    "at once": releases._START,
+    "before the first line": "import signal; signal.pause()",
+    "while it is deaf": f"import signal; signal.signal(2, signal.SIG_IGN); {releases._START}",
+    "while it is deaf for ever": "import signal, time; signal.signal(2, signal.SIG_IGN)",
+}
+
+
+@pytest.mark.parametrize("times", [1, 5])
+@pytest.mark.parametrize("moment", BEGINNINGS)
+def test_a_release_that_is_stopped_before_it_begins_has_charged_nothing(monkeypatch, moment, times):
+    monkeypatch.setattr(releases, "_START", BEGINNINGS[moment])
+    running = releases.Releases()
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(running.run, "nonce", SLEEPER, PATIENCE)
+        while not running.stop("nonce") and not answer.done():
+            pass
+        for _ in range(1, times):
+            running.stop("nonce")
+        assert answer.exception().args == (2, "stopped; nothing was charged.")
+
+
+ENDS = {
+    "pass": (2, "the release could not begin. Nothing was read or charged."),
+    "import os; os.kill(os.getpid(), 9)": (
+        2,
+        "the release could not begin. Nothing was read or charged.",
+    ),
+    "from dproo.web import releases; releases._send(releases._BEGUN)": (
+        4,
+        "the release ended without an answer. See the ledger for what was charged.",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", ENDS)
+def test_a_release_that_dies_charged_nothing_unless_it_had_begun(monkeypatch, code):
+    monkeypatch.setattr(releases, "_START", f"import sys; sys.path[:] = {{path!r}}; {code}")
+    with pytest.raises(Verdict) as ended:
+        releases.Releases().run("nonce", SLEEPER, PATIENCE)
+    assert ended.value.args == ENDS[code]
 
 
 def test_two_who_race_for_the_last_epsilon_do_not_both_get_it(empty):

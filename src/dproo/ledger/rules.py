@@ -127,8 +127,10 @@ ALLOWANCES = tuple(name for name, rule in RULES.items() if rule.sums)
 """The rules that cap a sum of charges."""
 
 _AMOUNTS = tuple(name for name, rule in RULES.items() if rule.is_epsilon)
-_NEVER_PUBLIC = {"counts", "m", "q", "seed"}
-_TELLS_N = {"n", "worst_alpha"}
+_NEVER_PUBLIC = frozenset({"counts", "m", "q", "seed"})
+_TELLS_N = frozenset({"n", "worst_alpha"})
+_BY_COLUMN = {"other", "left_out"}
+"""Parts of a receipt whose fields are columns, which may have any name."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FRACTION = re.compile(r"[1-9][0-9]*(/[1-9][0-9]*)?", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -247,7 +249,8 @@ def rounded_up(amount: Fraction, parts: int) -> int:
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
     """Raise unless a request or receipt can be stored and read back, and no field is private.
 
-    Released ``values`` may contain any name, such as a group called ``m``.
+    Released ``values`` may contain any name, such as a group called ``m``, and so may what is
+    said of each column.
     """
     try:
         text = json.dumps(value, allow_nan=False, sort_keys=True).replace("\x7f", "\\u007f")
@@ -259,15 +262,24 @@ def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
         raise ValueError(f"{part} must be public, got a field {found!r}.")
 
 
+def private_names(neighbours: str) -> frozenset[str]:
+    """Return what no field of a request or receipt may be called."""
+    return _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else frozenset())
+
+
 def _private_field(value: object, neighbours: str) -> str | None:
-    private = _NEVER_PUBLIC | (_TELLS_N if neighbours == ADD_REMOVE else set())
+    private = private_names(neighbours)
     remaining = [value]
     while remaining:
         item = remaining.pop()
         if isinstance(item, Mapping):
             if not private.isdisjoint(item):
                 return min(private & set(item))
-            remaining += [part for name, part in item.items() if name != "values"]
+            for name, part in item.items():
+                if name in _BY_COLUMN and isinstance(part, Mapping):
+                    remaining += part.values()
+                elif name != "values":
+                    remaining.append(part)
         elif isinstance(item, list | tuple):
             remaining += item
     return None

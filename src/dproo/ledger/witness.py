@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Protocol
 
+from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
     ChargedError,
     CorruptLedgerError,
@@ -303,13 +304,9 @@ class Memory:
                 "the ledger is corrupt: the chain of hashes breaks at event 1."
             )
         self.witnesses = [] if self.chosen is None else [Witness(self.chosen)]
-        state = os.environ.get("XDG_STATE_HOME", "")
-        try:
-            folder = state if state.startswith("/") else str(Path.home() / ".local" / "state")
-            path = Path(folder) / "dproo" / f"{self.ledger[:32]}.jsonl"
+        if folder := user_folder("XDG_STATE_HOME", ".local", "state"):
+            path = folder / "dproo" / f"{self.ledger[:32]}.jsonl"
             self.witnesses.append(Witness(path, is_made=True))
-        except RuntimeError:  # there is no home
-            pass
         looked = self.witnesses if self.ledger else []
         self.newest = {one: one.newest(self.ledger) for one in looked}
 
@@ -397,6 +394,9 @@ def tell(news: Iterable[News], *, timeout: float) -> None:
 
 
 def named_witness(chosen: str | os.PathLike[str] | None) -> Path | None:
-    """Return the chosen witness, else the one in ``DPROO_WITNESS``."""
-    named = chosen or os.environ.get("DPROO_WITNESS")
-    return Path(named).absolute() if named else None
+    """Return the chosen witness, else the one in ``DPROO_WITNESS``.
+
+    Raises:
+        ValueError: that is a relative path, so it would depend on the working folder.
+    """
+    return Path(chosen).absolute() if chosen else named_file("DPROO_WITNESS")

@@ -131,8 +131,12 @@ class DiscoveryRequest(StagedRequest):
 
     @property
     def text_rule(self) -> KeepRule:
-        """The rule for a column of text, where at least one column pays."""
-        return self.rule(self.epsilon_of_each * (1 - SHAPES))
+        """The rule for a column of text, where at least one column pays.
+
+        Where each cell has its own type, numbers are looked for first, which costs a part.
+        """
+        is_mixed = any(column.kind in _MIXED for column in self.paying)
+        return self.rule(self.epsilon_of_each * (1 - SHAPES) * (1 - (RANGE if is_mixed else 0)))
 
     def first_axis(self, column: Column) -> Axis:
         """Return what a column is counted by at first."""
@@ -207,14 +211,15 @@ class DiscoveryRequest(StagedRequest):
 
     @property
     def accuracy(self) -> str:
-        """How many must share a text that is found."""
+        """How many must share a text that is found, where its column is one of text."""
         if not self.paying:
             return "every value is listed by the schema"
         rule = self.text_rule
         several = "people" if self.protection.counts_people else "records"
         return (
-            f"a text that {rule.certain:,} {several} share is always found, one of {rule.half:,}"
-            f" every second time, one of fewer than {rule.minimum:,} never"
+            f"in a column that is taken for text, and kept, a value that {rule.certain:,}"
+            f" {several} share is found, one of {rule.half:,} every second time, one of fewer than"
+            f" {rule.minimum:,} never; at most {self.most:,} of a column"
         )
 
 

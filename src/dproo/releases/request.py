@@ -139,6 +139,13 @@ class Request(ABC):
         """What the release costs; a record that moves between two groups is seen in both."""
         return self.epsilon * (2 if self._is_moving else 1)
 
+    @property
+    def protects(self) -> str:
+        """Whom the release protects, with everything that is declared for it to be true."""
+        public = "; which record is in which group is declared to be public"
+        are_public = self.groups is not None and self.groups.are_public
+        return self.protection.sentence + (public if are_public else "")
+
     def covers(self, *, of_a_person: bool = False) -> str:
         """Return what the certified worst loss is the loss of.
 

@@ -230,6 +230,8 @@ class RowRequest(Request):
             "size": self.size,
             "by": None if self.groups is None else self.groups.by,
             "codebook_sha256": self.codebook.digest,
+            "shares": [str(share) for share in self.shares],
+            "is_within_bins": self.is_within_bins,
         }
 
     def rows_by(self, network: Network, *, n: int) -> RowSampler:

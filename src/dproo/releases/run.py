@@ -205,13 +205,26 @@ def require_charge(request: Request, charge: Charge) -> None:
             records_per_person=request.protection.records,
             unit=request.protection.unit,
         ),
-        request=_stated(request, charge),
+        request=stated(request, charge),
     )
 
 
-def _stated(request: Request, charge: Charge) -> dict[str, Any]:
-    """Return the public choices as the ledger stores them with the charge."""
-    return request.public_choices | charge.stated | {"columns": list(request.columns)}
+def stated(request: Request, charge: Charge) -> dict[str, Any]:
+    """Return the public choices as the ledger stores them with the charge.
+
+    An approval is for exactly these, with the cost: whatever changes the release, or whom it
+    protects, is among them.
+    """
+    groups = None if request.groups is None else request.groups.groups.digest
+    return (
+        request.public_choices
+        | charge.stated
+        | {
+            "columns": list(request.columns),
+            "groups_sha256": groups,
+            "protects": request.protects,
+        }
+    )
 
 
 def _scan(
@@ -270,7 +283,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
                 neighbours=request.protection.neighbours,
                 records_per_person=request.protection.records,
                 unit=request.protection.unit,
-                request=_stated(request, charge),
+                request=stated(request, charge),
                 room=request.room,
             )
         except (LedgerError, TypeError, ValueError) as refused:
@@ -362,7 +375,7 @@ def _receipt(request: Request, drawn: Drawn, charge: Charge, n: int) -> Receipt:
         epsilon=request.cost,
         neighbours=protection.neighbours,
         unit=protection.unit,
-        protects=protection.sentence,
+        protects=request.protects,
         **{name: charge.stated[name] for name in STATED},
         column_names=tuple(request.columns),
         details=drawn.facts,

@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import LedgerError, MissingLedgerError
-from dproo.ledger import Address, Database, Ledger, in_epsilon
+from dproo.ledger import Address, Database, Ledger, in_delta, in_epsilon
 from dproo.releases.charge import dataset_name, published
-from dproo.report import Fields, accounts_object
+from dproo.report import Fields, accounts_object, json_text
 from dproo.study.invented import FIELDS, invented
 from dproo.web import questions
 from dproo.web.answering import change, get, post
@@ -130,8 +130,10 @@ class Api:
                     "number": one.number,
                     "dataset": one.dataset,
                     "charge": in_epsilon(one.charge),
+                    "delta": in_delta(one.delta),
                     "at": one.at,
                     "by": one.by,
+                    "request": json_text(one.request),
                     "columns": one.request.get("columns", []),
                     "purpose": one.request.get("purpose"),
                 }

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from dproo.core.checks import one_of, refusal
 from dproo.counting.layout import Layout
 from dproo.counting.source import Source
+from dproo.counting.sources.descriptors import Unlinked
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sql.query import table_parts
 from dproo.releases.charge import dataset_name
@@ -24,7 +25,8 @@ class Folder:
     """A folder that neither a path nor a link can leave.
 
     Guarantee: every file that :meth:`find` returns is in the folder once all links are
-    followed. A missing file and one outside are refused alike.
+    followed, and no link that is put in its way later is followed when it is opened. A missing
+    file and one outside are refused alike.
     """
 
     root: Path
@@ -35,7 +37,7 @@ class Folder:
             raise ValueError(refusal("folder", "be a folder that exists", str(self.root)))
         object.__setattr__(self, "root", root)
 
-    def find(self, name: str, text: object) -> Path:
+    def find(self, name: str, text: object) -> Unlinked:
         """Return the file that ``text`` names; ``name`` is what a refusal calls it.
 
         Raises:
@@ -44,7 +46,7 @@ class Folder:
         path = self._file(text) if isinstance(text, str) else None
         if path is None:
             raise ValueError(refusal(name, "be a file in the allowed folder", text))
-        return path
+        return Unlinked(path)
 
     def _file(self, text: str) -> Path | None:
         try:

@@ -24,7 +24,7 @@ from typing import Any
 from dproo.core.checks import one_of, whole
 from dproo.core.progress import Share, watched
 from dproo.ledger.events import now
-from dproo.report import FAILED, Verdict, verdict
+from dproo.report import FAILED, USAGE, Verdict, verdict
 from dproo.synthesis.model import COUNTED, Model
 from dproo.web.folder import Folder
 from dproo.web.orders import Order
@@ -36,6 +36,8 @@ _SHOWN_ROWS = 12
 _MOST_COLUMNS = 60
 _MOST_VALUES = 40
 _ENDED = "the release ended without an answer. See the ledger for what was charged."
+_UNBEGUN = "the release could not begin. Nothing was read or charged."
+_BEGUN = "begun"
 _START = "import sys; sys.path[:] = {path!r}; from dproo.web.releases import main; main()"
 
 
@@ -69,7 +71,7 @@ class Releases:
         finally:
             del self._running[nonce]
         if answer is None:
-            raise Verdict(FAILED, _ENDED)
+            raise Verdict(*running.end)
         code, found = answer
         if code is not None:
             raise Verdict(code, found)
@@ -80,7 +82,7 @@ class Releases:
         """Interrupt a release as Ctrl-C does, and return whether it was running."""
         running = self._running.get(nonce) if isinstance(nonce, str) else None
         if running is not None:
-            running.process.send_signal(signal.SIGINT)
+            running.stop()
         return running is not None
 
     def share(self, nonce: object) -> float | None:
@@ -114,7 +116,7 @@ def table_rows(receipt: Mapping[str, Any], rows: Any, kind: Any = "csv") -> dict
     """Return rows of a private table as the text of a CSV file, or as Parquet in base64."""
     one_of("format", kind, ("csv", "parquet"))
     is_number = isinstance(rows, str) and rows.isascii() and rows.isdecimal()
-    size = whole("rows", int(rows[:9]) if is_number else rows, at_least=1, at_most=ROWS_MAX)
+    size = whole("rows", int(rows) if is_number else rows, at_least=1, at_most=ROWS_MAX)
     made = Model.of_receipt(receipt).rows(size)
     if kind == "csv":
         return {"text": made.text()}
@@ -155,6 +157,20 @@ class _Running:
     since: str
     process: subprocess.Popen[bytes]
     share: Fraction | None = None
+    has_begun: bool = False
+    is_stopped: bool = False
+
+    def stop(self) -> None:
+        """Interrupt it; a process that has just been started may not heed that yet."""
+        self.is_stopped = True
+        self.process.send_signal(signal.SIGINT)
+
+    @property
+    def end(self) -> tuple[int, str]:
+        """The verdict on a process that ended without one."""
+        if self.has_begun:
+            return FAILED, _ENDED
+        return verdict(KeyboardInterrupt()) if self.is_stopped else (USAGE, _UNBEGUN)
 
     def answer(self, order: bytes) -> tuple[int | None, Any] | None:
         """Send an order, and return its answer; before it come shares of the data."""
@@ -166,9 +182,14 @@ class _Running:
                     found = pickle.load(process.stdout)  # type: ignore[arg-type] # noqa: S301
                 except (EOFError, pickle.UnpicklingError):  # it was killed
                     return None
-                if not isinstance(found, Fraction):
+                if found == _BEGUN:
+                    self.has_begun = True
+                    if self.is_stopped:
+                        self.stop()
+                elif isinstance(found, Fraction):
+                    self.share = found
+                else:
                     return found  # type: ignore[no-any-return]
-                self.share = found
 
 
 def main() -> None:
@@ -177,8 +198,9 @@ def main() -> None:
     with watched() as share:
         teller = Thread(target=_tell, args=(share, is_over), daemon=True)
         try:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, _interrupt)
             order, folder = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the server
+            _send(_BEGUN)
             teller.start()
             receipt = order.release(folder).receipt.as_dict()
             answer: tuple[int | None, Any] = None, shown(receipt) if "model" in receipt else receipt
@@ -189,6 +211,12 @@ def main() -> None:
     if teller.ident is not None:
         teller.join()
     _send(answer)
+
+
+def _interrupt(*_: object) -> None:
+    """Stop the release; a second interrupt does not keep it from saying what became of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _tell(share: Share, is_over: Event) -> None:

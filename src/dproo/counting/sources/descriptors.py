@@ -12,7 +12,7 @@ import stat
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PosixPath
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
@@ -23,6 +23,11 @@ BLOCK = 1 << 16
 STDIN = "-"
 
 _DESCRIPTORS = "/dev/fd"
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+
+
+class Unlinked(PosixPath):
+    """A path whose links have all been followed: one that is put there later is refused."""
 
 
 class Opened:
@@ -35,13 +40,17 @@ class Opened:
         size: its length in bytes.
         passed: how many bytes of it have been read, those read twice counted twice.
 
+    Args:
+        path: the file.
+        follows: whether links on the way are followed.
+
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, follows: bool = True) -> None:
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+            self._descriptor = (os.open if follows else _open_unlinked)(path, _FLAGS)
         except OSError as error:
             if error.errno == errno.EMFILE:
                 raise ValueError(
@@ -132,6 +141,21 @@ class Incoming:
         self._is_kept = False
 
 
+def _open_unlinked(path: str, flags: int) -> int:
+    """Open a file by an absolute path on which no link is followed."""
+    root, *folders, name = Path(path).parts
+    passing = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+    here = os.open(root, passing)
+    try:
+        for folder in folders:
+            inner = os.open(folder, passing, dir_fd=here)
+            os.close(here)
+            here = inner
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=here)
+    finally:
+        os.close(here)
+
+
 def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     """Open a file, all files that a pattern matches, or all Parquet files of a folder.
 
@@ -144,6 +168,8 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     path = os.fspath(data)
     if path == STDIN:
         return [Incoming()]
+    if isinstance(data, Unlinked):
+        return [Opened(path, follows=False)]
     pattern = path
     if os.path.isdir(path):  # noqa: PTH112 - a folder of Parquet files, as Spark writes it
         pattern = os.path.join(glob.escape(path), "**", "*.parquet")  # noqa: PTH118

@@ -135,8 +135,11 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: column 'scan' must hold text, numbers, booleans or dates, got type STRUCT. ...
+    >>> refuse_type("empty", '"NULL"')  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: column 'empty' must hold text, numbers, booleans or dates, got type NULL. ...
     """
-    word = re.match(r"[<>]?\w*(\[\])*", type_name)
+    word = re.match(r"[<>]?\w*(\[\])*", type_name.strip('"'))
     raise ValueError(
         f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
         f" got type {word[0] if word else ''}."

@@ -79,7 +79,10 @@ _LOST = "lost the connection. Nothing was charged; try again."
 _SENTENCES: dict[str, tuple[type[LedgerError], str]] = {
     "42501": (
         RoleError,
-        "may not be used so by this role: dproo_owner declares, dproo_spender releases.",
+        (
+            "may not be used so by this role: dproo_owner declares, dproo_spender releases, and"
+            " nobody decides on a request of their own."
+        ),
     ),
     "53100": (FullDiskError, "cannot be written: no space is left on the server's disk."),
     "55P03": (

@@ -56,16 +56,23 @@ export function spending(parent, account) {
   }
 }
 
+/** Return what a charge costs: epsilon, and delta where there is one. */
+const costOf = ({ charge, delta }) => (delta === "0" ? charge : `${charge} and δ ${delta}`);
+
 /** Show the releases that wait for a second person; `decided` is called when one no longer does. */
 export async function showRequests(place, { decided, refuse }) {
   const { requests } = await ask("requests");
   if (!requests.length) return;
   const section = make(place, "section", { class: "card", id: "requests" });
   make(section, "h2", {}, "Waiting for a second person");
-  for (const { number, dataset, charge, by, columns, purpose } of requests) {
+  for (const one of requests) {
+    const { number, dataset, by, columns, purpose, request } = one;
     const line = make(section, "div", { class: "row" });
-    const what = `ε ${charge} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
+    const what = `ε ${costOf(one)} of ${short(dataset)} for ${columns.join(", ")}, asked for by ${by}`;
     make(line, "p", {}, `${what}; purpose: ${purpose ?? "not stated"}.`);
+    const all = make(line, "details");
+    make(all, "summary", {}, "All that it fixes");
+    make(all, "p", { class: "hint" }, request);
     for (const [words, isApproved] of [["Approve", true], ["Deny", false]]) {
       const kind = { type: "button", class: isApproved ? "" : "quiet", "aria-label": `${words} request ${number}` };
       make(line, "button", kind, words).addEventListener("click", () =>
@@ -122,7 +129,7 @@ export function showAccount(place, account, refuse) {
     account.entries.toReversed().map((one) => [
       one.entry,
       minute(one.at),
-      one.charge,
+      costOf(one),
       one.purpose ?? "not stated",
       fate(one, account.since),
       receiptOf(one),
