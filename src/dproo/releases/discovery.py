@@ -47,7 +47,7 @@ VALUES = Fraction(1, 3)
 """What each stage takes of what a column has left: how text is written, where numbers are, and
 which values are shared, if the column may be one of numbers; the last stage takes all."""
 
-NOTHING = "nothing in it is shared by enough people: free text, or unique"
+NOTHING = "nothing in it is shared by enough people: free text, unique, or too noisy"
 _ENOUGH = 0.8  # of the numbers of a column: its values are then letters, or tell the bins
 _REST = 1 << 12  # bytes of everything else of a column
 
