@@ -28,6 +28,7 @@ from dproo.counting.sql import query as sql
 from dproo.errors import BudgetRefused, ReleaseError
 from dproo.ledger.rules import TERMS
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.mechanisms.keep import KeepRule
 from dproo.releases import discovery
 from dproo.releases.dataset import Dataset
 from dproo.releases.discovery import DiscoveryRequest
@@ -477,3 +478,30 @@ def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(
             (column,) = book.descriptor["schema"]["fields"]
             letters = column.get("categories", [])
             assert "v" in letters or column["type"] != "string" or len(letters) == most
+
+
+@pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
+def test_the_rule_that_a_code_book_states_is_the_one_that_finds_texts(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = DiscoveryRequest(
+        known=(Column(name="t", kind=kind, type_name="string"),),
+        epsilon=Fraction(8),
+        delta=Fraction(1, 100),
+        protection=Protection(neighbours=ADD_REMOVE),
+    )
+    used: list[KeepRule] = []
+    release = KeepRule.release
+
+    def noted(rule: KeepRule, *given: Any) -> dict[str, int]:
+        used.append(rule)
+        return release(rule, *given)
+
+    monkeypatch.setattr(KeepRule, "release", noted)
+    cells = ["v"] * 1000
+    data = dproo.open(
+        pl.DataFrame({"t": cells}) if kind == sql.TEXT else [{"t": cell} for cell in cells],
+        neighbours=ADD_REMOVE,
+    )
+    data.codebook(epsilon=8, delta=request.delta, columns=["t"])
+    assert used[-1] == request.text_rule
