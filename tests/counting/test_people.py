@@ -173,7 +173,7 @@ def test_postgresql_keeps_the_same_records(server: Any, postgresql: str) -> None
 
 
 def test_spark_keeps_the_same_records(spark: Any) -> None:
-    for i, kind in enumerate(few(PEOPLE, 3)):
+    for i, kind in enumerate(few(PEOPLE, 2)):
         rows = rows_of(kind)
         assert_same_choice(spark.createDataFrame(rows), rows, kept=1 + i % 2)
 

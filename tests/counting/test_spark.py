@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.draws import few
 from support.releasing import sample
 from test_engines_faults import CANARY, assert_silent
 from test_engines_names import NAMES, rows_of
@@ -27,7 +28,7 @@ def test_spark_counts_the_same_under_any_name_and_fails_without_data(
     """One test, so that one worker alone starts a session."""
     for nasty in batches():
         assert_parity(nasty, counting.count, spark.createDataFrame(plain(nasty.rows)))
-    for part in (NAMES[i : i + 10] for i in (0, 10)):
+    for part in few([NAMES[:10], NAMES[10:20]], 1):
         frame = spark.createDataFrame(rows_of(part))
         counts = counting.count(frame, alphabet={column: ["x"] for column in part})
         assert list(counts) == [2, 1], part
@@ -132,9 +133,10 @@ FOUND = [[1, 1, 1, 3], [3, 1, 2], [2, 1], [0, 1, 6], [1, 1, 3], [1, 1, 1, 1], [1
 
 
 def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
+    cases = few(zip(READ, FOUND, strict=True), 3)
     frames = [
         spark.sql(" UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS a" for cell in cells))
-        for kind, cells, _ in READ
+        for (kind, cells, _), _ in cases
     ]
     before = {name: spark.conf.get(name, None) for name in SETTINGS}
     before = {name: value for name, value in before.items() if value is not None}  # known to it
@@ -142,7 +144,7 @@ def test_no_setting_of_a_session_changes_a_count(spark: Any) -> None:
         try:
             for name, value in settings.items():
                 spark.conf.set(name, value)
-            for (kind, cells, axis), frame, found in zip(READ, frames, FOUND, strict=True):
+            for ((kind, cells, axis), found), frame in zip(cases, frames, strict=True):
                 scan = counting.prepare(frame, alphabet=Alphabet(axes=(axis,)), column="a")
                 assert list(scan.count()) == found, (kind, cells, settings is before)
         finally:
