@@ -1062,7 +1062,7 @@ MUTANTS = {
         "Api._release", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
     ),
     "Ctrl-C leaves a release that was charged": (
-        "change.endpoint", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
+        "change.endpoint", "response(*await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
     ),
     "every request may be as long as a code book": (
         "_most", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,

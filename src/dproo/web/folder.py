@@ -84,8 +84,6 @@ class NamedData:
         data: a file, or the URL of a database.
         name: the file's name as given, or "the database".
         dataset: the name of its budget.
-        table: the table of a database or DuckDB file.
-        layout: how a text file is laid out, as far as it is given.
     """
 
     data: Path | str = field(repr=False)
@@ -141,12 +139,7 @@ class NamedData:
 def texts_of(
     form: object, names: tuple[str, ...], *, besides: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the texts of a form, empty if missing.
-
-    Args:
-        form: the form that was sent.
-        names: the fields that are texts.
-        besides: further fields that it may have.
+    """Return the texts of a form, empty if missing; ``besides`` names further fields.
 
     Raises:
         TypeError, ValueError: it has other fields, or one is not a text.

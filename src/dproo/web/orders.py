@@ -57,12 +57,9 @@ class Order:
     """A validated release: only its charge and its records are missing.
 
     Attributes:
-        request: the public choices.
-        source: the data.
-        book: the code book that describes it, unless values are found.
+        book: the code book that describes the data, unless values are found.
         texts: the fields of the form as typed.
         account: the current state of the budget to charge.
-        ledger: the ledger that holds it.
         warnings: what may make cells count as ``other`` that should not.
     """
 
@@ -138,21 +135,17 @@ class Order:
         return Charge(ledger=self.ledger, dataset=self.account.dataset, **stated)
 
     @property
-    def charge(self) -> int:
-        """Its cost, in nano-epsilon."""
-        return charge_of(self.request.cost)
-
-    @property
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
+        charge = charge_of(self.request.cost)
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
             f" “{_short(account.dataset)}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
-            "cost": in_epsilon(self.charge),
+            "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
-            "left_after": in_epsilon(account.left - self.charge),
+            "left_after": in_epsilon(account.left - charge),
             "budget": in_epsilon(account.budget),
             "warnings": [*epsilon_warnings(self.request.cost), *self.warnings],
             "command": self._command,
@@ -179,10 +172,7 @@ class Order:
 
     @property
     def _command(self) -> str:
-        """The equivalent command, in the allowed folder.
-
-        The URL of a database is not repeated: it may hold a password.
-        """
+        """The equivalent command; the URL of a database is withheld: it may hold a password."""
         account, texts, source, request = self.account, self.texts, self.source, self.request
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
         given["codebook"] = SAVED_AS if self.book is not None else ""
@@ -282,7 +272,6 @@ def _found(
 
 
 def _only(columns: Sequence[str]) -> str:
-    """Return the one column of a value."""
     if len(columns) != 1:
         raise ValueError(refusal("columns", "be one for one value", len(columns)))
     return columns[0]
@@ -307,14 +296,10 @@ _BUDGET_FIELDS = (*FIELDS, "budget", "delta", "neighbours", "records_per_person"
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """A validated budget that is not yet declared.
+    """A validated budget that is not yet declared; its epsilon and delta are as typed.
 
     Attributes:
-        dataset: the name of the data.
-        budget: the total epsilon, as typed.
-        delta: the total delta, as typed; 0 where values are never found.
         relation: for what the epsilons add up, and how many records one person may have.
-        ledger: where it will be declared.
     """
 
     dataset: str
