@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, log10
@@ -15,6 +16,7 @@ from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import fraction_text, parse_epsilon
+from dproo.errors import BudgetRefused, ChargedError, LedgerError, ReleaseError, RuleRefused
 from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
 from dproo.schema.reading import UNTYPED
@@ -83,14 +85,6 @@ def verdict(error: BaseException) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
-    from dproo.errors import (  # noqa: PLC0415
-        BudgetRefused,
-        ChargedError,
-        LedgerError,
-        ReleaseError,
-        RuleRefused,
-    )
-
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
     if isinstance(error, KeyboardInterrupt):
@@ -296,15 +290,7 @@ def row_plan_object(answer: RowPlan) -> dict[str, Any]:
         "table": round(answer.table, 4),
         "table_from": answer.table_from,
         "columns": [
-            {
-                "column": step.column,
-                "parents": list(step.parents),
-                "k": step.k,
-                "cells": step.cells,
-                "epsilon": number(step.epsilon),
-                "alpha": number(step.alpha),
-            }
-            for step in answer.columns
+            {name: number(value) for name, value in asdict(step).items()} for step in answer.columns
         ],
     }
 
@@ -435,11 +421,11 @@ def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def number(value: int | Fraction | None) -> int | float | None:
-    """Return a number that JSON can hold, or None if it exceeds every float.
+def number(value: Any) -> Any:
+    """Return a fraction as a float, or None if it exceeds every float; anything else unchanged.
 
-    >>> number(Fraction(1, 4)), number(Fraction(10) ** 400)
-    (0.25, None)
+    >>> number(Fraction(1, 4)), number(Fraction(10) ** 400), number(7)
+    (0.25, None, 7)
     """
     if not isinstance(value, Fraction):
         return value

@@ -714,7 +714,7 @@ MUTANTS = {
         "run._receipt", "charge.stated[name]", "charge.operator", NOBODY,
     ),
     "a receipt names the folders of a file": (
-        "charge.published", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+        "charge.published", '{"dataset": short_name(charged["dataset"])}', "{}", NOBODY,
     ),
     "the first places of a letter are opened": (
         "partition._opened", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
@@ -1011,7 +1011,7 @@ MUTANTS = {
         "RowRequest.row_epsilon", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
     ),
     "the number of records of a private row is told": (
-        "RowRequest.rows_by", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
+        "RowRequest.rows_by", "n=n if self.is_n_public else 0", "n=n", ROW_HIDDEN,
     ),
     "the letters of the parents are read backwards": (
         "RowTables.matching", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import click
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.composition import Way, compose
-from dproo.analysis.planner import OpenPlan, Plan, plan, plan_open
+from dproo.analysis.planner import Plan, plan, plan_open
 from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import (
     echo,
@@ -25,7 +26,6 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.core.checks import one_of
-from dproo.core.counts import Counts
 from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon, percent
 from dproo.mechanisms import AUTO, REPLACE, SAMPLERS, choose, mechanism
 from dproo.report import (
@@ -201,25 +201,16 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         echo(f"auto         {choose(**chosen_for).reason}")
     echo(f"worst loss   {certificate.epsilon:.12g}")
     echo(f"worst ratio  {number(certificate.ratio):.12g}")
-    echo(f"dataset      {_histogram(witness.before)}")
-    echo(f"neighbour    {_histogram(witness.after)}")
-    echo(f"output       letter {_outcome(witness.letters)}")
+    echo(f"dataset      {_repeated(witness.before.runs)}")
+    echo(f"neighbour    {_repeated(witness.after.runs)}")
+    letters = Counter(letter + 1 for letter in witness.letters)  # people count from one
+    echo(f"output       letter {_repeated(letters.items())}")
     return code
 
 
-def _outcome(letters: tuple[int, ...]) -> str:
-    """Return the letters counted from one, as in ``1 x 3, 2``."""
-    return ", ".join(
-        str(letter + 1) if times == 1 else f"{letter + 1} x {times}"
-        for letter, times in Counter(letters).items()
-    )
-
-
-def _histogram(counts: Counts) -> str:
-    """Return the runs of counts, as in ``98, 100, 99 x 997``."""
-    return ", ".join(
-        str(count) if letters == 1 else f"{count} x {letters}" for count, letters in counts.runs
-    )
+def _repeated(runs: Iterable[tuple[int, int]]) -> str:
+    """Return numbers and how often each stands there, as in ``98, 100, 99 x 997``."""
+    return ", ".join(str(one) if times == 1 else f"{one} x {times}" for one, times in runs)
 
 
 @click.command("compare")
@@ -291,25 +282,14 @@ def print_open_plan(
         raise ValueError("--alphabet open requires --epsilon and --delta, and no --k or --alpha.")
     answer = plan_open(epsilon=epsilon, **known)
     if as_json:
-        print_json(_object(answer))
+        numbers = {"epsilon": number(answer.epsilon), "obscured": number(answer.obscured)}
+        print_json(vars(answer) | numbers | {"delta": decimal_text(answer.delta)})
         return
     echo(f"A value that fewer than {answer.first:,} records have never appears.")
     echo(f"From {answer.likely:,} records on it has at least half of its share,")
     echo(f"from {answer.proportional:,} on all of it.")
     if answer.obscured is not None:
         echo(f"The probability of 'other' is at least {float(answer.obscured):.2g}.")
-
-
-def _object(answer: OpenPlan) -> dict[str, Any]:
-    return {
-        "n": answer.n,
-        "epsilon": number(answer.epsilon),
-        "delta": decimal_text(answer.delta),
-        "first": answer.first,
-        "likely": answer.likely,
-        "proportional": answer.proportional,
-        "obscured": number(answer.obscured),
-    }
 
 
 def print_row_plan(codebook: str, *, as_json: bool, **known: Any) -> None:

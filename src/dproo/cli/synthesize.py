@@ -62,16 +62,7 @@ _ENDINGS = (".csv", ".jsonl", ".parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Where the rows of a model go, and the model itself.
-
-    Attributes:
-        rows: how many.
-        out: a new file for them; without one they are printed as CSV.
-        model: a new file for the model.
-        seed: for the same rows again.
-        labels: whether letters are shown by their labels.
-        within_bins: whether a bin is shown as a number within it.
-    """
+    """Where the rows of a model go, and the model itself: new files, or standard output."""
 
     rows: int | None
     out: str | None = None
@@ -127,7 +118,7 @@ class Targets:
         return ""
 
     def drawn(self, model: Model) -> Rows:
-        """Return the rows."""
+        """Return the rows that were asked for."""
         return model.rows(
             self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
         )
@@ -213,9 +204,8 @@ def rows_command(
         require_printable(() if as_json else (*found.names, *letters))
     with waiting("drawing"):
         if as_json and out is None:
-            rows = targets.drawn(found)
-            told = {"synthetic": True, "model_sha256": found.sha256, "rows": list(rows)}
-            print_json(told)
+            rows = list(targets.drawn(found))
+            print_json({"synthetic": True, "model_sha256": found.sha256, "rows": rows})
             return
         text = targets.write(found)
     if text:

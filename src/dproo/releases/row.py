@@ -15,7 +15,8 @@ from dproo.core.checks import one_of, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
-from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
+from dproo.mechanisms import AUTO, LetterSpecificRevealOrObscure
+from dproo.mechanisms.base import enough
 from dproo.mechanisms.network import (
     DECLARED,
     INDEPENDENT,
@@ -27,7 +28,6 @@ from dproo.mechanisms.network import (
     Wiring,
     grown_tree,
 )
-from dproo.mechanisms.registry import enough
 from dproo.mechanisms.rows import Row, RowSampler
 from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import Alphabet
@@ -236,16 +236,15 @@ class RowRequest(Request):
 
     def rows_by(self, network: Network, *, n: int) -> RowSampler:
         """Return the certified sampler of one row; a person's records share its epsilon."""
-        known = n if self.is_n_public else 0
-        epsilon = self.row_epsilon / self.protection.records
         times = self.size * self.protection.records
-        shares = (
-            tuple(self.shares[family.column] / times for family in network.families)
-            if self.shares
-            else ()
+        by_column = network.families if self.shares else ()
+        return _row_sampler(
+            network=network,
+            epsilon=self.row_epsilon / self.protection.records,
+            neighbours=self.relation,
+            n=n if self.is_n_public else 0,
+            shares=tuple(self.shares[family.column] / times for family in by_column),
         )
-        relation = REPLACE if self.is_n_public else ADD_REMOVE
-        return _row_sampler(network, epsilon, relation, known, shares)
 
     @property
     def rehearsal(self) -> RowRequest:
@@ -360,12 +359,4 @@ class RowRequest(Request):
         }
 
 
-@lru_cache(maxsize=64)
-def _row_sampler(
-    network: Network,
-    epsilon: Fraction,
-    neighbours: Relation,
-    n: int,
-    shares: tuple[Fraction, ...],
-) -> RowSampler:
-    return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n, shares=shares)
+_row_sampler = lru_cache(maxsize=64)(RowSampler)

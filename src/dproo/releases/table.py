@@ -138,7 +138,8 @@ class ModelRequest(Request):
             two = two[: 4 * len(sizes)]
         number = max(13, len(str(int(10**6 * mechanism.changed / self.epsilon)))) + _POTENTIAL + 3
         numbers = number * sum(cells(sizes, family) for family in (*families, *two))
-        letters = 2 * len(json.dumps(self._public_columns))
+        public = [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
+        letters = 2 * len(json.dumps(public))
         return numbers + letters + _STEP * (len(families) + 2 * len(two)) + _REST
 
     @property
@@ -178,10 +179,6 @@ class ModelRequest(Request):
         """The public columns of the model."""
         return tuple(map(_column, self.codebook.fields))
 
-    @property
-    def _public_columns(self) -> list[Any]:
-        return [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
-
     def _certificate(self, released: Released) -> dict[str, Any]:
         found = released.certificate
         return {
@@ -196,12 +193,11 @@ class ModelRequest(Request):
         shares: dict[Family, Fraction] = {}
         chosen = Fraction(0)
         for step in released.steps:
+            share = step.cost / released.request.budget
             if step.kind != MEASURE:
-                chosen += step.cost / released.request.budget
+                chosen += share
             elif step.family:
-                shares[step.family] = (
-                    shares.get(step.family, Fraction(0)) + step.cost / released.request.budget
-                )
+                shares[step.family] = shares.get(step.family, Fraction(0)) + share
         return {
             "sampler": TABLE,
             "sampler_reason": None,

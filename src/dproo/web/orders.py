@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import one_of, refusal
@@ -24,7 +23,7 @@ from dproo.ledger.account import taken
 from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
-from dproo.releases.charge import Charge, remedy
+from dproo.releases.charge import Charge, remedy, short_name
 from dproo.releases.check import check_book
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.open_value import OPEN_SAMPLER, OpenRequest
@@ -141,7 +140,7 @@ class Order:
         charge = charge_of(self.request.cost)
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{_short(account.dataset)}” ({RELATIONS[account.neighbours]}).",
+            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
             "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
@@ -209,11 +208,6 @@ class Order:
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
-
-
-def _short(dataset: str) -> str:
-    """Return the name of a file without the folders that it is in."""
-    return Path(dataset).name if Path(dataset).is_absolute() else dataset
 
 
 def _and_delta(atto: int) -> str:
@@ -344,12 +338,12 @@ class Declaration:
         person = "each person has one record" if most == 1 else f"a person has up to {most} records"
         if self.relation["unit"] == "person":
             person = "each release protects a person with all of their records"
+        name, budget = short_name(self.dataset), in_epsilon(budget_of(self.budget))
         return {
             "dataset": self.dataset,
-            "budget": in_epsilon(budget_of(self.budget)),
-            "summary": f"All releases charged to “{_short(self.dataset)}” may together spend ε ="
-            f" {in_epsilon(budget_of(self.budget))}{_and_delta(delta_budget_of(self.delta))},"
-            f" and no more, ever:"
+            "budget": budget,
+            "summary": f"All releases charged to “{name}” may together spend ε = {budget}"
+            f"{_and_delta(delta_budget_of(self.delta))}, and no more, ever:"
             f" {RELATIONS[self.relation['neighbours']]}, {person}.",
         }
 

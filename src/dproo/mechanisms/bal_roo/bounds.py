@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import floordiv, le
 from typing import NamedTuple
 
-from dproo.core.numbers import BITS, ceil_div, exp_upper, log_upper
+from dproo.core.numbers import BITS, ceil_div, exp_upper, first_true, log_upper
 from dproo.mechanisms.bal_roo.table import BalancedTable
 
 _FINENESS, _NARROWEST = 32, 10
@@ -247,12 +247,12 @@ class BalancedBounds:
     def _least_share(self) -> Fraction:
         """The least weight over the count at the highest level."""
         table = self.table
-        low, high = 1, table.crossing(table.high)
-        while low < high:  # a convex power over its count falls, then rises
-            middle = (low + high) // 2
-            is_falling = table.powers[middle + 1] * middle < table.powers[middle] * (middle + 1)
-            low, high = (middle + 1, high) if is_falling else (low, middle)
-        return min(Fraction(1), Fraction(table.high * table.powers[low], low * table.unit))
+
+        def is_risen(count: int) -> bool:  # a convex power over its count falls, then rises
+            return table.powers[count + 1] * count >= table.powers[count] * (count + 1)
+
+        least = first_true(is_risen, 0, table.crossing(table.high))
+        return min(Fraction(1), Fraction(table.high * table.powers[least], least * table.unit))
 
     @property
     def added(self) -> Fraction:
