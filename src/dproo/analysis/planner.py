@@ -48,12 +48,7 @@ _WorstAlpha = Callable[..., Fraction]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and how to answer it.
-
-    Attributes:
-        missing: the parameter to solve for.
-        known: the other three.
-    """
+    """One parameter to solve for, given the other three."""
 
     missing: str
     known: Mapping[str, Any]

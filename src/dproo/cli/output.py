@@ -85,21 +85,13 @@ plot_option = click.option(
 
 
 def figures() -> Any:
-    """Return the module that draws.
-
-    Raises:
-        ValueError: matplotlib, an extra, is missing.
-    """
+    """Return the module that draws; refuse where matplotlib, an extra, is missing."""
     with needing("matplotlib", extra="figures"):
         return import_module("dproo.study.figures")
 
 
 def picture(path: str) -> Path:
-    """Return the path of a picture that can be drawn.
-
-    Raises:
-        ValueError: it is not new or is not one of a picture, or matplotlib is missing.
-    """
+    """Return the path of a new picture, of a kind that can be drawn."""
     one_of("the end of the picture's name", Path(path).suffix, figures().ENDINGS)
     return new_file("plot", path)
 

@@ -60,9 +60,7 @@ class Offer:
 
     Attributes:
         data: a file, or the URL of a database.
-        table: the table of a database.
         person: the column that identifies people, or None to protect records.
-        codebook: the public columns and their values.
         budget: the name of its budget in the ledger.
         limits: what a call and a day may cost, with only this code book.
         model: the model of a private table, whose rows cost nothing; or None.
@@ -79,23 +77,14 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """What answers an agent.
-
-    Attributes:
-        offers: the datasets, by the names that the agent uses.
-        ledger: the ledger that every release is charged to.
-    """
+    """What answers an agent: the datasets, by the names that it uses, and the ledger to charge."""
 
     offers: Mapping[str, Offer]
     ledger: Address
 
     @classmethod
     def of(cls, config: str | Path) -> Desk:
-        """Return the desk of a configuration file; its paths are relative to it.
-
-        Raises:
-            ValueError: a part of the file is missing or wrong.
-        """
+        """Return the desk of a configuration file; its paths are relative to it."""
         path = Path(config).absolute()
         try:
             found = tomllib.loads(

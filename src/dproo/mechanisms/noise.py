@@ -70,11 +70,7 @@ class Ratio:
 
     @classmethod
     def of(cls, loss: Fraction) -> Ratio:
-        """Return a ratio of few bits just above ``e^-loss``.
-
-        Raises:
-            ValueError: the loss is not positive.
-        """
+        """Return a ratio of few bits just above ``e^-loss``, for a positive loss."""
         if not loss > 0:
             raise ValueError(refusal("loss", "be positive", loss))
         small = max(0, loss.denominator.bit_length() - loss.numerator.bit_length())

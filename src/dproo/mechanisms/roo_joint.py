@@ -89,13 +89,8 @@ def least_pseudo(
 ) -> Fraction:
     """Return the least pseudo-count of the lightest letter that is proven sufficient.
 
-    Args:
-        epsilon: the privacy parameter.
-        growth: a rational just below ``e^epsilon``.
-        shares: the relative weights of the letters that can gain, lightest first; at most
-            ``LETTERS_MAX`` are used.
-        gains: the most records of a person.
-        draws: the number of letters drawn.
+    The shares are the relative weights of the letters that can gain, lightest first; at most
+    ``LETTERS_MAX`` are used. The growth is a rational just below ``e^epsilon``.
     """
     few, many = sorted((gains, draws))
     if few == 1:

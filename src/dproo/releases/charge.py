@@ -110,11 +110,7 @@ def dataset_name(data: str) -> str:
 
 
 def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> None:
-    """Refuse letters that were read from a file with a budget, or from what looks like its copy.
-
-    Raises:
-        ValueError: such a file is protected data, and no source of public letters.
-    """
+    """Refuse letters from a file with a budget, or a copy of one: it is protected data."""
     found = (axis.origin for alphabet in alphabets for axis in alphabet.axes)
     origins = {origin for origin in found if origin is not None}
     with guarding(protected(lambda: ledger)):

@@ -156,8 +156,7 @@ Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]
 class StagedRequest(Request):
     """A release in several stages: what was released decides what is counted next.
 
-    Attributes:
-        count: counts the data, or imagined data; given by whoever makes the release.
+    Whoever makes the release gives ``count``, which counts the data, or imagined data.
     """
 
     count: Count | None = field(default=None, repr=False, compare=False)

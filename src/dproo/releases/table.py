@@ -239,11 +239,7 @@ class FoundTableRequest(StagedRequest):
 
     @classmethod
     def of(cls, discovery: DiscoveryRequest, network: Wiring) -> FoundTableRequest:
-        """Return the request of a table, from that of a code book for all of epsilon and delta.
-
-        Raises:
-            ValueError: there are too many columns for a table.
-        """
+        """Return the request of a table, from that of a code book for all of epsilon and delta."""
         most = next((most for most in _MOST if _is_small(discovery, network, most)), None)
         if most is None:
             _largest(discovery, network, _MOST[-1])  # refuses it

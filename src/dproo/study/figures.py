@@ -180,10 +180,8 @@ def draw_plan(
 ) -> Figure:
     """Draw every sampler's answer against epsilon, and the limit of all private samplers.
 
-    Args:
-        curve: as :func:`dproo.report.curve` returns it.
-        at: the epsilon that was planned for, and the answer of the recommended sampler.
-        recommended: the sampler that ``auto`` takes.
+    The curve is as :func:`dproo.report.curve` returns it; ``at`` is the epsilon that was planned
+    for, and the recommended sampler's answer.
     """
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")
     axes = figure.subplots()
@@ -223,11 +221,7 @@ def _known(places: Sequence[float], answers: Sequence[float | None]) -> tuple[li
 
 
 def draw_columns(columns: Mapping[str, Sequence[Row]]) -> Figure:
-    """Draw how often each value of each column is, with its interval where it has one.
-
-    Args:
-        columns: for each column its counts, as ``Model.counts`` gives them.
-    """
+    """Draw the counts of each column, as ``Model.counts`` gives them, with their intervals."""
     across = min(3, len(columns))
     down = -(-len(columns) // across)
     tallest = max(min(len(rows), _SHOWN + 1) for rows in columns.values())

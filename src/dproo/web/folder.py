@@ -38,11 +38,7 @@ class Folder:
         object.__setattr__(self, "root", root)
 
     def find(self, name: str, text: object) -> Unlinked:
-        """Return the file that ``text`` names; ``name`` is what a refusal calls it.
-
-        Raises:
-            ValueError: it is not a file in the folder.
-        """
+        """Return the file that ``text`` names; ``name`` is what a refusal calls it."""
         path = self._file(text) if isinstance(text, str) else None
         if path is None:
             raise ValueError(refusal(name, "be a file in the allowed folder", text))
@@ -94,11 +90,7 @@ class NamedData:
 
     @classmethod
     def of(cls, texts: Mapping[str, str], folder: Folder) -> NamedData:
-        """Return the data that the fields of a form name.
-
-        Raises:
-            ValueError: it is neither a file in the folder nor the URL of a database.
-        """
+        """Return what a form names: a file in the folder, or a database by its URL."""
         is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
         data: Path | str
         if is_file:
@@ -139,11 +131,7 @@ class NamedData:
 def texts_of(
     form: object, names: tuple[str, ...], *, besides: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the texts of a form, empty if missing; ``besides`` names further fields.
-
-    Raises:
-        TypeError, ValueError: it has other fields, or one is not a text.
-    """
+    """Return the texts of a form, empty if missing; only ``besides`` may be further fields."""
     known = (*names, *besides)
     if not isinstance(form, Mapping) or set(form) - set(known):
         raise ValueError(f"request must be an object of {', '.join(known)} only.")

@@ -198,11 +198,7 @@ class Order:
         return " ".join([verb, named, *options])
 
     def release(self, folder: Folder) -> Release:
-        """Charge, read and draw, for exactly the request that was shown.
-
-        Raises:
-            ValueError: the file is no longer the one that was shown.
-        """
+        """Charge, read and draw, for exactly the request and the file that were shown."""
         self.source.require_unchanged(folder)
         made = execute(self.request, self._records, self._charge)
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
@@ -304,12 +300,7 @@ class Declaration:
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Declaration:
-        """Check a budget; the data is not opened.
-
-        Raises:
-            ValueError: the name or the budget is wrong.
-            DatasetTakenError: the data already has a budget.
-        """
+        """Check a budget, for data that has none yet; the data is not opened."""
         texts = texts_of(form, _BUDGET_FIELDS)
         dataset = NamedData.of(texts, folder).dataset
         require_name(dataset)

@@ -40,8 +40,7 @@ _REPLACED = "the same place of the page has asked another question since."
 class Pool:
     """Answer public questions in processes that can be killed.
 
-    Args:
-        worker: the process that forks them; it is replaced if it is killed.
+    The worker, which forks them, is replaced if it is killed.
 
     Guarantee: at most ``AT_ONCE`` run, for at most ``SECONDS``, at most half of them for one tab.
     """

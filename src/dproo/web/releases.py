@@ -53,11 +53,7 @@ class Releases:
         return {one.dataset: one.since for one in list(self._running.values())}
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
-        """Return the receipt of a release.
-
-        Raises:
-            Verdict: it was refused, it failed, or it was stopped.
-        """
+        """Return the receipt of a release, or raise the verdict on it."""
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-I", "-c", _START.format(path=sys.path)],
             stdin=subprocess.PIPE,

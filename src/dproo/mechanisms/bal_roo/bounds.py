@@ -55,14 +55,7 @@ def least_plateau(table: BalancedTable) -> int:
 
 
 class LevelRange(NamedTuple):
-    """A range of levels.
-
-    Attributes:
-        low: the lowest.
-        high: the highest.
-        most: the loss at the lowest level, the largest.
-        starved: the count that loses most at the highest.
-    """
+    """A range of levels, the largest loss (at ``low``), and which count loses most at ``high``."""
 
     low: int
     high: int
@@ -195,8 +188,7 @@ class BalancedBounds:
     def _falling(self, share: Fraction) -> Fraction:
         """Return a bound on how fast falling levels lower the total.
 
-        Args:
-            share: one over the least mass that the others count for.
+        The share is one over the least mass that the others count for.
         """
         over, under = share.as_integer_ratio()
         return 1 + Fraction(max(max(h * over, c * under) for h, c in self._hidden), under * _ONE)

@@ -98,11 +98,8 @@ class BalancedTable:
         """Return the first count, from the knee on, whose letters weigh exactly their count.
 
         The power that this takes rises with the count. The first count with the power that a
-        later count needs is never too early, so the end comes down in few steps.
-
-        Args:
-            level: the higher, the sooner.
-            below: the crossing of a lower level, if available.
+        later count needs is never too early, so the end comes down in few steps; it begins at
+        ``below``, the crossing of a lower level, if that is known.
         """
         powers, unit, low = self.powers, self.unit, self.knee
         end = len(powers) - 1 if below is None else min(below, len(powers) - 1)
