@@ -142,15 +142,11 @@ def show(*, path: str | None, as_json: bool) -> None:
         print_json(accounts_object(accounts))
         return
     for account in accounts:
-        delta = (
-            f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
-            if account.delta
-            else ""
-        )
-        echo(
-            f"{account.dataset}: {in_epsilon(account.left)} left of"
-            f" {in_epsilon(account.budget)}{delta} ({_basis(account)})"
-        )
+        left = f"{in_epsilon(account.left)} left of {in_epsilon(account.budget)}"
+        if account.delta:
+            left += f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
+        people = ", people" if account.unit == "person" else ""
+        echo(f"{account.dataset}: {left} ({account.neighbours}{people})")
         if rules := account.limits.text:
             echo(f"  rules: {rules}")
         for line in account.lines:
@@ -158,10 +154,6 @@ def show(*, path: str | None, as_json: bool) -> None:
             for name, text in _told(line).items():
                 echo(f"    {name:<8}  {text}")
     warn_of_problems(accounts)
-
-
-def _basis(account: Account) -> str:
-    return f"{account.neighbours}, people" if account.unit == "person" else account.neighbours
 
 
 def _cost(of: Line | Loss | ApprovalRequest) -> str:

@@ -358,7 +358,6 @@ def _release(
     targets: Targets,
     options: dict[str, Any],
 ) -> None:
-    """Release a private table, and write the model and rows of it."""
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
             "--delta must be given without --codebook, such as --delta 1e-9: the letters are"

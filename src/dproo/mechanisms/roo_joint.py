@@ -243,7 +243,8 @@ class Urn:
     def _searched(self, few: int) -> tuple[Fraction, Transition]:
         """Return the largest ratio of all allocations; with private ``n``, of all datasets."""
         letters = self._ranked[: few + 1]
-        if self.is_n_public or not self._are_datasets_few(few):
+        datasets = self.n * self.gains**2 * self.draws * (few + 1)
+        if self.is_n_public or datasets > _DATASETS_MAX:
             free = min(few, self.bases.k - 1 if self.is_n_public else self.bases.k)
             bases = [self._weight(rank) for rank in range(free)]
             worst = worst_allocations(bases, self.record, self.gains, self.draws)[-1][-1]
@@ -258,9 +259,6 @@ class Urn:
                 if ratio > found:
                     found, worst_addition = ratio, (records, parts, others, crowd)
         return self._or_removed(found, self._moved(*worst_addition))
-
-    def _are_datasets_few(self, few: int) -> bool:
-        return self.n * self.gains**2 * self.draws * (few + 1) <= _DATASETS_MAX
 
     def _additions(self, crowd: int, few: int) -> Iterator[tuple[int, dict[int, Part], int]]:
         """Yield additions, one of which is the worst if all other records have the same letter.

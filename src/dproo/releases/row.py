@@ -129,10 +129,7 @@ class RowRequest(Request):
     Epsilon is for all rows together, the choice of the network included, or for each group.
 
     Attributes:
-        codebook: the public columns and their letters.
-        network: ``"declared"``, the parents that the code book names; ``"learned"``, a tree
-            that is chosen privately for a fifth of epsilon; ``"independent"``; or ``"auto"``,
-            declared where the code book names parents and learned where it does not.
+        network: where it comes from; it is learned for a fifth of epsilon.
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
         shares: the epsilon of each column, over all rows, in the order of the code book; by
             default in proportion to the root of the number of its family's cells.
@@ -280,8 +277,12 @@ class RowRequest(Request):
         self, tables: Sequence[Counts], source: RandomSource
     ) -> tuple[RowSampler, list[dict[str, Any]]]:
         """Return the rows of one dataset, or of one group, and what they were drawn by."""
-        n, sizes = tables[0].n, self.codebook.sizes
-        counted = RowTables(self._folded(tables), sizes)
+        n, sizes, fields = tables[0].n, self.codebook.sizes, self.codebook.fields
+        counts = {
+            columns: folded(found, [fields[column] for column in columns])
+            for columns, found in zip(self.counted_columns, tables, strict=True)
+        }
+        counted = RowTables(counts, sizes)
         network = self.declared or grown_tree(
             counted.pair,
             sizes,
@@ -312,14 +313,6 @@ class RowRequest(Request):
             differ="rows differ from rows drawn without privacy along the same dependencies",
             is_of_people=self.protection.counts_people,
         )
-
-    def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
-        """Return each table's counts by its columns, cells outside where the columns say."""
-        fields = self.codebook.fields
-        return {
-            columns: folded(counts, [fields[column] for column in columns])
-            for columns, counts in zip(self.counted_columns, tables, strict=True)
-        }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
         """Return what all rows cost at most, and the choice of the network."""

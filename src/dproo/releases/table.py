@@ -53,11 +53,7 @@ _REST = 1 << 16  # characters of everything else
 class ModelRequest(Request):
     """All public choices of the release of a private table; nothing of the data is in it.
 
-    Attributes:
-        codebook: the public columns and their letters.
-        network: ``"declared"``, the parents that the code book names; ``"learned"``, pairs that
-            are chosen privately; ``"independent"``; or ``"auto"``, declared where the code book
-            names parents and learned where it does not.
+    A network that is learned has pairs that are chosen privately.
     """
 
     codebook: CodeBook

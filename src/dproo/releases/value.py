@@ -103,10 +103,7 @@ class SampleRequest(Request):
     @property
     def is_joint(self) -> bool:
         """Whether several records are drawn jointly rather than from disjoint blocks."""
-        return self.size == 1 or self._takes("draws")
-
-    def _takes(self, option: str) -> bool:
-        return self.chosen != AUTO and takes(SAMPLERS[self.chosen], option)
+        return self.size == 1 or (self.chosen != AUTO and takes(SAMPLERS[self.chosen], "draws"))
 
     @property
     def public_choices(self) -> dict[str, Any]:

@@ -301,8 +301,7 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
 def _open_range(low: Any, high: Any) -> IntegerRange:
     if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
         raise ValueError("minimum and maximum must be integers.")
-    spread = IntegerRange.of(low, high + 1)
-    return IntegerRange(spread.start, spread.stop, is_open=True)
+    return replace(IntegerRange.of(low, high + 1), is_open=True)
 
 
 def _value(value: Any, kind: str, place: str) -> Letter:

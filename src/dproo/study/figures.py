@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -313,30 +312,21 @@ ENDINGS = tuple(f".{name}" for name in _UNDATED)
 """How the names of pictures end."""
 
 
-@dataclass(frozen=True)
-class Plot:
-    """One figure: its name, its rows and its drawing."""
-
-    name: str
-    rows: Callable[[int], Sequence[Row]]
-    draw: Callable[[Sequence[Row]], Figure]
-
-
 def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
     """Write every figure as PDF, PNG and SVG and its numbers as CSV; yield the paths."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for plot in PLOTS:
-        rows = plot.rows(trials)
-        path = folder / f"{plot.name}.csv"
+    for name, (rows_of, draw) in PLOTS.items():
+        rows = rows_of(trials)
+        path = folder / f"{name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
         yield path
         for suffix in ENDINGS:
-            path = folder / f"{plot.name}{suffix}"
-            write(path, lambda: plot.draw(rows))  # noqa: B023 - called at once
+            path = folder / f"{name}{suffix}"
+            write(path, lambda: draw(rows))  # noqa: B023 - called at once
             yield path
 
 
@@ -444,11 +434,11 @@ def sparse_rows(trials: int = TRIALS) -> list[Row]:
     return rows
 
 
-PLOTS = (
-    Plot("figure1_obscuring", obscuring_rows, draw_obscuring),
-    Plot("figure2_output", output_rows, draw_output),
-    Plot("figure3_accuracy", accuracy_rows, draw_accuracy),
-    Plot("figure4_records", records_rows, draw_records),
-    Plot("figure5_sparse", sparse_rows, draw_sparse),
-)
-"""The figures, in the paper's order, and ours."""
+PLOTS: dict[str, tuple[Callable[[int], Sequence[Row]], Callable[[Sequence[Row]], Figure]]] = {
+    "figure1_obscuring": (obscuring_rows, draw_obscuring),
+    "figure2_output": (output_rows, draw_output),
+    "figure3_accuracy": (accuracy_rows, draw_accuracy),
+    "figure4_records": (records_rows, draw_records),
+    "figure5_sparse": (sparse_rows, draw_sparse),
+}
+"""The rows and the drawing of each figure, in the paper's order, and of ours."""

@@ -120,7 +120,6 @@ def is_changing() -> bool:
 
 
 async def _gone(request: Request) -> Response:
-    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response(status_code=_NOBODY)

@@ -96,7 +96,7 @@ class NamedData:
         if is_file:
             data = folder.find("data", texts["data"])
         else:
-            data = _with_password(_url(texts["data"]), texts["password"])
+            data = _url(texts["data"], texts["password"])
         if texts["table"]:
             table_parts(texts["table"])
         return cls(
@@ -142,18 +142,13 @@ def texts_of(
     return texts
 
 
-def _url(text: str) -> str:
-    if not postgresql_url.is_url(text):
+def _url(url: str, password: str) -> str:
+    """Return a URL with a password that was typed separately, if there is one."""
+    if not postgresql_url.is_url(url):
         raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
-    postgresql_url.parsed(text)
-    return text
-
-
-def _with_password(url: str, password: str) -> str:
-    """Return a URL with a password that was typed separately."""
+    settings = postgresql_url.parsed(url)
     if not password:
         return url
-    settings = postgresql_url.parsed(url)
     if "password" in settings or "user" not in settings:
         raise ValueError("password must be given once, with a URL that names a user.")
     user, at, rest = url.partition("://")[2].partition("@")

@@ -9,12 +9,10 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import floordiv, le
-from typing import NamedTuple
 
 from dproo.core.numbers import BITS, ceil_div, exp_upper, first_true, log_upper
 from dproo.mechanisms.bal_roo.table import BalancedTable
@@ -52,36 +50,6 @@ def least_plateau(table: BalancedTable) -> int:
         else:
             plateau = ceil_div(needed, over)
     return plateau
-
-
-class LevelRange(NamedTuple):
-    """A range of levels, the largest loss (at ``low``), and which count loses most at ``high``."""
-
-    low: int
-    high: int
-    most: int
-    starved: int
-
-
-def _steps(table: BalancedTable) -> Iterator[LevelRange]:
-    """Yield ranges that together cover all levels, from the lowest on."""
-    level = table.low
-    _, most = table.starved(level)
-    while level < table.high:
-        following = min(table.high, level + level // _FINENESS + 1)
-        starved, least = table.starved(following)
-        yield LevelRange(level, following, most, starved)
-        level, most = following, least
-
-
-def hidden_ends(table: BalancedTable) -> Iterator[tuple[LevelRange, int]]:
-    """Yield each range with the crossing at the lowest level that other letters have there."""
-    end, lowest = table.revealed, table.low
-    for step in _steps(table):
-        level = lowest_beside(table, step.low, step.most)
-        end = table.crossing(level, below=end if level >= lowest else None)
-        lowest = level
-        yield step, end
 
 
 _ONE = 1 << BITS
@@ -210,14 +178,21 @@ class BalancedBounds:
         table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, end in hidden_ends(table):
-            last = min(end - 1, table.forgotten(step.most))
+        low, lowest, end = table.low, table.low, table.revealed
+        _, most = table.starved(low)
+        while low < table.high:  # each range of levels from low to high, and its largest loss
+            high = min(table.high, low + low // _FINENESS + 1)
+            starved, least = table.starved(high)
+            beside = lowest_beside(table, low, most)
+            end = table.crossing(beside, below=end if beside >= lowest else None)
+            last = min(end - 1, table.forgotten(most))
             crowding = _ONE
-            if last >= step.starved:
-                counted = knee - table.gift(last, step.high)
+            if last >= starved:
+                counted = knee - table.gift(last, high)
                 crowding = max(crowding, ceil_div(last * whole * _ONE, counted))
-            unseen = ceil_div(step.high * table.powers[0] * _ONE, table.unit)
+            unseen = ceil_div(high * table.powers[0] * _ONE, table.unit)
             found.append(((end - 1) * _ONE + unseen, crowding))
+            low, most, lowest = high, least, beside
         return found
 
     @cached_property
