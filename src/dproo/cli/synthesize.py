@@ -250,8 +250,7 @@ def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # 
     help="The probability with which epsilon may fail; choose one far below 1/records.",
 )
 @click.option(
-    "--out",
-    help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]",
+    "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
 @click.option(
     "--probe",

@@ -21,13 +21,7 @@ from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import read_public
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.errors import (
-    BudgetRefused,
-    ChargedError,
-    ReleaseError,
-    RuleRefused,
-    UnknownDatasetError,
-)
+from dproo.errors import BudgetRefused, ChargedError, ReleaseError, RuleRefused, UnknownDatasetError
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
 from dproo.releases.charge import dataset_name, remedy
 from dproo.releases.dataset import open as open_dataset

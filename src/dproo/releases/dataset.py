@@ -101,10 +101,7 @@ def open(  # noqa: A001 - dproo.open, as for any other file
             dataset = dataset_name(os.fspath(data))
         charge = Charge(ledger=ledger, dataset=dataset or None)
     source = Source(
-        data=data,
-        table=table,
-        engine=engine,
-        layout=said if layout is None else said.over(layout),
+        data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
     )
     return Dataset(source=source, protection=protection, charge=charge)
 

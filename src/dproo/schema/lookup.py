@@ -91,11 +91,7 @@ def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
         {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
         for value, label in dict(listed).items()
     ]
-    return {
-        "name": name,
-        "type": "integer" if is_integer else "string",
-        "categories": categories,
-    }
+    return {"name": name, "type": "integer" if is_integer else "string", "categories": categories}
 
 
 def _label(row: Sequence[str], place: int) -> str:

@@ -28,12 +28,7 @@ from starlette.types import Scope
 
 from dproo.report import FAILED, STATUS, USAGE, Action, Fields, answered, json_text
 
-ROOMS = {
-    "release": "Release",
-    "plan": "Plan",
-    "understand": "Understand",
-    "ledger": "Ledger",
-}
+ROOMS = {"release": "Release", "plan": "Plan", "understand": "Understand", "ledger": "Ledger"}
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

@@ -98,12 +98,7 @@ class Order:
         else:
             request = _described(book, texts, protection)
         order = cls(
-            request=request,
-            source=source,
-            book=book,
-            texts=texts,
-            account=account,
-            ledger=opened,
+            request=request, source=source, book=book, texts=texts, account=account, ledger=opened
         )
         return replace(order, warnings=order._checked())
 
