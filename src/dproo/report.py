@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, log10
@@ -290,7 +289,8 @@ def row_plan_object(answer: RowPlan) -> dict[str, Any]:
         "table": round(answer.table, 4),
         "table_from": answer.table_from,
         "columns": [
-            {name: number(value) for name, value in asdict(step).items()} for step in answer.columns
+            vars(step) | {"epsilon": number(step.epsilon), "alpha": number(step.alpha)}
+            for step in answer.columns
         ],
     }
 
@@ -421,11 +421,11 @@ def law_object(law: Mechanism, counts: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def number(value: Any) -> Any:
-    """Return a fraction as a float, or None if it exceeds every float; anything else unchanged.
+def number(value: int | Fraction | None) -> int | float | None:
+    """Return a number that JSON can hold, or None if it exceeds every float.
 
-    >>> number(Fraction(1, 4)), number(Fraction(10) ** 400), number(7)
-    (0.25, None, 7)
+    >>> number(Fraction(1, 4)), number(Fraction(10) ** 400)
+    (0.25, None)
     """
     if not isinstance(value, Fraction):
         return value

@@ -657,7 +657,7 @@ MUTANTS = {
         "DataSpecificRevealOrObscure._lower_bounds", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
-        "ds_roo._same_minimum_bound", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
+        "DataSpecificRevealOrObscure._same_minimum_bound", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
         "DataSpecificRevealOrObscure._extreme_pairs", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
@@ -948,7 +948,7 @@ MUTANTS = {
         "Envelope.worst_alpha", "weigh(0) + 3 + ceil_div(self.unit, rate)", "weigh(0)", f"{AGREE}[ls-roo]",
     ),
     "the planner forgets that DS-ROO's entries are rounded up": (
-        "DataSpecificRevealOrObscure.worst_alpha_at", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+        "DataSpecificRevealOrObscure._first", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
     ),
     "a rough answer is one that fails": (
         "roughly", "    return found\n", "    return failed or found\n", ROUGH,

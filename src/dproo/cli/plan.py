@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.composition import Way, compose
+from dproo.analysis.composition import compose
 from dproo.analysis.planner import Plan, plan, plan_open
 from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import (
@@ -356,7 +356,16 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         for sampler in SAMPLERS.values()
     ]
     ways = [way for cost in costs for way in (cost.basic, cost.composed)]
-    rows = [_shown(way) for way in (*ways, costs[0].joint)]
+    rows: list[dict[str, Any]] = [
+        {
+            "sampler": way.sampler.name,
+            "way": way.name,
+            "epsilon": float_upper(way.epsilon),
+            "delta": float_upper(way.delta),
+            "alpha": float(way.alpha),
+        }
+        for way in (*ways, costs[0].joint)
+    ]
     if as_json:
         print_json({"releases": releases, "delta": delta, **sizes, "ways": rows})
         return
@@ -370,13 +379,3 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
             f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
         )
     echo("For many rows, a private table is the better buy: dproo plan --codebook.", err=True)
-
-
-def _shown(way: Way) -> dict[str, Any]:
-    return {
-        "sampler": way.sampler.name,
-        "way": way.name,
-        "epsilon": float_upper(way.epsilon),
-        "delta": float_upper(way.delta),
-        "alpha": float(way.alpha),
-    }

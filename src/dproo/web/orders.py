@@ -266,10 +266,9 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
     """Return the ledger and the budget of a dataset, or raise with how to declare one."""
     try:
         ledger = Ledger(path)
+        return ledger, ledger.budget(dataset)
     except MissingLedgerError as error:
         raise MissingLedgerError(f"{error} {remedy(dataset, path)}") from None
-    try:
-        return ledger, ledger.budget(dataset)
     except UnknownDatasetError:
         raise UnknownDatasetError(
             f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
