@@ -99,27 +99,17 @@ READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thous
 """The options of how cells are read, unless a code book says it, and their defaults."""
 
 
-def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how cells are read, out of all options of a command."""
-    return {name: options[name] for name in READING}
+_SPELLED = {"readings": "as", "columns": "column", "alphabets": "alphabet", "shares": "share"}
 
 
 def spelled(name: str) -> str:
     """Return an option as it is typed."""
-    return "--as" if name == "readings" else f"--{name.replace('_', '-')}"
+    return f"--{_SPELLED.get(name, name).replace('_', '-')}"
 
 
-def letters(
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    outside: Policy,
-    *,
-    readings: tuple[str, ...] = (),
-    decimal: str = ".",
-    thousands: str = "",
-    missing: tuple[str, ...] = (),
-) -> tuple[Alphabet, str | None]:
+def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column where there is one only."""
+    columns, alphabets, readings = (options[n] for n in ("columns", "alphabets", "readings"))
     if not alphabets:
         raise ValueError(
             "--alphabet must be given: it lists every value that could occur."
@@ -127,10 +117,11 @@ def letters(
         )
     if len(readings) not in {0, 1, len(alphabets)}:
         raise ValueError(f"--as must be given once, or for each column, got {len(readings)} times.")
-    signs = {"decimal": decimal, "thousands": UNTYPED.get(thousands, thousands)}
+    thousands = UNTYPED.get(options["thousands"], options["thousands"])
+    signs = {"decimal": options["decimal"], "thousands": thousands}
     each = readings if len(readings) == len(alphabets) else repeat(readings[0] if readings else "")
     parts = [
-        _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, missing)
+        _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, options["missing"])
         for text, reading in zip(alphabets, each, strict=False)
     ]
     if len(parts) == 1 and len(columns) < 2:

@@ -151,12 +151,9 @@ class Network:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        drawn: set[int] = set()
-        for family in self.families:
-            if not drawn.issuperset(family.parents) or family.column in drawn:
-                raise ValueError("network must draw every column once, after its parents.")
-            drawn.add(family.column)
-        if drawn != set(range(len(self.sizes))):
+        order = [family.column for family in self.families]
+        is_after = [set(family.parents) <= {*order[:i]} for i, family in enumerate(self.families)]
+        if sorted(order) != list(range(len(self.sizes))) or not all(is_after):
             raise ValueError("network must draw every column once, after its parents.")
         if not min(self.sizes) >= 2:
             raise ValueError("network must have at least 2 letters in every column.")
