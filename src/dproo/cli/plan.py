@@ -56,17 +56,7 @@ from dproo.study.distributions import SHAPES, shape
 )
 @plot_option
 @json_option
-def plan_command(
-    *,
-    plot: str | None,
-    codebook: str | None,
-    releases: int | None,
-    alphabet: str | None,
-    minimum_people: int,
-    delta: str,
-    as_json: bool,
-    **known: Any,
-) -> None:
+def plan_command(*, plot: str | None, as_json: bool, **options: Any) -> None:
     """Solve for one of n, k, epsilon and alpha, for every sampler.
 
     Give the other three. With --releases, give n, k and epsilon, and see what that many
@@ -84,20 +74,20 @@ def plan_command(
       dproo plan --alphabet open --n 100000 --epsilon 1 --delta 1e-9
       dproo plan --n 1000 --k 9 --epsilon 0.1 --plot plan.png
     """
-    if plot is not None and (alphabet or codebook or releases is not None):
+    known = {name: options.pop(name) for name in ("n", "k", "epsilon", "alpha")}
+    codebook, releases = options.pop("codebook"), options.pop("releases")
+    if plot is not None and (options["alphabet"] or codebook or releases is not None):
         raise ValueError("--plot must be used with three of --n, --k, --epsilon and --alpha alone.")
-    if alphabet is not None:
-        print_open_plan(
-            alphabet, as_json=as_json, delta=delta, minimum_people=minimum_people, **known
-        )
+    if options["alphabet"] is not None:
+        print_open_plan(as_json=as_json, **options, **known)
         return
     if codebook is not None:
         print_row_plan(codebook, as_json=as_json, **known)
         return
     if releases is not None:
-        print_releases(releases, delta, as_json=as_json, **known)
+        print_releases(releases, options["delta"], as_json=as_json, **known)
         return
-    if delta != "0":
+    if options["delta"] != "0":
         raise ValueError("--delta can only be used with --releases or --alphabet open.")
     path = None if plot is None else picture(plot)
     answer = plan(**known)
@@ -274,7 +264,7 @@ def figures_command(out: str, trials: int) -> None:
 
 
 def print_open_plan(
-    alphabet: str, *, as_json: bool, k: object, alpha: object, epsilon: str | None, **known: Any
+    *, alphabet: str, as_json: bool, k: object, alpha: object, epsilon: str | None, **known: Any
 ) -> None:
     """Print the plan of an open alphabet in three sentences, or as JSON."""
     one_of("alphabet", alphabet, ["open"])
