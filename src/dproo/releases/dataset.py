@@ -97,9 +97,10 @@ def open(  # noqa: A001 - dproo.open, as for any other file
             raise ValueError("dataset must be given once: the charge has one of its own.")
         charge = ledger
     else:
-        if ledger is not None and not dataset and isinstance(data, str | os.PathLike):
-            dataset = dataset_name(os.fspath(data))
-        charge = Charge(ledger=ledger, dataset=dataset or None)
+        if ledger is not None and not dataset:
+            is_named = isinstance(data, str | os.PathLike)
+            dataset = dataset_name(os.fspath(data)) if is_named else None
+        charge = Charge(ledger=ledger, dataset=dataset)
     source = Source(
         data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
     )
