@@ -15,6 +15,7 @@ from dproo.analysis.planner import Plan, plan, planned
 from dproo.analysis.row_plan import RowPlan
 from dproo.core.checks import one_of, refusal
 from dproo.core.numbers import fraction_text, parse_epsilon
+from dproo.errors import BudgetRefused, ChargedError, LedgerError, ReleaseError, RuleRefused
 from dproo.mechanisms import Mechanism
 from dproo.receipt import SCHEMA_VERSION
 from dproo.schema.reading import UNTYPED
@@ -83,14 +84,6 @@ def verdict(error: BaseException) -> tuple[int, str]:
     >>> verdict(ValueError("k must be at least 2, got 1."))
     (2, 'k must be at least 2, got 1.')
     """
-    from dproo.errors import (  # noqa: PLC0415
-        BudgetRefused,
-        ChargedError,
-        LedgerError,
-        ReleaseError,
-        RuleRefused,
-    )
-
     if (stopped := _stopped(error)) is not None:
         return FAILED, stopped
     if isinstance(error, KeyboardInterrupt):
@@ -296,14 +289,7 @@ def row_plan_object(answer: RowPlan) -> dict[str, Any]:
         "table": round(answer.table, 4),
         "table_from": answer.table_from,
         "columns": [
-            {
-                "column": step.column,
-                "parents": list(step.parents),
-                "k": step.k,
-                "cells": step.cells,
-                "epsilon": number(step.epsilon),
-                "alpha": number(step.alpha),
-            }
+            vars(step) | {"epsilon": number(step.epsilon), "alpha": number(step.alpha)}
             for step in answer.columns
         ],
     }

@@ -657,7 +657,7 @@ MUTANTS = {
         "DataSpecificRevealOrObscure._lower_bounds", "big = n - (k - 1) * m", "big = n - k * m", f"{ENUMERATED}[ds-roo-0.01]",
     ),
     "n is one too large": (
-        "ds_roo._same_minimum_bound", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
+        "DataSpecificRevealOrObscure._same_minimum_bound", "(over - under) * (n - k * m)", "(over - under) * (n + 1 - k * m)", DS,
     ),
     "the certificate does not watch untouched letters": (
         "DataSpecificRevealOrObscure._extreme_pairs", "yield lower, upper, min(k, 3)", "yield lower, upper, 2", COUNTEREXAMPLES,
@@ -714,7 +714,7 @@ MUTANTS = {
         "run._receipt", "charge.stated[name]", "charge.operator", NOBODY,
     ),
     "a receipt names the folders of a file": (
-        "charge.published", '{"dataset": Path(charged["dataset"]).name}', "{}", NOBODY,
+        "charge.published", '{"dataset": short_name(charged["dataset"])}', "{}", NOBODY,
     ),
     "the first places of a letter are opened": (
         "partition._opened", "_uniform(len(tried), len(tried) // _TRIES + 1, source)", "range(len(tried))", DEALT,
@@ -948,7 +948,7 @@ MUTANTS = {
         "Envelope.worst_alpha", "weigh(0) + 3 + ceil_div(self.unit, rate)", "weigh(0)", f"{AGREE}[ls-roo]",
     ),
     "the planner forgets that DS-ROO's entries are rounded up": (
-        "DataSpecificRevealOrObscure.worst_alpha_at", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
+        "DataSpecificRevealOrObscure._first", "rounded = growth / (growth - 1) if last else 0", "rounded = 0", f"{AGREE}[ds-roo]",
     ),
     "a rough answer is one that fails": (
         "roughly", "    return found\n", "    return failed or found\n", ROUGH,
@@ -1011,7 +1011,7 @@ MUTANTS = {
         "RowRequest.row_epsilon", "return (self.epsilon - self.network_epsilon) / self.size", "return self.epsilon - self.network_epsilon", ROW_SEVERAL,
     ),
     "the number of records of a private row is told": (
-        "RowRequest.rows_by", "known = n if self.is_n_public else 0", "known = n", ROW_HIDDEN,
+        "RowRequest.rows_by", "n=n if self.is_n_public else 0", "n=n", ROW_HIDDEN,
     ),
     "the letters of the parents are read backwards": (
         "RowTables.matching", "place = place * self.sizes[parent] + letter", "place = place + self.sizes[parent] * letter", "releases/test_row_tables.py",
@@ -1062,7 +1062,7 @@ MUTANTS = {
         "Api._release", "self.orders.take(nonce)", "(self.orders.take if nonce in self.orders._waiting else self.declarations.take)(nonce)", CONFIRMED,
     ),
     "Ctrl-C leaves a release that was charged": (
-        "change.endpoint", "_response(await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
+        "change.endpoint", "response(*await to_thread.run_sync(answered, action, body))", "await while_wanted(request, _aside(Semaphore(1), action, body))", INTERRUPTED,
     ),
     "every request may be as long as a code book": (
         "_most", 'CODEBOOK_MAX if scope["path"] in _WITH_CODEBOOK else BODY_MAX', "CODEBOOK_MAX", IN_PIECES,

@@ -511,7 +511,7 @@ def test_an_interrupt_ends_it_quietly(tmp_path):
 
 def test_an_interrupt_ends_it_though_questions_are_never_answered(tmp_path):
     code = (
-        "import time; from dproo.cli import main; from dproo.web import api\n"
+        "import time; from dproo.cli import main; from dproo.web import application as api\n"
         "def never(*_, **__): print('asked', flush=True); time.sleep(10**6)\n"
         "api.columns = api.accounts_object = never\n"
         "main()"

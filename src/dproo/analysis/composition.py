@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from dproo.core.checks import refusal, whole
 from dproo.core.divergence import DominatingPair, Losses
-from dproo.core.numbers import Number, ceil_div, log_upper, parse_delta
+from dproo.core.numbers import Number, ceil_div, first_true, log_upper, parse_delta
 from dproo.mechanisms import Mechanism, RevealOrObscure
 
 BASIC, JOINT, COMPOSED = "basic", "joint", "composed"
@@ -110,11 +110,6 @@ def composed_epsilon(pair: DominatingPair, releases: int, delta: Fraction) -> Fr
     """Return the least epsilon that ``delta`` allows, rounded up to a nano-epsilon."""
     losses = Losses.of(pair, releases)
     basic = releases * log_upper(pair.high / pair.low)
-    low, high = 0, ceil_div(basic.numerator * _NANO, basic.denominator)
-    while low < high:
-        middle = (low + high) // 2
-        if losses.delta(Fraction(middle, _NANO)) <= delta:
-            high = middle
-        else:
-            low = middle + 1
-    return Fraction(high, _NANO)
+    most = ceil_div(basic.numerator * _NANO, basic.denominator)
+    least = first_true(lambda nano: losses.delta(Fraction(nano, _NANO)) <= delta, -1, most)
+    return Fraction(least, _NANO)

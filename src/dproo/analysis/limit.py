@@ -501,7 +501,6 @@ def _rounded_down(value: Fraction) -> Fraction:
 
 
 def _hardest(n: int, k: int, epsilon: float) -> _Hardest:
-    """Return the best pair."""
     growth = epsilon + log(-expm1(-epsilon))  # log(e^epsilon - 1), even if e^epsilon is inf
     return max(
         _peak(lambda letters: _at(n, k, growth, letters), 1, k - 1),

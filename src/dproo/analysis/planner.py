@@ -48,12 +48,7 @@ _WorstAlpha = Callable[..., Fraction]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and how to answer it.
-
-    Attributes:
-        missing: the parameter to solve for.
-        known: the other three.
-    """
+    """One parameter to solve for, given the other three."""
 
     missing: str
     known: Mapping[str, Any]
@@ -126,63 +121,55 @@ class Question:
             return self._plainly
         return {"n": value * scale, "k": value, "epsilon": Fraction(value) / scale}[self.missing]
 
-    def _solve(self, worst_alpha: _WorstAlpha, **options: Any) -> tuple[Any, str]:
+    def _solve(
+        self,
+        worst_alpha: _WorstAlpha,
+        *,
+        guess: Any = None,
+        is_exact: bool = True,
+        low: Fraction = Fraction(0),
+    ) -> tuple[Any, str]:
+        """Return where the worst case meets the target, exactly or roughly, from a guess on."""
         if self.missing == "alpha":
             return worst_alpha(**self.known), ""
-        return _SOLVERS[self.missing](worst_alpha, **self.known, **options)
+        known = dict(self.known)
+        alpha, missing = known.pop("alpha"), self.missing
 
+        def at(value: Any) -> Fraction:
+            return worst_alpha(**known, **{missing: value})
 
-def _fewest_records(
-    worst_alpha: _WorstAlpha,
-    *,
-    k: int,
-    epsilon: Fraction,
-    alpha: Fraction,
-    guess: int | None = None,
-    is_exact: bool = True,
-) -> tuple[int | None, str]:
-    curve = Curve(lambda n: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=1, falls=True)
-    n = (least if is_exact else roughly)(curve, guess or k / (alpha * (exp_lower(epsilon) - 1)))
-    return (n, "") if n is not None else (None, f"it would take more than {LARGEST:.0e} records")
-
-
-def _most_letters(
-    worst_alpha: _WorstAlpha,
-    *,
-    n: int,
-    epsilon: Fraction,
-    alpha: Fraction,
-    guess: int | None = None,
-    is_exact: bool = True,
-) -> tuple[int | None, str]:
-    curve = Curve(lambda k: worst_alpha(n=n, k=k, epsilon=epsilon), alpha, low=2, falls=False)
-    k = (most if is_exact else roughly)(curve, guess or alpha * n * (exp_lower(epsilon) - 1))
-    if k is None or k < 2:
-        return None, "even two letters need more records, a larger epsilon or a larger alpha"
-    if k >= LARGEST:
-        return None, f"any alphabet of up to {LARGEST:.0e} letters will do"
-    return k, ""
+        if missing == "epsilon":
+            if alpha >= 1 - Fraction(1, known["k"]):
+                return None, "any epsilon will do: a uniform letter is as accurate as that"
+            start = guess or log_upper(1 + known["k"] / (alpha * known["n"]))
+            return _least_epsilon(at, alpha, start, is_exact=is_exact, low=low)
+        rate = alpha * (exp_lower(known["epsilon"]) - 1)
+        if missing == "n":
+            curve = Curve(at, alpha, low=1, falls=True)
+            n = (least if is_exact else roughly)(curve, guess or known["k"] / rate)
+            return n, "" if n else f"it would take more than {LARGEST:.0e} records"
+        curve = Curve(at, alpha, low=2, falls=False)
+        k = (most if is_exact else roughly)(curve, guess or known["n"] * rate)
+        reason = ""
+        if k is None or k < 2:
+            reason = "even two letters need more records, a larger epsilon or a larger alpha"
+        elif k >= LARGEST:
+            reason = f"any alphabet of up to {LARGEST:.0e} letters will do"
+        return None if reason else k, reason
 
 
 def _least_epsilon(
-    worst_alpha: _WorstAlpha,
-    *,
-    n: int,
-    k: int,
+    worst_alpha: Callable[[Fraction], Fraction],
     alpha: Fraction,
-    guess: Fraction | None = None,
-    is_exact: bool = True,
-    low: Fraction = Fraction(0),
+    start: Fraction,
+    *,
+    is_exact: bool,
+    low: Fraction,
 ) -> tuple[Fraction | None, str]:
-    if alpha >= 1 - Fraction(1, k):
-        return None, "any epsilon will do: a uniform letter is as accurate as that"
-
-    start = guess or log_upper(1 + k / (alpha * n))
-
     def curve(unit: Fraction) -> Curve:
         def at(steps: int) -> Fraction:
             epsilon = steps * unit
-            return worst_alpha(n=n, k=k, epsilon=epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
+            return worst_alpha(epsilon) if epsilon <= EPSILON_MAX else Fraction(0)
 
         least_steps = ceil(max(low, EPSILON_MIN) / unit)
         return Curve(at, alpha, low=least_steps, falls=True, high=int(EPSILON_MAX / unit))
@@ -199,13 +186,6 @@ def _least_epsilon(
         start = steps * unit
         if steps >= enough:
             return start, ""
-
-
-_SOLVERS: Mapping[str, Callable[..., tuple[Any, str]]] = {
-    "n": _fewest_records,
-    "k": _most_letters,
-    "epsilon": _least_epsilon,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,10 +280,8 @@ class Plan:
 
     def __getitem__(self, sampler: str) -> int | Fraction | None:
         """Return the solved value for ``sampler``, or None if there is none."""
-        values: dict[str, int | Fraction | None] = {
-            row.sampler: getattr(row, self.solved_for) for row in self.rows
-        }
-        return values[sampler]
+        values = {row.sampler: getattr(row, self.solved_for) for row in self.rows}
+        return values[sampler]  # type: ignore[no-any-return]
 
     def times_limit(self, sampler: str) -> Fraction | None:
         """Return an upper bound on the ratio of the answer to the best of all private samplers."""
@@ -334,9 +312,8 @@ class Plan:
 
     @property
     def _shown(self) -> list[tuple[str, str, str]]:
-        values = {row.sampler: self[row.sampler] for row in self.rows}
         return [
-            (row.sampler, _short(values[row.sampler]), row.reason or row.basis) for row in self.rows
+            (row.sampler, _short(self[row.sampler]), row.reason or row.basis) for row in self.rows
         ]
 
     @cached_property

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, inf, log, log1p
 
+from dproo.core.numbers import first_true
+
 LARGEST = 10**18
 
 _SECANTS = 20
@@ -175,10 +177,8 @@ def _first(curve: Curve, guess: int, *, is_met: bool) -> int | None:
             low = high - step
         else:
             high, step = high - step, _GALLOP * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_true(middle) else (middle, high)
-    return high if high <= LARGEST else None
+    first = first_true(is_true, low, high)
+    return first if first <= LARGEST else None
 
 
 def last_digit(epsilon: Fraction, digits: int) -> Fraction:

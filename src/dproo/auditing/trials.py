@@ -184,11 +184,7 @@ def _loss_lower(
 ) -> float:
     """Return a lower bound on ``log((p - delta)/p')``, and at least 0.
 
-    Args:
-        likely: the trials with the event where it is likelier, and all trials there.
-        unlikely: the same on the other side.
-        delta: the claimed delta.
-        alpha: the probability with which the bound may fail, shared by both sides.
+    Each side is the number of trials with the event and of all trials; they share ``alpha``.
     """
     least = chance_lower(*likely, alpha=alpha / 2)
     count, size = unlikely

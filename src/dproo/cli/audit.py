@@ -55,16 +55,7 @@ _SHOWN = 8
 @click.option("--confidence", default="0.999", show_default=True, help="Between 0 and 1.")
 @json_option
 def audit_command(
-    *,
-    sampler: str | None,
-    template: str | None,
-    trials: str | None,
-    as_json: bool,
-    epsilon: str,
-    delta: str,
-    confidence: str,
-    distance: int,
-    **options: Any,
+    *, sampler: str | None, template: str | None, trials: str | None, as_json: bool, **options: Any
 ) -> int:
     """Test a claimed epsilon by drawing from any sampler.
 
@@ -82,6 +73,7 @@ def audit_command(
       dproo audit --command './their-sampler --file {}' --epsilon 1
           --dataset a.csv --neighbour b.csv
     """
+    claim = {name: options.pop(name) for name in ("epsilon", "delta", "confidence", "distance")}
     dataset, neighbour = options.pop("dataset"), options.pop("neighbour")
     known = {
         name: value for name, value in options.items() if value is not None and value is not False
@@ -89,9 +81,9 @@ def audit_command(
     if (sampler is None) == (template is None):
         raise ValueError("audit needs either --sampler or --command.")
     if sampler is not None:
-        if dataset or neighbour or distance != 1:
+        if dataset or neighbour or claim["distance"] != 1:
             raise ValueError("--sampler cannot be used with --dataset, --neighbour or --distance.")
-        subject, size, pair = sampler, 10**6, _worst_pair(sampler, epsilon=epsilon, **known)
+        subject, size, pair = sampler, 10**6, _worst_pair(sampler, claim["epsilon"], **known)
     else:
         if dataset is None or neighbour is None or known != {"neighbours": REPLACE}:
             raise ValueError(
@@ -109,15 +101,7 @@ def audit_command(
             bar.update(size)
             return letters
 
-        found = audit(
-            SimpleNamespace(draw_many=watched),
-            **pair,
-            trials=size,
-            epsilon=epsilon,
-            delta=delta,
-            confidence=confidence,
-            distance=distance,
-        )
+        found = audit(SimpleNamespace(draw_many=watched), **pair, trials=size, **claim)
     if as_json:
         print_json(_object(subject, found))
     else:
@@ -127,11 +111,11 @@ def audit_command(
     return 0 if found.verdict == NOT_REFUTED else VIOLATION
 
 
-def _worst_pair(sampler: str, **options: Any) -> dict[str, Any]:
+def _worst_pair(sampler: str, epsilon: str, **options: Any) -> dict[str, Any]:
     """Return what the certificate says is worst: two datasets and an event."""
     if not {"n", "k"} <= set(options):
         raise ValueError("--sampler requires --n and --k; small ones show most.")
-    certificate = certify(mechanism(sampler, **options))
+    certificate = certify(mechanism(sampler, epsilon=epsilon, **options))
     law, witness = certificate.mechanism, certificate.witness
     event = [witness.letters] if law.draws > 1 else witness.letters
     return {"draw": law, "dataset": witness.before, "neighbour": witness.after, "event": event}

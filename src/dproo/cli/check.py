@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dproo.cli.options import READING_OPTIONS, letters, reading_of, source_of, warn, with_options
+from dproo.cli.options import READING_OPTIONS, letters, source_of, warn, with_options
 from dproo.cli.output import echo, json_option, print_json
 from dproo.releases.check import Check, Trial
 from dproo.releases.dataset import Dataset
@@ -36,15 +36,7 @@ from dproo.schema.codebook import CodeBook
 @with_options(READING_OPTIONS)
 @json_option
 def check_command(
-    data: str,
-    *,
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    codebook: str | None,
-    cells: tuple[str, ...],
-    person: str | None,
-    as_json: bool,
-    **options: Any,
+    data: str, *, codebook: str | None, cells: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Check DATA against its possible values before a release.
 
@@ -57,13 +49,14 @@ def check_command(
       dproo check visits.csv.gz --delimiter ';' --codebook codebook.json
       dproo check visits.csv --column price --alphabet bins:0,100,1000 --cell '1,234.50'
     """
-    if codebook is not None and (columns or alphabets):
+    if codebook is not None and (options["columns"] or options["alphabets"]):
         raise ValueError(
             "--codebook cannot be used with --column or --alphabet: it names the columns."
         )
-    dataset = Dataset(source=source_of(data, options), protection=Protection(person=person))
+    protection = Protection(person=options["person"])
+    dataset = Dataset(source=source_of(data, options), protection=protection)
     if codebook is None:
-        alphabet, name = letters(columns, alphabets, OTHER, **reading_of(options))
+        alphabet, name = letters(options, OTHER)
         names = alphabet.columns
         checked = [dataset.check(name, alphabet, cell=cell) for cell in _cells(cells, names)]
     else:

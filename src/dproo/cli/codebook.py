@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dproo.cli.options import (
-    LAYOUT_OPTIONS,
-    book_of,
-    release,
-    with_options,
-)
+from dproo.cli.options import LAYOUT_OPTIONS, book_of, release, with_options
 from dproo.cli.output import echo, json_option, json_text, new_file, print_json
 from dproo.cli.sample import found_options
 from dproo.codebooks.draft import draft_codebook
@@ -83,12 +78,7 @@ def import_command(file: str, *, column: str | None, out: str | None) -> None:
 @click.option("--columns", help="Columns with commas between. [default: all but --person]")
 @_OUT
 def discover_command(
-    data: str,
-    *,
-    columns: str | None,
-    delta: str,
-    out: str | None,
-    **options: Any,
+    data: str, *, columns: str | None, delta: str, out: str | None, **options: Any
 ) -> None:
     """Find the code book of DATA privately: nobody has to list anything.
 

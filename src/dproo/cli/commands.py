@@ -20,25 +20,16 @@ _CONFIG_MAX = 1 << 20
 
 # The module of each command, and its line in the help, for which no module is imported.
 _COMMANDS = {
-    "audit": (
-        "audit",
-        "Test a claimed epsilon by drawing from any sampler.",
-    ),
+    "audit": ("audit", "Test a claimed epsilon by drawing from any sampler."),
     "check": ("check", "Check DATA against its possible values before a release."),
     "codebook": ("codebook", "Draft, find, import and preview code books."),
     "certify": ("plan", "Certify a sampler's epsilon from its integer weights."),
     "compare": ("plan", "Compare the error of all samplers on one distribution."),
-    "demo": (
-        "demo",
-        "See a plan, a release and a refusal, on invented data.",
-    ),
+    "demo": ("demo", "See a plan, a release and a refusal, on invented data."),
     "figures": ("plan", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
     "ledger": ("ledger", "Declare, show and verify privacy budgets."),
     "mcp": ("serve", "Serve private rows to an AI agent."),
-    "plan": (
-        "plan",
-        "Solve for one of n, k, epsilon and alpha, for every sampler.",
-    ),
+    "plan": ("plan", "Solve for one of n, k, epsilon and alpha, for every sampler."),
     "rows": ("synthesize", "Draw more rows from the model of a private table, for free."),
     "sample": ("sample", "Release a representative value or row of DATA."),
     "serve": ("serve", "Plan and release in a browser, on this machine only."),

@@ -42,7 +42,7 @@ from dproo.ledger import (
     install,
 )
 from dproo.ledger.rules import RULES
-from dproo.releases.charge import dataset_name, published
+from dproo.releases.charge import dataset_name, published, short_name
 from dproo.report import accounts_object, released_object, released_text
 from dproo.schema.codebook import CodeBook
 
@@ -142,15 +142,11 @@ def show(*, path: str | None, as_json: bool) -> None:
         print_json(accounts_object(accounts))
         return
     for account in accounts:
-        delta = (
-            f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
-            if account.delta
-            else ""
-        )
-        echo(
-            f"{account.dataset}: {in_epsilon(account.left)} left of"
-            f" {in_epsilon(account.budget)}{delta} ({_basis(account)})"
-        )
+        left = f"{in_epsilon(account.left)} left of {in_epsilon(account.budget)}"
+        if account.delta:
+            left += f", delta {in_delta(account.delta_left)} left of {in_delta(account.delta)}"
+        people = ", people" if account.unit == "person" else ""
+        echo(f"{account.dataset}: {left} ({account.neighbours}{people})")
         if rules := account.limits.text:
             echo(f"  rules: {rules}")
         for line in account.lines:
@@ -158,10 +154,6 @@ def show(*, path: str | None, as_json: bool) -> None:
             for name, text in _told(line).items():
                 echo(f"    {name:<8}  {text}")
     warn_of_problems(accounts)
-
-
-def _basis(account: Account) -> str:
-    return f"{account.neighbours}, people" if account.unit == "person" else account.neighbours
 
 
 def _cost(of: Line | Loss | ApprovalRequest) -> str:
@@ -362,13 +354,7 @@ def write_report(accounts: Iterable[Account], out: str, *, year: int | None) -> 
 def _rows(account: Account, year: int | None) -> Iterator[list[str]]:
     for line in account.lines:
         if year is None or line.at.startswith(f"{year:04}-"):
-            yield [visible(cell) for cell in (_name(account), *_cells(account, line))]
-
-
-def _name(account: Account) -> str:
-    """Return the name of the budget without the folders that a file is in."""
-    name: str = published({"ledger": {"dataset": account.dataset}})["ledger"]["dataset"]
-    return name
+            yield [visible(cell) for cell in (short_name(account.dataset), *_cells(account, line))]
 
 
 def _cells(account: Account, line: Line) -> Iterator[str]:
@@ -432,5 +418,6 @@ def _table(account: Account, rows: list[list[str]]) -> str:
     lines = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>\n" for row in rows
     )
-    caption = f"{escape(visible(_name(account)))}: epsilon {left} ({account.neighbours})"
+    name = escape(visible(short_name(account.dataset)))
+    caption = f"{name}: epsilon {left} ({account.neighbours})"
     return f"<table>\n<caption>{caption}</caption>\n<tr>{heads}</tr>\n{lines}</table>\n"

@@ -99,27 +99,17 @@ READING: dict[str, Any] = {"readings": (), "missing": (), "decimal": ".", "thous
 """The options of how cells are read, unless a code book says it, and their defaults."""
 
 
-def reading_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how cells are read, out of all options of a command."""
-    return {name: options[name] for name in READING}
+_SPELLED = {"readings": "as", "columns": "column", "alphabets": "alphabet", "shares": "share"}
 
 
 def spelled(name: str) -> str:
     """Return an option as it is typed."""
-    return "--as" if name == "readings" else f"--{name.replace('_', '-')}"
+    return f"--{_SPELLED.get(name, name).replace('_', '-')}"
 
 
-def letters(
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    outside: Policy,
-    *,
-    readings: tuple[str, ...] = (),
-    decimal: str = ".",
-    thousands: str = "",
-    missing: tuple[str, ...] = (),
-) -> tuple[Alphabet, str | None]:
+def letters(options: Mapping[str, Any], outside: Policy) -> tuple[Alphabet, str | None]:
     """Return the alphabet that the options name, and the column where there is one only."""
+    columns, alphabets, readings = (options[n] for n in ("columns", "alphabets", "readings"))
     if not alphabets:
         raise ValueError(
             "--alphabet must be given: it lists every value that could occur."
@@ -127,10 +117,11 @@ def letters(
         )
     if len(readings) not in {0, 1, len(alphabets)}:
         raise ValueError(f"--as must be given once, or for each column, got {len(readings)} times.")
-    signs = {"decimal": decimal, "thousands": UNTYPED.get(thousands, thousands)}
+    thousands = UNTYPED.get(options["thousands"], options["thousands"])
+    signs = {"decimal": options["decimal"], "thousands": thousands}
     each = readings if len(readings) == len(alphabets) else repeat(readings[0] if readings else "")
     parts = [
-        _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, missing)
+        _read(Alphabet.parse(text, policy=UNIFORM), reading, signs, options["missing"])
         for text, reading in zip(alphabets, each, strict=False)
     ]
     if len(parts) == 1 and len(columns) < 2:
@@ -169,17 +160,15 @@ def _read(
 
 
 @contextmanager
-def charging(
-    data: str, path: str | None, dataset: str | None, *, no_ledger: bool
-) -> Iterator[Charge]:
+def _charging(data: str, options: Mapping[str, Any]) -> Iterator[Charge]:
     """Yield the budget to charge; a missing one is named with its remedy.
 
     An interrupt between the steps of a release says so, if something was charged meanwhile.
     """
-    if no_ledger:
+    if options["no_ledger"]:
         yield Charge()
         return
-    name, book = dataset or dataset_name(data), book_of(path)
+    name, book = options["dataset"] or dataset_name(data), book_of(options["path"])
     before = None
     try:
         ledger = Ledger(book)
@@ -204,11 +193,7 @@ def opened(data: str, options: Mapping[str, Any]) -> Iterator[Dataset]:
     protection = protection_of(options)
     stated = {name: options[name] for name in STATEMENTS}
     Charge(**stated)  # refused before a ledger is opened
-    given = options["path"], options["dataset"]
-    with (
-        _told(is_verbose=options["verbose"]),
-        charging(data, *given, no_ledger=options["no_ledger"]) as charge,
-    ):
+    with _told(is_verbose=options["verbose"]), _charging(data, options) as charge:
         yield Dataset(source=source, protection=protection, charge=replace(charge, **stated))
 
 
@@ -307,7 +292,7 @@ def release(
 
     Args:
         data: what the command names.
-        options: those of the command.
+        options: its options.
         made: makes the release, and returns its receipt and the text to print unless as JSON.
         what: what it does, for whoever waits.
         groups: the groups to release for.
@@ -348,12 +333,7 @@ def texts(alphabet: Alphabet | None, groups: Groups | None = None) -> Iterator[s
 
 
 def is_protected(origin: Origin, options: Mapping[str, Any]) -> bool:
-    """Return whether a file is the data of a command, or has a budget, or is a copy of such.
-
-    Args:
-        origin: the file.
-        options: those of the command; the ledger may be one of them.
-    """
+    """Return whether a file is the data of a command, or has a budget, or is a copy of such."""
     data = options.get("data")
     source = source_of(data, options) if isinstance(data, str) and "table" in options else None
     return protected(lambda: Ledger(book_of(options.get("path"))), source)(origin)
@@ -408,10 +388,10 @@ def _public(details: Mapping[str, Any]) -> dict[str, object]:
         return letters | {"alphabet": f"sha256 {details['alphabet_sha256'][:16]}"}
     if "model" in details:
         edges = (f"{' - '.join(family['columns'])}" for family in details["families"])
-        found = details.get("discovery")
         paid: dict[str, object] = {}
-        if found:
-            paid = {"code book found": f"for epsilon {_paid(found)}"}
+        if found := details.get("discovery"):
+            epsilon, delta = (decimal_text(Fraction(found[name])) for name in ("epsilon", "delta"))
+            paid = {"code book found": f"for epsilon {epsilon}, delta {delta} of these"}
         return paid | {
             "network": f"{details['network']}: {'; '.join(edges)}",
             "noise": f"{details['noise']}, exact",
@@ -426,12 +406,6 @@ def _public(details: Mapping[str, Any]) -> dict[str, object]:
         "network": f"{details['network']}: {'; '.join(arrows)}",
         "code book": f"sha256 {details['codebook_sha256'][:16]}",
     }
-
-
-def _paid(found: Mapping[str, Any]) -> str:
-    """Return what a code book that was found cost."""
-    epsilon, delta = (decimal_text(Fraction(found[name])) for name in ("epsilon", "delta"))
-    return f"{epsilon}, delta {delta} of these"
 
 
 def facts(receipt: Receipt) -> dict[str, object]:

@@ -7,7 +7,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from importlib import import_module
@@ -29,14 +29,9 @@ def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
     return [CompletionItem(incomplete, type="file")]
 
 
-def samplers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the samplers, and ``auto``."""
-    return [name for name in (AUTO, *SAMPLERS) if name.startswith(incomplete)]
-
-
-def relations(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Offer the relations."""
-    return [name for name in (REPLACE, ADD_REMOVE) if name.startswith(incomplete)]
+def _offering(*names: str) -> Callable[..., list[str]]:
+    """Return what offers those of the names that begin with what was typed."""
+    return lambda *typed: [name for name in names if name.startswith(typed[-1])]
 
 
 def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -65,7 +60,7 @@ neighbours_option = click.option(
     "--neighbours",
     default=REPLACE,
     metavar="RELATION",
-    shell_complete=relations,
+    shell_complete=_offering(REPLACE, ADD_REMOVE),
     help=f"{REPLACE!r} (default: n is public) or {ADD_REMOVE!r} (n is private).",
 )
 ledger_option = click.option(
@@ -79,7 +74,7 @@ sampler_option = click.option(
     "--sampler",
     default=AUTO,
     show_default=True,
-    shell_complete=samplers,
+    shell_complete=_offering(AUTO, *SAMPLERS),
     help=f"One of {', '.join(SAMPLERS)}; 'auto': the smallest proven worst case.",
 )
 
@@ -90,21 +85,13 @@ plot_option = click.option(
 
 
 def figures() -> Any:
-    """Return the module that draws.
-
-    Raises:
-        ValueError: matplotlib, an extra, is missing.
-    """
+    """Return the module that draws; refuse where matplotlib, an extra, is missing."""
     with needing("matplotlib", extra="figures"):
         return import_module("dproo.study.figures")
 
 
 def picture(path: str) -> Path:
-    """Return the path of a picture that can be drawn.
-
-    Raises:
-        ValueError: it is not new or is not one of a picture, or matplotlib is missing.
-    """
+    """Return the path of a new picture, of a kind that can be drawn."""
     one_of("the end of the picture's name", Path(path).suffix, figures().ENDINGS)
     return new_file("plot", path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 import click
 
 from dproo.analysis.certificate import certify
-from dproo.analysis.composition import Way, compose
-from dproo.analysis.planner import OpenPlan, Plan, plan, plan_open
+from dproo.analysis.composition import compose
+from dproo.analysis.planner import Plan, plan, plan_open
 from dproo.analysis.row_plan import RowPlan
 from dproo.cli.output import (
     echo,
@@ -25,7 +26,6 @@ from dproo.cli.output import (
     waiting,
 )
 from dproo.core.checks import one_of
-from dproo.core.counts import Counts
 from dproo.core.numbers import decimal_text, float_upper, parse_delta, parse_epsilon, percent
 from dproo.mechanisms import AUTO, REPLACE, SAMPLERS, choose, mechanism
 from dproo.report import (
@@ -56,17 +56,7 @@ from dproo.study.distributions import SHAPES, shape
 )
 @plot_option
 @json_option
-def plan_command(
-    *,
-    plot: str | None,
-    codebook: str | None,
-    releases: int | None,
-    alphabet: str | None,
-    minimum_people: int,
-    delta: str,
-    as_json: bool,
-    **known: Any,
-) -> None:
+def plan_command(*, plot: str | None, as_json: bool, **options: Any) -> None:
     """Solve for one of n, k, epsilon and alpha, for every sampler.
 
     Give the other three. With --releases, give n, k and epsilon, and see what that many
@@ -84,20 +74,20 @@ def plan_command(
       dproo plan --alphabet open --n 100000 --epsilon 1 --delta 1e-9
       dproo plan --n 1000 --k 9 --epsilon 0.1 --plot plan.png
     """
-    if plot is not None and (alphabet or codebook or releases is not None):
+    known = {name: options.pop(name) for name in ("n", "k", "epsilon", "alpha")}
+    codebook, releases = options.pop("codebook"), options.pop("releases")
+    if plot is not None and (options["alphabet"] or codebook or releases is not None):
         raise ValueError("--plot must be used with three of --n, --k, --epsilon and --alpha alone.")
-    if alphabet is not None:
-        print_open_plan(
-            alphabet, as_json=as_json, delta=delta, minimum_people=minimum_people, **known
-        )
+    if options["alphabet"] is not None:
+        print_open_plan(as_json=as_json, **options, **known)
         return
     if codebook is not None:
         print_row_plan(codebook, as_json=as_json, **known)
         return
     if releases is not None:
-        print_releases(releases, delta, as_json=as_json, **known)
+        print_releases(releases, options["delta"], as_json=as_json, **known)
         return
-    if delta != "0":
+    if options["delta"] != "0":
         raise ValueError("--delta can only be used with --releases or --alphabet open.")
     path = None if plot is None else picture(plot)
     answer = plan(**known)
@@ -201,25 +191,16 @@ def certify_command(sampler: str, *, enumerated: bool, as_json: bool, **options:
         echo(f"auto         {choose(**chosen_for).reason}")
     echo(f"worst loss   {certificate.epsilon:.12g}")
     echo(f"worst ratio  {number(certificate.ratio):.12g}")
-    echo(f"dataset      {_histogram(witness.before)}")
-    echo(f"neighbour    {_histogram(witness.after)}")
-    echo(f"output       letter {_outcome(witness.letters)}")
+    echo(f"dataset      {_repeated(witness.before.runs)}")
+    echo(f"neighbour    {_repeated(witness.after.runs)}")
+    letters = Counter(letter + 1 for letter in witness.letters)  # people count from one
+    echo(f"output       letter {_repeated(letters.items())}")
     return code
 
 
-def _outcome(letters: tuple[int, ...]) -> str:
-    """Return the letters counted from one, as in ``1 x 3, 2``."""
-    return ", ".join(
-        str(letter + 1) if times == 1 else f"{letter + 1} x {times}"
-        for letter, times in Counter(letters).items()
-    )
-
-
-def _histogram(counts: Counts) -> str:
-    """Return the runs of counts, as in ``98, 100, 99 x 997``."""
-    return ", ".join(
-        str(count) if letters == 1 else f"{count} x {letters}" for count, letters in counts.runs
-    )
+def _repeated(runs: Iterable[tuple[int, int]]) -> str:
+    """Return numbers and how often each stands there, as in ``98, 100, 99 x 997``."""
+    return ", ".join(str(one) if times == 1 else f"{one} x {times}" for one, times in runs)
 
 
 @click.command("compare")
@@ -283,7 +264,7 @@ def figures_command(out: str, trials: int) -> None:
 
 
 def print_open_plan(
-    alphabet: str, *, as_json: bool, k: object, alpha: object, epsilon: str | None, **known: Any
+    *, alphabet: str, as_json: bool, k: object, alpha: object, epsilon: str | None, **known: Any
 ) -> None:
     """Print the plan of an open alphabet in three sentences, or as JSON."""
     one_of("alphabet", alphabet, ["open"])
@@ -291,25 +272,14 @@ def print_open_plan(
         raise ValueError("--alphabet open requires --epsilon and --delta, and no --k or --alpha.")
     answer = plan_open(epsilon=epsilon, **known)
     if as_json:
-        print_json(_object(answer))
+        numbers = {"epsilon": number(answer.epsilon), "obscured": number(answer.obscured)}
+        print_json(vars(answer) | numbers | {"delta": decimal_text(answer.delta)})
         return
     echo(f"A value that fewer than {answer.first:,} records have never appears.")
     echo(f"From {answer.likely:,} records on it has at least half of its share,")
     echo(f"from {answer.proportional:,} on all of it.")
     if answer.obscured is not None:
         echo(f"The probability of 'other' is at least {float(answer.obscured):.2g}.")
-
-
-def _object(answer: OpenPlan) -> dict[str, Any]:
-    return {
-        "n": answer.n,
-        "epsilon": number(answer.epsilon),
-        "delta": decimal_text(answer.delta),
-        "first": answer.first,
-        "likely": answer.likely,
-        "proportional": answer.proportional,
-        "obscured": number(answer.obscured),
-    }
 
 
 def print_row_plan(codebook: str, *, as_json: bool, **known: Any) -> None:
@@ -376,7 +346,16 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
         for sampler in SAMPLERS.values()
     ]
     ways = [way for cost in costs for way in (cost.basic, cost.composed)]
-    rows = [_shown(way) for way in (*ways, costs[0].joint)]
+    rows: list[dict[str, Any]] = [
+        {
+            "sampler": way.sampler.name,
+            "way": way.name,
+            "epsilon": float_upper(way.epsilon),
+            "delta": float_upper(way.delta),
+            "alpha": float(way.alpha),
+        }
+        for way in (*ways, costs[0].joint)
+    ]
     if as_json:
         print_json({"releases": releases, "delta": delta, **sizes, "ways": rows})
         return
@@ -390,13 +369,3 @@ def print_releases(releases: int, delta: str, *, as_json: bool, **known: Any) ->
             f"{row['delta']:>9.3g}{row['alpha']:>16.6g}"
         )
     echo("For many rows, a private table is the better buy: dproo plan --codebook.", err=True)
-
-
-def _shown(way: Way) -> dict[str, Any]:
-    return {
-        "sampler": way.sampler.name,
-        "way": way.name,
-        "epsilon": float_upper(way.epsilon),
-        "delta": float_upper(way.delta),
-        "alpha": float(way.alpha),
-    }

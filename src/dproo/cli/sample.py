@@ -16,7 +16,6 @@ from dproo.cli.options import (
     READING,
     READING_OPTIONS,
     letters,
-    reading_of,
     release,
     spelled,
     texts,
@@ -169,18 +168,7 @@ found_options = with_options((_DATA, *_SOURCE, *LAYOUT_OPTIONS, HEADER_OPTION, *
     help="With --alphabet open: never show a value that fewer records, or people, have."
     " [default: 2]",
 )
-def sample_command(
-    data: str,
-    *,
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    codebook: str | None,
-    by: str | None,
-    groups: str | None,
-    groups_public: bool,
-    shares: tuple[str, ...],
-    **options: Any,
-) -> None:
+def sample_command(data: str, **options: Any) -> None:
     """Release a representative value or row of DATA.
 
     The release is pure epsilon-DP, unless the alphabet is open. DATA is a CSV, TSV, JSON, JSON
@@ -205,12 +193,9 @@ def sample_command(
       dproo sample clinic.visits --engine spark://host:7077
           --column diagnosis --alphabet codes.txt --epsilon 1
     """
-    grouped = _groups(by, groups, are_public=groups_public)
-    beside = {"by": by, "share": shares, "column": columns, "alphabet": alphabets}
-    given = {name for name, value in beside.items() if value}
-    given |= {name for name, default in _DEFAULTS.items() if options[name] != default}
-    listed, released = _choice(columns, alphabets, codebook, given, options)
-    as_json = options["as_json"]
+    grouped = _groups(options["by"], options["groups"], are_public=options["groups_public"])
+    listed, released = _choice(options)
+    as_json, shares = options["as_json"], options["shares"]
     require_printable(() if as_json else texts(listed, grouped), breaks="\n\r\t")
     each: dict[str, Any] = {"by": grouped} if grouped else {}
     each |= {"shares": dict(share.rpartition("=")[::2] for share in shares)} if shares else {}
@@ -236,6 +221,10 @@ _DEFAULTS: dict[str, Any] = {
     "minimum_people": None,
     **READING,
     "outside": OTHER,
+    "columns": (),
+    "alphabets": (),
+    "by": None,
+    "shares": (),
 }
 _PASSED = {
     ROW: ("network", "within_bins", "size"),
@@ -245,10 +234,10 @@ _PASSED = {
 }
 """The options that each kind of release passes on."""
 _TAKES = {
-    ROW: {*_PASSED[ROW], "share", "by"},
-    VALUE: {*_PASSED[VALUE], *READING, "outside", "column", "alphabet", "by"},
-    COLUMN: {*_PASSED[COLUMN], "column", "by"},
-    OPEN: {*_PASSED[OPEN], "column", "alphabet"},
+    ROW: {*_PASSED[ROW], "shares", "by"},
+    VALUE: {*_PASSED[VALUE], *READING, "outside", "columns", "alphabets", "by"},
+    COLUMN: {*_PASSED[COLUMN], "columns", "by"},
+    OPEN: {*_PASSED[OPEN], "columns", "alphabets"},
 }
 _BESIDE = {
     ROW: "with --codebook, which describes every column.",
@@ -258,22 +247,15 @@ _BESIDE = {
 }
 
 
-def _choice(
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    codebook: str | None,
-    given: set[str],
-    options: Mapping[str, Any],
-) -> tuple[Alphabet | None, Callable[..., Release]]:
+def _choice(options: Mapping[str, Any]) -> tuple[Alphabet | None, Callable[..., Release]]:
     """Return the letters that may be printed, if they are listed, and what releases."""
+    columns, alphabets, codebook = (options[n] for n in ("columns", "alphabets", "codebook"))
     is_open = alphabets == (OPEN,) and len(columns) == 1
     kind = ROW if codebook is not None else OPEN if is_open else VALUE
     if kind == ROW and len(columns) == 1 and not alphabets:
         kind = COLUMN
-    for name in (
-        name for name in (*_DEFAULTS, "column", "alphabet", "by", "share") if name in given
-    ):
-        if name not in _TAKES[kind]:
+    for name, default in _DEFAULTS.items():
+        if options[name] != default and name not in _TAKES[kind]:
             raise ValueError(f"{spelled(name)} cannot be used {_BESIDE[kind]}")
     passed = {name: options[name] for name in _PASSED[kind]}
     if kind == ROW:
@@ -285,7 +267,7 @@ def _choice(
         return listed, lambda dataset, **each: dataset.values(columns[0], book, **passed, **each)
     if kind == OPEN:
         return None, lambda dataset, **each: dataset.value(columns[0], OPEN, **passed, **each)
-    alphabet, column = letters(columns, alphabets, options["outside"], **reading_of(options))
+    alphabet, column = letters(options, options["outside"])
     return alphabet, lambda dataset, **each: dataset.values(column, alphabet, **passed, **each)
 
 

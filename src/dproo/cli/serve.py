@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dproo.cli.options import book_of
 from dproo.cli.output import echo, json_option, ledger_option, print_json
 from dproo.core.checks import needing
 from dproo.integrations.agent import Desk
-from dproo.ledger import address_of, default_path
 from dproo.web.worker import Worker
 
 if TYPE_CHECKING:
@@ -64,17 +64,14 @@ def serve_command(*, opens: bool, port: int, folder: str, path: str | None, as_j
         if file is not None:  # some browsers return only when they are closed
             _beside(_open, file, server.show)
 
-    def tell(sentence: str) -> None:
-        echo(sentence, err=True)
-
     with contextlib.suppress(KeyboardInterrupt):  # the ordinary end
         server.serve(
             folder=Path(folder),
-            ledger=address_of(path) if path else default_path(),
+            ledger=book_of(path),
             port=port,
             worker=worker,
             announce=announce,
-            tell=tell,
+            tell=lambda sentence: echo(sentence, err=True),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,6 @@ from dproo.cli.options import (
     READING,
     book_of,
     letters,
-    reading_of,
     release,
     source_of,
     spelled,
@@ -62,16 +61,7 @@ _ENDINGS = (".csv", ".jsonl", ".parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class Targets:
-    """Where the rows of a model go, and the model itself.
-
-    Attributes:
-        rows: how many.
-        out: a new file for them; without one they are printed as CSV.
-        model: a new file for the model.
-        seed: for the same rows again.
-        labels: whether letters are shown by their labels.
-        within_bins: whether a bin is shown as a number within it.
-    """
+    """Where the rows of a model go, and the model itself: new files, or standard output."""
 
     rows: int | None
     out: str | None = None
@@ -127,7 +117,7 @@ class Targets:
         return ""
 
     def drawn(self, model: Model) -> Rows:
-        """Return the rows."""
+        """Return the rows that were asked for."""
         return model.rows(
             self.rows or 0, seed=self.seed, labels=self.labels, within_bins=self.within_bins
         )
@@ -213,9 +203,8 @@ def rows_command(
         require_printable(() if as_json else (*found.names, *letters))
     with waiting("drawing"):
         if as_json and out is None:
-            rows = targets.drawn(found)
-            told = {"synthetic": True, "model_sha256": found.sha256, "rows": list(rows)}
-            print_json(told)
+            rows = list(targets.drawn(found))
+            print_json({"synthetic": True, "model_sha256": found.sha256, "rows": rows})
             return
         text = targets.write(found)
     if text:
@@ -260,8 +249,7 @@ def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # 
     help="The probability with which epsilon may fail; choose one far below 1/records.",
 )
 @click.option(
-    "--out",
-    help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]",
+    "--out", help="A new .csv, .jsonl or .parquet file. [default: CSV on standard output]"
 )
 @click.option(
     "--probe",
@@ -271,18 +259,7 @@ def _probe(context: click.Context, _: click.Parameter, value: bool) -> bool:  # 
     help="Release only the share of 'other' in each column, and no rows. Epsilon is"
     f" {PROBE} unless you give one.",
 )
-def synthesize_command(
-    data: str,
-    *,
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    codebook: str | None,
-    model: str | None,
-    rows: int | None,
-    out: str | None,
-    probe: bool,
-    **options: Any,
-) -> None:
+def synthesize_command(data: str, **options: Any) -> None:
     """Release a private table of DATA, for one epsilon, and rows of it.
 
     Noisy counts of the columns are released once, as a model that any number of rows come from,
@@ -301,40 +278,34 @@ def synthesize_command(
           --column age --alphabet bins:0,18,65,120 --rows 500 --epsilon 0.5
       dproo synthesize visits.csv --codebook codebook.json --probe
     """
-    book = _book(codebook, columns, alphabets, reading_of(options))
-    if probe:
-        if (rows, out, model, options["network"]) != (None, None, None, AUTO):
-            raise ValueError("--probe cannot be used with --rows, --out, --model or --network.")
-        _release_shares(data, book, options)
+    book = _book(options)
+    targets = Targets(**{name: options[name] for name in ("rows", "out", "model")})
+    if not options["probe"]:
+        _release(data, book, targets, options)
         return
-    targets = Targets(rows=rows, out=out, model=model)
-    _release(data, book, columns, targets, options)
+    if targets != Targets(rows=None) or options["network"] != AUTO:
+        raise ValueError("--probe cannot be used with --rows, --out, --model or --network.")
+    _release_shares(data, book, options)
 
 
-def _book(
-    codebook: str | None,
-    columns: tuple[str, ...],
-    alphabets: tuple[str, ...],
-    reading: dict[str, Any],
-) -> CodeBook | None:
+def _book(options: Mapping[str, Any]) -> CodeBook | None:
     """Return the code book of a file, or of listed letters; none where they are to be found."""
-    if codebook is None and alphabets:
-        alphabet, column = letters(columns, alphabets, UNIFORM, **reading)
+    codebook = options["codebook"]
+    if codebook is None and options["alphabets"]:
+        alphabet, column = letters(options, UNIFORM)
         if column is not None:
             alphabet = Alphabet.product({column: alphabet}, policy=UNIFORM)
         if not alphabet.columns:
             raise ValueError("--column must be given with --alphabet: a table names its columns.")
         return CodeBook.of(alphabet)
-    given = {"alphabet": alphabets, "column": columns if codebook else ()} | {
-        name: reading[name] != default for name, default in READING.items()
-    }
-    for name in (name for name, is_given in given.items() if is_given):
-        why = "with --codebook, which describes every column" if codebook else "without --alphabet"
-        raise ValueError(f"{spelled(name)} cannot be used {why}.")
+    why = "with --codebook, which describes every column" if codebook else "without --alphabet"
+    for name, default in {"alphabets": (), "columns": (), **READING}.items():
+        if options[name] != default and (codebook or name != "columns"):
+            raise ValueError(f"{spelled(name)} cannot be used {why}.")
     return None if codebook is None else CodeBook.of(codebook)
 
 
-def _release_shares(data: str, book: CodeBook | None, options: dict[str, Any]) -> None:
+def _release_shares(data: str, book: CodeBook | None, options: Mapping[str, Any]) -> None:
     """Release which share of each column is outside its letters, and nothing else."""
     if book is None:
         raise ValueError("--probe must be used with --codebook, or with --column and --alphabet.")
@@ -362,19 +333,14 @@ def _release_shares(data: str, book: CodeBook | None, options: dict[str, Any]) -
 
 
 def _release(
-    data: str,
-    book: CodeBook | None,
-    columns: tuple[str, ...],
-    targets: Targets,
-    options: dict[str, Any],
+    data: str, book: CodeBook | None, targets: Targets, options: Mapping[str, Any]
 ) -> None:
-    """Release a private table, and write the model and rows of it."""
     if book is None and not parse_delta(options["delta"]):
         raise ValueError(
             "--delta must be given without --codebook, such as --delta 1e-9: the letters are"
             " found privately. Or list them: dproo codebook draft DATA."
         )
-    names = book.columns if book else columns
+    names = book.columns if book else options["columns"]
     names = names or tuple(column.name for column in source_of(data, options).columns)
     targets.check(names, is_json=options["as_json"])
     if book and not targets.out:
@@ -384,7 +350,7 @@ def _release(
     def made(dataset: Dataset) -> tuple[Receipt, str]:
         model = dataset.synthesize(
             book,
-            columns=None if book else columns or None,
+            columns=None if book else options["columns"] or None,
             epsilon=options["epsilon"],
             delta=options["delta"],
             network=options["network"],

@@ -19,6 +19,7 @@ Proof: docs/proofs/exact_numbers.md
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -233,6 +234,18 @@ def decimal_text(x: Fraction) -> str:
 def ceil_div(numerator: int, denominator: int) -> int:
     """Return ``numerator / denominator`` rounded up, for ``denominator > 0``."""
     return -(-numerator // denominator)
+
+
+def first_true(is_true: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least integer above ``low`` from which something is true; at ``high`` it is.
+
+    >>> first_true(lambda x: x * x >= 50, 0, 50)
+    8
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_true(middle) else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=256)

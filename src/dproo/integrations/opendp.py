@@ -27,11 +27,7 @@ _OTHER_SIZE = "the data does not have the number of records that its domain stat
 
 
 def make_sampler(
-    input_domain: Any,
-    input_metric: Any,
-    alphabet: Any,
-    epsilon: Number,
-    sampler: str = PLAIN,
+    input_domain: Any, input_metric: Any, alphabet: Any, epsilon: Number, sampler: str = PLAIN
 ) -> Any:
     """Return a sampler as an OpenDP measurement of pure epsilon-DP.
 

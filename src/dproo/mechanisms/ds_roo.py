@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import ceil
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.numbers import BITS, ceil_div, exp_lower, power_lower
+from dproo.core.numbers import BITS, ceil_div, power_lower
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import Mechanism, Transition
 from dproo.mechanisms.roo import alpha_of
@@ -97,7 +97,7 @@ class DataSpecificRevealOrObscure(Mechanism):
     @cached_property
     def _unit(self) -> int:
         """Table entries are integers in units of ``1 / _unit``, much finer than the least q_0."""
-        return _unit(self.n, self.growth)
+        return 1 << (BITS + self.n.bit_length() + int(self.growth).bit_length())
 
     @cached_property
     def table(self) -> tuple[int, ...]:
@@ -145,7 +145,18 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     def _same_minimum_bound(self, m: int) -> int:
         """Return the least ``q_m`` at which a rarest letter may gain a record while ``m`` stays."""
-        return _same_minimum_bound(m, n=self.n, k=self.k, growth=self.growth)
+        over, under = self.growth.as_integer_ratio()
+        n, k = self.n, self.k
+        return ceil_div(
+            self._unit * k * (under - m * (over - under)),
+            (over - under) * (n - k * m) + k * under,
+        )
+
+    @property
+    def _last_of_two_letters(self) -> int:
+        """The last useful entry of the table for two letters."""
+        over, under = self.growth.as_integer_ratio()
+        return min(ceil_div(under, over - under), self.n // 2, ENTRIES_MAX)
 
     def _table_of_two_letters(self) -> tuple[int, ...]:
         """Return the least table for ``k = 2``, from its last useful entry down.
@@ -155,7 +166,7 @@ class DataSpecificRevealOrObscure(Mechanism):
         """
         over, under = self.growth.as_integer_ratio()
         n, unit = self.n, self._unit
-        last = _last_of_two_letters(n, self.growth)
+        last = self._last_of_two_letters
         entries = [max(0, self._same_minimum_bound(last))]
         for m in reversed(range(last)):
             following = 2 * (m + 1) * unit + entries[-1] * (n - 2 * (m + 1))
@@ -178,25 +189,28 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:
-        """Return ``q_0 (1 - 1/k)`` without the rest of the table; for two letters, barely more.
+        """Return ``q_0 (1 - 1/k)`` without the rest of the table; for two letters, barely more."""
+        sampler = cls.__new__(cls)  # only for its first entry
+        sampler._set(n=n, k=k, epsilon=epsilon)  # noqa: SLF001
+        return alpha_of(Fraction(sampler._first, sampler._unit), k=k)  # noqa: SLF001
+
+    @property
+    def _first(self) -> int:
+        """The first entry; for two letters, a bound on it.
 
         The weight ``W_m = 2 m + q_m (n - 2m)`` of the rarer of two letters is ``W_{m+1}``
         divided by the growth, or ``2m`` if that is more, which only the last two entries can
         be; and in integers every entry rounds up by at most ``n``.
         """
-        growth = exp_lower(epsilon)
-        unit = _unit(n, growth)
-        if k > 2:
-            q = _same_minimum_bound(0, n=n, k=k, growth=growth)
-        else:
-            last = _last_of_two_letters(n, growth)
-            q_last = max(0, _same_minimum_bound(last, n=n, k=k, growth=growth))
-            weights = [(last, 2 * last * unit + q_last * (n - 2 * last))]
-            weights += [(last - 1, 2 * (last - 1) * unit)] if last else []
-            weight = max(weight / power_lower(growth, m, bits=2 * BITS) for m, weight in weights)
-            rounded = growth / (growth - 1) if last else 0
-            q = min(unit, ceil(weight / n + rounded))
-        return alpha_of(Fraction(q, unit), k=k)
+        if self.k > 2:
+            return self._same_minimum_bound(0)
+        n, unit, growth, last = self.n, self._unit, self.growth, self._last_of_two_letters
+        q_last = max(0, self._same_minimum_bound(last))
+        weights = [(last, 2 * last * unit + q_last * (n - 2 * last))]
+        weights += [(last - 1, 2 * (last - 1) * unit)] if last else []
+        weight = max(weight / power_lower(growth, m, bits=2 * BITS) for m, weight in weights)
+        rounded = growth / (growth - 1) if last else 0
+        return min(unit, ceil(weight / n + rounded))
 
     @property
     def neighbour_distance(self) -> Fraction:
@@ -252,21 +266,3 @@ class DataSpecificRevealOrObscure(Mechanism):
                 ))  # fmt: skip
             for lower, upper in pairs:
                 yield lower, upper, min(k, 3)
-
-
-def _unit(n: int, growth: Fraction) -> int:
-    return 1 << (BITS + n.bit_length() + int(growth).bit_length())
-
-
-def _same_minimum_bound(m: int, *, n: int, k: int, growth: Fraction) -> int:
-    over, under = growth.as_integer_ratio()
-    return ceil_div(
-        _unit(n, growth) * k * (under - m * (over - under)),
-        (over - under) * (n - k * m) + k * under,
-    )
-
-
-def _last_of_two_letters(n: int, growth: Fraction) -> int:
-    """Return the last useful entry of the table for two letters."""
-    over, under = growth.as_integer_ratio()
-    return min(ceil_div(under, over - under), n // 2, ENTRIES_MAX)

@@ -44,9 +44,7 @@ Pair = Callable[[int, int], Counts]
 def dependence(pair: Counts, width: int) -> Fraction:
     """Return how far two columns are from independent, in records; 0 without records.
 
-    Args:
-        pair: the joint counts of the two columns.
-        width: the number of letters of the second column.
+    Of their joint counts, ``pair``, the second column has ``width`` letters.
 
     >>> dependence(Counts.of([2, 0, 0, 2]), 2), dependence(Counts.of([1, 1, 1, 1]), 2)
     (Fraction(2, 1), Fraction(0, 1))
@@ -127,12 +125,7 @@ def settled(wiring: Wiring, parents: object) -> Wiring:
 
 @dataclass(frozen=True)
 class Family:
-    """A column and its parents, by their places among the columns.
-
-    Attributes:
-        column: the column that is drawn.
-        parents: the columns it depends on, all drawn before it.
-    """
+    """A column and its parents, all drawn before it, by their places among the columns."""
 
     column: int
     parents: tuple[int, ...] = ()
@@ -147,9 +140,7 @@ class Family:
 class Network:
     """Every column once, in the order of drawing, each with parents among the earlier ones.
 
-    Attributes:
-        families: one for each column.
-        sizes: the number of letters of each column, by its place.
+    By its place, each column has one of the ``sizes``, its number of letters.
 
     >>> tree = Network.of({"sex": (), "age": (), "work": ("sex", "age")}, [2, 4, 3])
     >>> [family.columns for family in tree.families], tree.cells
@@ -160,12 +151,9 @@ class Network:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        drawn: set[int] = set()
-        for family in self.families:
-            if not drawn.issuperset(family.parents) or family.column in drawn:
-                raise ValueError("network must draw every column once, after its parents.")
-            drawn.add(family.column)
-        if drawn != set(range(len(self.sizes))):
+        order = [family.column for family in self.families]
+        is_after = [set(family.parents) <= {*order[:i]} for i, family in enumerate(self.families)]
+        if sorted(order) != list(range(len(self.sizes))) or not all(is_after):
             raise ValueError("network must draw every column once, after its parents.")
         if not min(self.sizes) >= 2:
             raise ValueError("network must have at least 2 letters in every column.")
@@ -173,10 +161,6 @@ class Network:
     @classmethod
     def of(cls, parents: Mapping[str, Sequence[str]], sizes: Sequence[int]) -> Network:
         """Return the network of named columns, ordered so that parents come first.
-
-        Args:
-            parents: the parents of every column, by name.
-            sizes: the number of letters of each column, in the same order.
 
         Raises:
             ValueError: a parent is not a column or is repeated, parents form a cycle, or a
@@ -211,13 +195,7 @@ class Network:
     def wired(
         cls, wiring: Wiring, parents: Mapping[str, Sequence[str]] | None, sizes: Sequence[int]
     ) -> Network | None:
-        """Return the network if it does not depend on data, or None if it is learned.
-
-        Args:
-            wiring: where the network comes from.
-            parents: the declared parents of every column, if any.
-            sizes: the number of letters of each column.
-        """
+        """Return the network if it does not depend on data, or None if it is learned."""
         wiring = settled(wiring, parents)
         if wiring == INDEPENDENT or len(sizes) == 1:
             return cls(tuple(map(Family, range(len(sizes)))), tuple(sizes))

@@ -70,11 +70,7 @@ class Ratio:
 
     @classmethod
     def of(cls, loss: Fraction) -> Ratio:
-        """Return a ratio of few bits just above ``e^-loss``.
-
-        Raises:
-            ValueError: the loss is not positive.
-        """
+        """Return a ratio of few bits just above ``e^-loss``, for a positive loss."""
         if not loss > 0:
             raise ValueError(refusal("loss", "be positive", loss))
         small = max(0, loss.denominator.bit_length() - loss.numerator.bit_length())
@@ -99,12 +95,10 @@ class Ratio:
     def _doublings(self) -> int:
         """The least ``j`` with ``q^(2^j)`` proven to be at most a half."""
         precision = 2 * self.bits + 64
-        upper = self.over << (precision - self.bits)
-        for doublings in count():
-            if 2 * upper <= 1 << precision:
-                return doublings
-            upper = ceil_div(upper * upper, 1 << precision)
-        raise AssertionError  # pragma: no cover - the loop has no end
+        upper, doublings = self.over << (precision - self.bits), 0
+        while 2 * upper > 1 << precision:
+            upper, doublings = ceil_div(upper * upper, 1 << precision), doublings + 1
+        return doublings
 
     def _bounds(self, doublings: int, precision: int) -> tuple[int, int]:
         """Return bounds on ``q^(2^doublings)`` in units of ``2^-precision``."""

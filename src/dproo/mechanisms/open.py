@@ -183,9 +183,9 @@ class OpenAlphabet:
         if self.neighbours == REPLACE and counts.n != self.n:
             raise ValueError("counts must sum to n.")
         letters = Runs(counts.runs).map(self.weigh)
-        last = letters[letters.k - 1]
+        *others, (last, times) = letters.runs
         rest = counts.n * self.unit + self.floor - (letters.total - last)
-        return Runs([*_without_last(letters), (rest, 1)])
+        return Runs([*others, (last, times - 1), (rest, 1)])
 
     def pmf(self, counts: list[int] | Counts) -> list[Fraction]:
         """Return the exact law on a dataset with these counts, ``other`` last."""
@@ -195,8 +195,3 @@ class OpenAlphabet:
     def draw(self, counts: Counts, *, source: RandomSource | None = None) -> int:
         """Return the place of one letter."""
         return pick(self.weights(counts), source or RandomSource())
-
-
-def _without_last(runs: Runs) -> list[tuple[int, int]]:
-    *others, (value, letters) = runs.runs
-    return [*others, (value, letters - 1)]

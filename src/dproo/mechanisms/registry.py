@@ -17,28 +17,11 @@ from typing import Any, Final
 from dproo.core.checks import one_of
 from dproo.core.numbers import Number, parse_epsilon, percent
 from dproo.mechanisms.bal_roo.sampler import FUTILE, BalancedRevealOrObscure
-from dproo.mechanisms.base import (
-    REPLACE,
-    Mechanism,
-    Relation,
-    enough,
-)
+from dproo.mechanisms.base import REPLACE, Mechanism, Relation, enough
 from dproo.mechanisms.ds_roo import DataSpecificRevealOrObscure
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
 from dproo.mechanisms.roo import RevealOrObscure
 from dproo.mechanisms.subrr import SubsampledRandomizedResponse
-
-__all__ = [
-    "AUTO",
-    "PLAIN",
-    "SAMPLERS",
-    "Choice",
-    "certified",
-    "choose",
-    "enough",
-    "mechanism",
-    "takes",
-]
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler
@@ -182,27 +165,20 @@ def takes(kind: type[Mechanism], option: str) -> bool:
     return option in {field.name for field in fields(kind)}
 
 
+@lru_cache(maxsize=64)
 def certified(
     kind: type[Mechanism], epsilon: Fraction, records_per_person: int, **options: Any
 ) -> Mechanism:
     """Return the certified sampler that spends epsilon on all records of a person.
 
     Several records of a person change the law once each, so a sampler without an option for
-    them gets an equal share of epsilon.
+    them gets an equal share of epsilon. It is cached, so that releases share its tables.
     """
     if takes(kind, "records_per_person"):
         options["records_per_person"] = records_per_person
     else:
         epsilon /= records_per_person
-    return _made(kind, epsilon, tuple(options.items()))
-
-
-@lru_cache(maxsize=64)
-def _made(
-    kind: type[Mechanism], epsilon: Fraction, options: tuple[tuple[str, Any], ...]
-) -> Mechanism:
-    """Return the sampler of these public parameters, cached so that releases share its tables."""
-    return kind(epsilon=epsilon, **dict(options))
+    return kind(epsilon=epsilon, **options)
 
 
 def _reason(best: str, alphas: dict[str, Fraction], n: int | None, records: int) -> str:

@@ -22,7 +22,7 @@ from functools import cached_property
 from math import isqrt, prod
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.numbers import BITS, ceil_div, exp_lower, power_upper
+from dproo.core.numbers import BITS, ceil_div, exp_lower, first_true, power_upper
 from dproo.mechanisms.base import Transition
 
 FACTORS_MAX = 64
@@ -89,13 +89,8 @@ def least_pseudo(
 ) -> Fraction:
     """Return the least pseudo-count of the lightest letter that is proven sufficient.
 
-    Args:
-        epsilon: the privacy parameter.
-        growth: a rational just below ``e^epsilon``.
-        shares: the relative weights of the letters that can gain, lightest first; at most
-            ``LETTERS_MAX`` are used.
-        gains: the most records of a person.
-        draws: the number of letters drawn.
+    The shares are the relative weights of the letters that can gain, lightest first; at most
+    ``LETTERS_MAX`` are used. The growth is a rational just below ``e^epsilon``.
     """
     few, many = sorted((gains, draws))
     if few == 1:
@@ -130,15 +125,9 @@ def _enough_for(growth: Fraction, shares: Sequence[int], parts: Sequence[Part]) 
     low, high = -growth.numerator.bit_length(), 1
     while not is_enough(_power_of_two(high)):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(_power_of_two(middle)) else (middle, high)
-    unit = _power_of_two(low - BITS)
-    low, high = 1 << BITS, 2 << BITS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle * unit) else (middle, high)
-    return high * unit
+    high = first_true(lambda power: is_enough(_power_of_two(power)), low, high)
+    unit = _power_of_two(high - 1 - BITS)
+    return first_true(lambda count: is_enough(count * unit), 1 << BITS, 2 << BITS) * unit
 
 
 def _power_of_two(exponent: int) -> Fraction:
@@ -238,10 +227,7 @@ class Urn:
         """Yield gains and draws spread over letters as evenly as possible."""
         letters = min(few, len(self._ranked) - 1)
         for i in range(letters):
-            yield (
-                (self.gains + i) // letters,
-                (self.draws + i) // letters,
-            )
+            yield (self.gains + i) // letters, (self.draws + i) // letters
 
     def _one_letter(self) -> tuple[Fraction, Transition]:
         """Return the largest ratio if all gains and all draws are worst on one letter."""
@@ -249,21 +235,16 @@ class Urn:
         def added(records: int) -> Fraction:
             return self._ratio(records, {0: (records, self.draws)}, self.n - records)
 
-        if self.is_n_public:
-            low = self.gains
-        else:
-            low, high = 1, self.gains  # the ratio of an addition is log-concave in its records
-            while low < high:
-                middle = (low + high) // 2
-                low, high = (
-                    (middle + 1, high) if added(middle) < added(middle + 1) else (low, middle)
-                )
-        return self._or_removed(added(low), self._moved(low, {0: (low, self.draws)}))
+        worst = self.gains
+        if not self.is_n_public:  # the ratio of an addition is log-concave in its records
+            worst = first_true(lambda one: added(one) >= added(one + 1), 0, self.gains)
+        return self._or_removed(added(worst), self._moved(worst, {0: (worst, self.draws)}))
 
     def _searched(self, few: int) -> tuple[Fraction, Transition]:
         """Return the largest ratio of all allocations; with private ``n``, of all datasets."""
         letters = self._ranked[: few + 1]
-        if self.is_n_public or not self._are_datasets_few(few):
+        datasets = self.n * self.gains**2 * self.draws * (few + 1)
+        if self.is_n_public or datasets > _DATASETS_MAX:
             free = min(few, self.bases.k - 1 if self.is_n_public else self.bases.k)
             bases = [self._weight(rank) for rank in range(free)]
             worst = worst_allocations(bases, self.record, self.gains, self.draws)[-1][-1]
@@ -278,9 +259,6 @@ class Urn:
                 if ratio > found:
                     found, worst_addition = ratio, (records, parts, others, crowd)
         return self._or_removed(found, self._moved(*worst_addition))
-
-    def _are_datasets_few(self, few: int) -> bool:
-        return self.n * self.gains**2 * self.draws * (few + 1) <= _DATASETS_MAX
 
     def _additions(self, crowd: int, few: int) -> Iterator[tuple[int, dict[int, Part], int]]:
         """Yield additions, one of which is the worst if all other records have the same letter.

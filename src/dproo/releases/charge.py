@@ -110,11 +110,7 @@ def dataset_name(data: str) -> str:
 
 
 def refuse_data_as_letters(alphabets: Iterable[Alphabet], ledger: Ledger) -> None:
-    """Refuse letters that were read from a file with a budget, or from what looks like its copy.
-
-    Raises:
-        ValueError: such a file is protected data, and no source of public letters.
-    """
+    """Refuse letters from a file with a budget, or a copy of one: it is protected data."""
     found = (axis.origin for alphabet in alphabets for axis in alphabet.axes)
     origins = {origin for origin in found if origin is not None}
     with guarding(protected(lambda: ledger)):
@@ -127,9 +123,7 @@ def protected(
 ) -> Callable[[Origin], bool]:
     """Return what tells whether a file is the data, looks like a copy of it, or has a budget.
 
-    Args:
-        opened: opens the ledger whose datasets are protected, whatever is charged to it.
-        source: the data.
+    Every dataset of the ledger that ``opened`` opens is protected, whatever is charged to it.
     """
 
     @cache
@@ -166,16 +160,20 @@ def _columns(source: Source) -> list[str]:
     return []
 
 
+def short_name(dataset: str) -> str:
+    """Return the name of a file without the folders it is in, which are nobody's business."""
+    return Path(dataset).name if Path(dataset).is_absolute() else dataset
+
+
 def published(receipt: dict[str, Any]) -> dict[str, Any]:
-    """Return a receipt that names a file without the folders it is in, which are nobody's business.
+    """Return a receipt that has the short name of its dataset.
 
     >>> published({"ledger": {"dataset": "/home/ann/visits.csv", "entry": 2}})
     {'ledger': {'dataset': 'visits.csv', 'entry': 2}}
     """
-    charged = receipt["ledger"]
-    if charged is None or not Path(charged["dataset"]).is_absolute():
+    if (charged := receipt["ledger"]) is None:
         return receipt
-    return receipt | {"ledger": charged | {"dataset": Path(charged["dataset"]).name}}
+    return receipt | {"ledger": charged | {"dataset": short_name(charged["dataset"])}}
 
 
 def remedy(dataset: str, ledger: Address) -> str:

@@ -85,13 +85,8 @@ def check(
 ) -> Check:
     """Return what a release would refuse or warn of, by header and schema alone.
 
-    Every release does the same before its charge.
-
-    Args:
-        source: the records, named and not opened.
-        letters: the possible values of one column or of several.
-        column: the column of the letters, where they name none.
-        person: the column that names whom a record is about.
+    Every release does the same before its charge. Letters that name no column are those of
+    ``column``.
     """
     try:
         scan = source.scan((letters,), (column,) if column else (), person=person)
@@ -135,14 +130,7 @@ def try_cells(
     *,
     column: str | None = None,
 ) -> Check:
-    """Return a check with what typed cells count as; nothing is read.
-
-    Args:
-        found: the check.
-        letters: the possible values.
-        cells: a cell for every column, or one for each of some columns.
-        column: the column of the letters, where they name none.
-    """
+    """Return a check with what typed cells count as: one for every column, or for each of some."""
     book = letters if isinstance(letters, CodeBook) else None
     alphabet = letters if isinstance(letters, Alphabet) else letters.alphabet
     names: tuple[str | None, ...] = alphabet.columns or (column,)
@@ -188,14 +176,8 @@ def _try(
         known = {str(letter).lower(): letter for letter in axis.letters}
         found = difflib.get_close_matches(text.strip().lower(), known, n=1)
         near = known[found[0]] if found else None
-    return Trial(
-        column=name,
-        cell=text,
-        letter=outside,
-        is_outside=True,
-        others=tuple(others.items()),
-        near=near,
-    )
+    told = tuple(others.items())
+    return Trial(column=name, cell=text, letter=outside, is_outside=True, others=told, near=near)
 
 
 def _read_otherwise(axis: Axis, *, in_book: bool) -> Iterator[tuple[Axis, Reading]]:

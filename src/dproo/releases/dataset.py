@@ -96,23 +96,15 @@ def open(  # noqa: A001 - dproo.open, as for any other file
         if dataset is not None:
             raise ValueError("dataset must be given once: the charge has one of its own.")
         charge = ledger
-    elif ledger is None:
-        charge = Charge(dataset=dataset)
     else:
-        charge = Charge(ledger=ledger, dataset=dataset or _name_of(data))
+        if ledger is not None and not dataset:
+            is_named = isinstance(data, str | os.PathLike)
+            dataset = dataset_name(os.fspath(data)) if is_named else None
+        charge = Charge(ledger=ledger, dataset=dataset)
     source = Source(
-        data=data,
-        table=table,
-        engine=engine,
-        layout=said if layout is None else said.over(layout),
+        data=data, table=table, engine=engine, layout=said if layout is None else said.over(layout)
     )
     return Dataset(source=source, protection=protection, charge=charge)
-
-
-def _name_of(data: Any) -> str:
-    if isinstance(data, str | os.PathLike):
-        return dataset_name(os.fspath(data))
-    raise ValueError("dataset must be given with a ledger: it names the budget to charge.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -421,7 +413,6 @@ class Dataset:
     def _table(
         self, book: CodeBook, *, epsilon: Number, delta: Number = 0, network: Wiring
     ) -> ModelRequest:
-        """Return the checked request of a private table."""
         from dproo.releases.table import ModelRequest  # noqa: PLC0415 - loads NumPy
 
         return ModelRequest(
@@ -433,7 +424,6 @@ class Dataset:
         )
 
     def _model(self, receipt: Receipt) -> Model:
-        """Return the model that a receipt holds."""
         from dproo.synthesis.model import Model  # noqa: PLC0415 - loads NumPy
 
         if "model" not in receipt.details:

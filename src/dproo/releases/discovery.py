@@ -23,7 +23,7 @@ from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, float_upper, is_at_most_exp, log_upper
 from dproo.counting.fit import Column
 from dproo.counting.sql import query as sql
-from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
+from dproo.mechanisms import ADD_REMOVE, REPLACE
 from dproo.mechanisms.keep import KEEP_EPSILON_MIN, KeepRule
 from dproo.mechanisms.noise import RESERVE, Ratio
 from dproo.releases.request import Assurance, Drawn, StagedRequest
@@ -123,10 +123,10 @@ class DiscoveryRequest(StagedRequest):
     def rule(self, epsilon: Fraction) -> KeepRule:
         """Return the certified rule by which the values of one column are kept."""
         return _rule(
-            epsilon,
-            self.delta / len(self.paying),
-            self.protection.neighbours,
-            self.protection.records,
+            epsilon=epsilon,
+            delta=self.delta / len(self.paying),
+            neighbours=self.protection.neighbours,
+            records=self.protection.records,
         )
 
     @property
@@ -199,12 +199,11 @@ class DiscoveryRequest(StagedRequest):
             **self.resource,
             "schema": {"fieldsMatch": "subset", "missingValues": [""], "fields": run.fields},
         }
-        digest = CodeBook.of(descriptor).digest if run.fields else None
         return {
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "codebook": descriptor,
-            "codebook_sha256": digest,
+            "codebook_sha256": CodeBook.of(descriptor).digest if run.fields else None,
             "other": run.others,
             "left_out": run.left_out,
         }
@@ -223,9 +222,7 @@ class DiscoveryRequest(StagedRequest):
         )
 
 
-@lru_cache(maxsize=64)
-def _rule(epsilon: Fraction, delta: Fraction, neighbours: Relation, records: int) -> KeepRule:
-    return KeepRule(epsilon=epsilon, delta=delta, neighbours=neighbours, records=records)
+_rule = lru_cache(maxsize=64)(KeepRule)
 
 
 def _named(column: str, axis: Axis) -> Alphabet:
@@ -237,7 +234,6 @@ class _ColumnState:
     """A column on its way: what it has left to spend, and what was released of it.
 
     Attributes:
-        column: the column.
         left: its epsilon that is not spent.
         guess: how its cells are written.
         noisy: the noisy counts of octaves, or of years, and the scale of their noise.
@@ -395,9 +391,8 @@ class _Discovery:
 
     def _cut(self, state: _ColumnState, edges: Sequence[float], counts: Counts) -> None:
         """Release the counts of a grid, and make bins of about equally many records."""
-        cost = state.spend(1)
         name = state.column.name
-        noisy, scale = self.noisy(name, list(counts), cost)
+        noisy, scale = self.noisy(name, list(counts), state.spend(1))
         if self._is_narrow(state):
             self._keep(name, *(found.integers_field(name, edges, noisy, scale) or ({}, 0)))
             return

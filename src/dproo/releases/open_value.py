@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +11,6 @@ from dproo.core.checks import whole
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
-from dproo.mechanisms import Relation
 from dproo.mechanisms.open import OpenAlphabet
 from dproo.releases.request import Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet
@@ -73,9 +71,12 @@ class OpenRequest(Request):
         delta = self.delta
         if people > 1:
             delta *= (exp_lower(self.epsilon / people) - 1) / (exp_upper(self.epsilon) - 1)
-        known = n if self.is_n_public else 0
         return _certified(
-            self.epsilon / people, delta, known, self.protection.neighbours, self.minimum
+            epsilon=self.epsilon / people,
+            delta=delta,
+            n=n if self.is_n_public else 0,
+            neighbours=self.protection.neighbours,
+            minimum=self.minimum,
         )
 
     def draw(self, tables: Sequence[Counts], source: RandomSource) -> Drawn:
@@ -118,8 +119,4 @@ class OpenRequest(Request):
         }
 
 
-@lru_cache(maxsize=64)
-def _certified(
-    epsilon: Fraction, delta: Fraction, n: int, neighbours: Relation, minimum: int
-) -> OpenAlphabet:
-    return OpenAlphabet(epsilon=epsilon, delta=delta, n=n, neighbours=neighbours, minimum=minimum)
+_certified = lru_cache(maxsize=64)(OpenAlphabet)

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Self
 
-from dproo.analysis.certificate import certify
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import fraction_text, percent
+from dproo.core.numbers import percent
 from dproo.ledger.ledger import ROOM
-from dproo.mechanisms import REPLACE, Mechanism
+from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases.protection import Groups, Protection
 from dproo.schema import Alphabet, Record
 
@@ -41,31 +40,6 @@ class Drawn:
     facts: dict[str, Any]
     certificate: dict[str, Any]
     assurance: Assurance
-
-    @classmethod
-    def by(
-        cls,
-        samplers: Sequence[Mechanism],
-        values: tuple[Record, ...],
-        facts: dict[str, Any],
-        *,
-        covers: str,
-        assurance: Assurance,
-    ) -> Drawn:
-        """Return records that were drawn by these certified samplers."""
-        certificates = [certify(sampler) for sampler in samplers]
-        worst = max(certificates, key=lambda certificate: certificate.ratio)
-        return cls(
-            values=values,
-            facts=facts,
-            certificate={
-                "holds": all(certificate.holds for certificate in certificates),
-                "epsilon": worst.epsilon,
-                "ratio": fraction_text(worst.ratio),
-                "covers": covers,
-            },
-            assurance=assurance,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +104,11 @@ class Request(ABC):
         )
 
     @property
+    def relation(self) -> Relation:
+        """The relation that the samplers must be certified for."""
+        return REPLACE if self.is_n_public else ADD_REMOVE
+
+    @property
     def room(self) -> int:
         """Bytes of the ledger that the receipt may need."""
         return ROOM
@@ -147,11 +126,7 @@ class Request(ABC):
         return self.protection.sentence + (public if are_public else "")
 
     def covers(self, *, of_a_person: bool = False) -> str:
-        """Return what the certified worst loss is the loss of.
-
-        Args:
-            of_a_person: whether it is the loss of all records of a person together.
-        """
+        """Return what the certified worst loss is of: a record, or all of a person's together."""
         several, is_named = self.protection.records, self.protection.person is not None
         kept = "kept " if is_named else ""
         whom, who = ("one person", "they") if is_named else ("one record", "it")
@@ -181,8 +156,7 @@ Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]
 class StagedRequest(Request):
     """A release in several stages: what was released decides what is counted next.
 
-    Attributes:
-        count: counts the data, or imagined data; given by whoever makes the release.
+    Whoever makes the release gives ``count``, which counts the data, or imagined data.
     """
 
     count: Count | None = field(default=None, repr=False, compare=False)

@@ -15,7 +15,8 @@ from dproo.core.checks import one_of, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
-from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
+from dproo.mechanisms import AUTO, LetterSpecificRevealOrObscure
+from dproo.mechanisms.base import enough
 from dproo.mechanisms.network import (
     DECLARED,
     INDEPENDENT,
@@ -27,7 +28,6 @@ from dproo.mechanisms.network import (
     Wiring,
     grown_tree,
 )
-from dproo.mechanisms.registry import enough
 from dproo.mechanisms.rows import Row, RowSampler
 from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import Alphabet
@@ -129,10 +129,7 @@ class RowRequest(Request):
     Epsilon is for all rows together, the choice of the network included, or for each group.
 
     Attributes:
-        codebook: the public columns and their letters.
-        network: ``"declared"``, the parents that the code book names; ``"learned"``, a tree
-            that is chosen privately for a fifth of epsilon; ``"independent"``; or ``"auto"``,
-            declared where the code book names parents and learned where it does not.
+        network: where it comes from; it is learned for a fifth of epsilon.
         sampler: ``"ls-roo"``, or ``"auto"``, which is the same.
         shares: the epsilon of each column, over all rows, in the order of the code book; by
             default in proportion to the root of the number of its family's cells.
@@ -236,16 +233,15 @@ class RowRequest(Request):
 
     def rows_by(self, network: Network, *, n: int) -> RowSampler:
         """Return the certified sampler of one row; a person's records share its epsilon."""
-        known = n if self.is_n_public else 0
-        epsilon = self.row_epsilon / self.protection.records
         times = self.size * self.protection.records
-        shares = (
-            tuple(self.shares[family.column] / times for family in network.families)
-            if self.shares
-            else ()
+        by_column = network.families if self.shares else ()
+        return _row_sampler(
+            network=network,
+            epsilon=self.row_epsilon / self.protection.records,
+            neighbours=self.relation,
+            n=n if self.is_n_public else 0,
+            shares=tuple(self.shares[family.column] / times for family in by_column),
         )
-        relation = REPLACE if self.is_n_public else ADD_REMOVE
-        return _row_sampler(network, epsilon, relation, known, shares)
 
     @property
     def rehearsal(self) -> RowRequest:
@@ -281,8 +277,12 @@ class RowRequest(Request):
         self, tables: Sequence[Counts], source: RandomSource
     ) -> tuple[RowSampler, list[dict[str, Any]]]:
         """Return the rows of one dataset, or of one group, and what they were drawn by."""
-        n, sizes = tables[0].n, self.codebook.sizes
-        counted = RowTables(self._folded(tables), sizes)
+        n, sizes, fields = tables[0].n, self.codebook.sizes, self.codebook.fields
+        counts = {
+            columns: folded(found, [fields[column] for column in columns])
+            for columns, found in zip(self.counted_columns, tables, strict=True)
+        }
+        counted = RowTables(counts, sizes)
         network = self.declared or grown_tree(
             counted.pair,
             sizes,
@@ -313,14 +313,6 @@ class RowRequest(Request):
             differ="rows differ from rows drawn without privacy along the same dependencies",
             is_of_people=self.protection.counts_people,
         )
-
-    def _folded(self, tables: Sequence[Counts]) -> dict[tuple[int, ...], Counts]:
-        """Return each table's counts by its columns, cells outside where the columns say."""
-        fields = self.codebook.fields
-        return {
-            columns: folded(counts, [fields[column] for column in columns])
-            for columns, counts in zip(self.counted_columns, tables, strict=True)
-        }
 
     def _certificate(self, sampler: RowSampler) -> dict[str, Any]:
         """Return what all rows cost at most, and the choice of the network."""
@@ -360,12 +352,4 @@ class RowRequest(Request):
         }
 
 
-@lru_cache(maxsize=64)
-def _row_sampler(
-    network: Network,
-    epsilon: Fraction,
-    neighbours: Relation,
-    n: int,
-    shares: tuple[Fraction, ...],
-) -> RowSampler:
-    return RowSampler(epsilon=epsilon, network=network, neighbours=neighbours, n=n, shares=shares)
+_row_sampler = lru_cache(maxsize=64)(RowSampler)

@@ -97,9 +97,7 @@ class Prepared:
     """A release that was rehearsed without data: only the data is missing.
 
     Attributes:
-        request: the public choices.
         scan: the data, opened, with the engine that counts it started.
-        charge: what it is charged to, and what is stated with it.
         source: the data, for what a release in stages counts later.
     """
 
@@ -149,13 +147,7 @@ class _Fate:
 
 
 def execute(request: Request, source: Source, charge: Charge) -> Release:
-    """Prepare the release, reserve the budget, release and record.
-
-    Args:
-        request: every public choice, checked.
-        source: the records, named and not opened.
-        charge: the budget to charge, and what is stated with the release.
-    """
+    """Prepare the release, reserve the budget, release and record."""
     prepared = prepare(request, source, charge)
     for warning in prepared.scan.warnings:
         _LOG.warning("Warning: %s", warning)
@@ -215,16 +207,13 @@ def stated(request: Request, charge: Charge) -> dict[str, Any]:
     An approval is for exactly these, with the cost: whatever changes the release, or whom it
     protects, is among them.
     """
-    groups = None if request.groups is None else request.groups.groups.digest
-    return (
-        request.public_choices
-        | charge.stated
-        | {
-            "columns": list(request.columns),
-            "groups_sha256": groups,
-            "protects": request.protects,
-        }
-    )
+    return {
+        **request.public_choices,
+        **charge.stated,
+        "columns": list(request.columns),
+        "groups_sha256": None if request.groups is None else request.groups.groups.digest,
+        "protects": request.protects,
+    }
 
 
 def _scan(

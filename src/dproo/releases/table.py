@@ -53,11 +53,7 @@ _REST = 1 << 16  # characters of everything else
 class ModelRequest(Request):
     """All public choices of the release of a private table; nothing of the data is in it.
 
-    Attributes:
-        codebook: the public columns and their letters.
-        network: ``"declared"``, the parents that the code book names; ``"learned"``, pairs that
-            are chosen privately; ``"independent"``; or ``"auto"``, declared where the code book
-            names parents and learned where it does not.
+    A network that is learned has pairs that are chosen privately.
     """
 
     codebook: CodeBook
@@ -138,7 +134,8 @@ class ModelRequest(Request):
             two = two[: 4 * len(sizes)]
         number = max(13, len(str(int(10**6 * mechanism.changed / self.epsilon)))) + _POTENTIAL + 3
         numbers = number * sum(cells(sizes, family) for family in (*families, *two))
-        letters = 2 * len(json.dumps(self._public_columns))
+        public = [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
+        letters = 2 * len(json.dumps(public))
         return numbers + letters + _STEP * (len(families) + 2 * len(two)) + _REST
 
     @property
@@ -178,10 +175,6 @@ class ModelRequest(Request):
         """The public columns of the model."""
         return tuple(map(_column, self.codebook.fields))
 
-    @property
-    def _public_columns(self) -> list[Any]:
-        return [[c.name, c.letters, c.labels, c.bins] for c in self.model_columns]
-
     def _certificate(self, released: Released) -> dict[str, Any]:
         found = released.certificate
         return {
@@ -196,12 +189,11 @@ class ModelRequest(Request):
         shares: dict[Family, Fraction] = {}
         chosen = Fraction(0)
         for step in released.steps:
+            share = step.cost / released.request.budget
             if step.kind != MEASURE:
-                chosen += step.cost / released.request.budget
+                chosen += share
             elif step.family:
-                shares[step.family] = (
-                    shares.get(step.family, Fraction(0)) + step.cost / released.request.budget
-                )
+                shares[step.family] = shares.get(step.family, Fraction(0)) + share
         return {
             "sampler": TABLE,
             "sampler_reason": None,
@@ -243,11 +235,7 @@ class FoundTableRequest(StagedRequest):
 
     @classmethod
     def of(cls, discovery: DiscoveryRequest, network: Wiring) -> FoundTableRequest:
-        """Return the request of a table, from that of a code book for all of epsilon and delta.
-
-        Raises:
-            ValueError: there are too many columns for a table.
-        """
+        """Return the request of a table, from that of a code book for all of epsilon and delta."""
         most = next((most for most in _MOST if _is_small(discovery, network, most)), None)
         if most is None:
             _largest(discovery, network, _MOST[-1])  # refuses it

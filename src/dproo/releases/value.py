@@ -6,22 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dproo.analysis.certificate import certify
 from dproo.analysis.composition import RELEASES_MAX
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
+from dproo.core.numbers import fraction_text
 from dproo.core.partition import blocks, deal, is_worth_it, scatter, seen_letters
-from dproo.mechanisms import (
-    ADD_REMOVE,
-    AUTO,
-    PLAIN,
-    REPLACE,
-    SAMPLERS,
-    Mechanism,
-    Relation,
-    choose,
-)
-from dproo.mechanisms.registry import certified, enough, takes
+from dproo.mechanisms import AUTO, PLAIN, SAMPLERS, Mechanism, choose
+from dproo.mechanisms.base import enough
+from dproo.mechanisms.registry import certified, takes
 from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet, Record
 
@@ -50,14 +44,16 @@ class SampleRequest(Request):
         whole("size", self.size, at_least=1, at_most=RELEASES_MAX)
         if self.alphabet.k < 2:
             raise ValueError(refusal("alphabet", "have at least 2 letters", self.alphabet.k))
-        if self.groups is not None and (self.size > 1 or self.alphabet.columns):
-            raise ValueError("by must be used with one record per group and letters of one column.")
-        if self.groups is not None and self.column is None:
-            raise ValueError("column must be given with groups: it holds the letters.")
         if self.groups is not None:
-            self.groups.require_apart((str(self.column),))
-        if self.groups is not None and self.alphabet.policy != OTHER:
-            raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
+            if self.size > 1 or self.alphabet.columns:
+                raise ValueError(
+                    "by must be used with one record per group and letters of one column."
+                )
+            if self.column is None:
+                raise ValueError("column must be given with groups: it holds the letters.")
+            self.groups.require_apart((self.column,))
+            if self.alphabet.policy != OTHER:
+                raise ValueError(refusal("policy", "be 'other' with groups", self.alphabet.policy))
         # Refuses what no data could make right.
         if self.chosen == AUTO:
             replace(self, sampler=PLAIN)
@@ -90,8 +86,7 @@ class SampleRequest(Request):
     def settled(self, n: int) -> tuple[SampleRequest, str | None]:
         """Return the choices with the sampler that ``"auto"`` takes, and why it takes it.
 
-        Args:
-            n: the number of records; where it is private, it is not looked at.
+        Where the number of records is private, ``n`` is not looked at.
         """
         if self.chosen != AUTO:
             return self, (None if self.sampler != AUTO else _FOR_GROUPS)
@@ -99,7 +94,7 @@ class SampleRequest(Request):
             epsilon=self.epsilon,
             k=self.alphabet.k,
             n=n if self.is_n_public else None,
-            neighbours=self._relation,
+            neighbours=self.relation,
             draws=self.size,
             records_per_person=self.protection.records,
         )
@@ -108,14 +103,7 @@ class SampleRequest(Request):
     @property
     def is_joint(self) -> bool:
         """Whether several records are drawn jointly rather than from disjoint blocks."""
-        return self.size == 1 or self._takes("draws")
-
-    def _takes(self, option: str) -> bool:
-        return self.chosen != AUTO and takes(SAMPLERS[self.chosen], option)
-
-    @property
-    def _relation(self) -> Relation:
-        return REPLACE if self.is_n_public else ADD_REMOVE
+        return self.size == 1 or (self.chosen != AUTO and takes(SAMPLERS[self.chosen], "draws"))
 
     @property
     def public_choices(self) -> dict[str, Any]:
@@ -138,13 +126,18 @@ class SampleRequest(Request):
         (counts,) = tables
         settled, reason = self.settled(counts.n)
         samplers, values = settled._drawn(counts, source)  # noqa: SLF001 - of the same class
-        facts = {"values": list(values), **settled._facts, "sampler_reason": reason}  # noqa: SLF001
         is_whole = samplers[0].records_per_person == self.protection.records
-        return Drawn.by(
-            samplers,
-            values,
-            facts,
-            covers=self.covers(of_a_person=is_whole),
+        certificates = [certify(sampler) for sampler in samplers]
+        worst = max(certificates, key=lambda certificate: certificate.ratio)
+        return Drawn(
+            values=values,
+            facts={"values": list(values), **settled._facts, "sampler_reason": reason},  # noqa: SLF001
+            certificate={
+                "holds": all(certificate.holds for certificate in certificates),
+                "epsilon": worst.epsilon,
+                "ratio": fraction_text(worst.ratio),
+                "covers": self.covers(of_a_person=is_whole),
+            },
             assurance=settled._assurance(samplers),  # noqa: SLF001
         )
 
@@ -238,7 +231,7 @@ class SampleRequest(Request):
 
         Where ``n`` is private, it is not looked at, unless it is a public bound.
         """
-        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self._relation}
+        options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self.relation}
         if self.is_n_public or bound:
             options["n"] = n
         if self.is_joint and self.size > 1:

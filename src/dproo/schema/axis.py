@@ -147,13 +147,7 @@ class Letters(Axis):
 
     @classmethod
     def of(cls, letters: Iterable[object]) -> Letters:
-        """Return the list of these letters; a date becomes its text.
-
-        Raises:
-            TypeError: a letter is not text, an integer, a boolean or a date.
-            ValueError: there are no letters, one is repeated, two are equal across types, or
-                one is empty.
-        """
+        """Return the list of these letters, all different as text; a date becomes its text."""
         # A set is unordered, and the order is part of the public alphabet.
         is_unordered = isinstance(letters, str | bytes | set | frozenset)
         if is_unordered or not isinstance(letters, Iterable):
@@ -291,12 +285,7 @@ class IntegerRange(Axis):
 
     @classmethod
     def of(cls, start: int, stop: int) -> IntegerRange:
-        """Return the range; both ends have at most 18 digits.
-
-        Raises:
-            TypeError, ValueError: an end is not an integer or is out of bounds, or the range
-                is empty.
-        """
+        """Return the range, which must not be empty; both ends have at most 18 digits."""
         start = whole("start", start, at_least=1 - RANGE_LIMIT, at_most=RANGE_LIMIT)
         return cls(start, whole("stop", stop, at_least=start + 1, at_most=RANGE_LIMIT))
 
@@ -346,9 +335,7 @@ class Bins(Axis):
     >>> ages[1], ages.index(18), ages.index("17.9"), ages.index(120)
     ('[18, 65)', 1, 0, None)
 
-    Attributes:
-        edges: the edges.
-        missing: numbers that mean a missing cell, and are in no bin.
+    Numbers that mean a ``missing`` cell are in no bin.
     """
 
     edges: tuple[float, ...]
@@ -356,12 +343,7 @@ class Bins(Axis):
 
     @classmethod
     def of(cls, edges: Iterable[float]) -> Bins:
-        """Return the bins between these edges.
-
-        Raises:
-            TypeError: an edge is not a number.
-            ValueError: there are fewer than two, or they are not finite and increasing.
-        """
+        """Return the bins between these edges: two or more finite, increasing numbers."""
         if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
             raise TypeError(refusal("edges", "be a list of numbers", edges))
         edges = tuple(plain(edge) for edge in edges)
@@ -466,11 +448,7 @@ class OpenText(Axis):
         return LONGEST_OPEN
 
     def letter(self, place: int) -> Letter:
-        """Refuse: letters have no places.
-
-        Raises:
-            IndexError: always.
-        """
+        """Refuse: letters have no places."""
         raise IndexError(place)
 
     def check_reading(self, reading: Reading) -> None:

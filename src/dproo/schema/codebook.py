@@ -158,12 +158,9 @@ def _check_keys(part: Mapping[str, Any], known: str, place: str) -> None:
 
 
 def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
-    """Return the field that a descriptor describes.
+    """Return the field that a descriptor describes; refusals name its place in the code book.
 
-    Args:
-        field: the descriptor.
-        place: its place in the code book, for refusals.
-        missing: the texts that mean a missing cell, unless the field has its own.
+    The missing texts mean a missing cell, unless the field has its own.
     """
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
@@ -304,8 +301,7 @@ def _axis(field: Mapping[str, Any], kind: str, place: str) -> Axis:
 def _open_range(low: Any, high: Any) -> IntegerRange:
     if any(isinstance(end, bool) or not isinstance(end, int) for end in (low, high)):
         raise ValueError("minimum and maximum must be integers.")
-    spread = IntegerRange.of(low, high + 1)
-    return IntegerRange(spread.start, spread.stop, is_open=True)
+    return replace(IntegerRange.of(low, high + 1), is_open=True)
 
 
 def _value(value: Any, kind: str, place: str) -> Letter:
@@ -485,12 +481,7 @@ def _of_axis(name: str, axis: Axis) -> Field:
 
 
 def read_descriptor(book: Any) -> Mapping[str, Any]:
-    """Return a descriptor, read from its JSON file if it is a path, draft or not.
-
-    Raises:
-        TypeError: it is neither.
-        ValueError: the file cannot be read.
-    """
+    """Return a descriptor, read from its file if it is a path, draft or not."""
     if isinstance(book, str | os.PathLike):
         book = _read(Path(book))
     if not isinstance(book, Mapping):

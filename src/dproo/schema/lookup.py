@@ -21,11 +21,8 @@ LEADING_ZEROS = "Excel turns 001 into 1: compare the values with the data's docu
 def fields_of_lookup(rows: Sequence[Sequence[str]], column: str | None) -> list[dict[str, Any]]:
     """Return the fields of a lookup table.
 
-    Its columns are value and label; or column, value and label, by the name of the first.
-
-    Args:
-        rows: the table, its header first.
-        column: the column that it lists the values of, by default the first name of the header.
+    Its columns are value and label; or column, value and label, by the name of the first. Values
+    and labels alone are those of ``column``, by default the first name of the header.
 
     >>> fields_of_lookup([["sex", "label"], ["1", "female"], ["2", "male"]], None)[0]["type"]
     'integer'
@@ -94,11 +91,7 @@ def field_of(name: str, entries: Sequence[tuple[str, str]]) -> dict[str, Any]:
         {"value": int(value) if is_integer else value, **({"label": label} if label else {})}
         for value, label in dict(listed).items()
     ]
-    return {
-        "name": name,
-        "type": "integer" if is_integer else "string",
-        "categories": categories,
-    }
+    return {"name": name, "type": "integer" if is_integer else "string", "categories": categories}
 
 
 def _label(row: Sequence[str], place: int) -> str:

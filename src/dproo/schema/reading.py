@@ -32,13 +32,7 @@ PERIODS_MAX = 10**6
 
 @dataclass(frozen=True)
 class Periods(Sequence[str]):
-    """All days or months from a first to a last, in order, each computed when needed.
-
-    Attributes:
-        first: the number of the first.
-        size: how many there are.
-        kind: ``"date"`` or ``"month"``.
-    """
+    """All days or months from a first one, by its number, in order, each computed when needed."""
 
     first: int
     size: int
@@ -78,11 +72,6 @@ class Periods(Sequence[str]):
 
 def periods(first: object, last: object, kind: str) -> Periods:
     """Return all days or months from the first to the last, both included.
-
-    Args:
-        first: such as ``2024-01-31`` or ``2024-01``.
-        last: in the same form.
-        kind: ``"date"`` or ``"month"``.
 
     >>> list(periods("2023-12", "2024-02", "month"))
     ['2023-12', '2024-01', '2024-02']

@@ -11,13 +11,7 @@ from collections.abc import Iterable
 from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import SAMPLERS, Mechanism, mechanism
 from dproo.study.accuracy import Accuracy, accuracy
-from dproo.study.baselines import (
-    CLIP,
-    EUCLIDEAN,
-    Baseline,
-    ExponentialSampler,
-    LaplaceSampler,
-)
+from dproo.study.baselines import CLIP, EUCLIDEAN, Baseline, ExponentialSampler, LaplaceSampler
 from dproo.study.distributions import Distribution
 
 _CELLS = 4_000_000

@@ -6,6 +6,7 @@ A :class:`Distribution` is an assumption, never learned from the data.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -59,10 +60,7 @@ class Distribution:
     @cached_property
     def groups(self) -> dict[Fraction, int]:
         """The number of letters with each probability."""
-        groups: dict[Fraction, int] = {}
-        for share in self.shares:
-            groups[share] = groups.get(share, 0) + 1
-        return groups
+        return dict(Counter(self.shares))
 
     def spread(self, by_group: Mapping[Fraction, float]) -> tuple[float, ...]:
         """Return one number per letter from one per group."""
@@ -83,18 +81,6 @@ def _first_letters(k: int, support: int) -> Distribution:
 
 def _zipf(k: int, exponent: int) -> Distribution:
     return _proportional(Fraction(1, rank**exponent) for rank in range(1, k + 1))
-
-
-def _geometric(k: int) -> Distribution:
-    return _proportional(Fraction(9**rank, 10**rank) for rank in range(k))
-
-
-def _half(k: int) -> Distribution:
-    return _proportional([k - 1] + [1] * (k - 1))
-
-
-def _binomial(k: int) -> Distribution:
-    return _proportional(comb(k - 1, i) for i in range(k))
 
 
 def _dirichlet(k: int, tenths: int) -> Distribution:
@@ -124,15 +110,24 @@ SHAPES: Mapping[str, tuple[Callable[[int], Distribution], str]] = {
     ),
     "zipf": (lambda k: _zipf(k, 1), "Zipf: the r-th letter has probability in proportion to 1/r"),
     "zipf-2": (lambda k: _zipf(k, 2), "Zipf with exponent 2, in proportion to 1/r^2"),
-    "geometric": (_geometric, "each letter has 0.9 times the probability of the one before"),
-    "half": (_half, "half of the records have one letter, the rest are spread evenly"),
+    "geometric": (
+        lambda k: _proportional(Fraction(9**rank, 10**rank) for rank in range(k)),
+        "each letter has 0.9 times the probability of the one before",
+    ),
+    "half": (
+        lambda k: _proportional([k - 1] + [1] * (k - 1)),
+        "half of the records have one letter, the rest are spread evenly",
+    ),
     "dirichlet": (lambda k: _dirichlet(k, 10), "a fixed draw of a Dirichlet(1): fairly even"),
     "dirichlet-0.1": (
         lambda k: _dirichlet(k, 1),
         "a fixed draw of a Dirichlet(0.1): few letters have nearly everything",
     ),
     "uniform": (lambda k: _first_letters(k, k), "all letters are equally likely"),
-    "binomial": (_binomial, "binomial(k - 1, 1/2): a central letter is the most likely"),
+    "binomial": (
+        lambda k: _proportional(comb(k - 1, i) for i in range(k)),
+        "binomial(k - 1, 1/2): a central letter is the most likely",
+    ),
 }
 """Named shapes: a distribution for every number of letters, and its description."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -180,10 +179,8 @@ def draw_plan(
 ) -> Figure:
     """Draw every sampler's answer against epsilon, and the limit of all private samplers.
 
-    Args:
-        curve: as :func:`dproo.report.curve` returns it.
-        at: the epsilon that was planned for, and the answer of the recommended sampler.
-        recommended: the sampler that ``auto`` takes.
+    The curve is as :func:`dproo.report.curve` returns it; ``at`` is the epsilon that was planned
+    for, and the recommended sampler's answer.
     """
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")
     axes = figure.subplots()
@@ -223,11 +220,7 @@ def _known(places: Sequence[float], answers: Sequence[float | None]) -> tuple[li
 
 
 def draw_columns(columns: Mapping[str, Sequence[Row]]) -> Figure:
-    """Draw how often each value of each column is, with its interval where it has one.
-
-    Args:
-        columns: for each column its counts, as ``Model.counts`` gives them.
-    """
+    """Draw the counts of each column, as ``Model.counts`` gives them, with their intervals."""
     across = min(3, len(columns))
     down = -(-len(columns) // across)
     tallest = max(min(len(rows), _SHOWN + 1) for rows in columns.values())
@@ -319,30 +312,21 @@ ENDINGS = tuple(f".{name}" for name in _UNDATED)
 """How the names of pictures end."""
 
 
-@dataclass(frozen=True)
-class Plot:
-    """One figure: its name, its rows and its drawing."""
-
-    name: str
-    rows: Callable[[int], Sequence[Row]]
-    draw: Callable[[Sequence[Row]], Figure]
-
-
 def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
     """Write every figure as PDF, PNG and SVG and its numbers as CSV; yield the paths."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    for plot in PLOTS:
-        rows = plot.rows(trials)
-        path = folder / f"{plot.name}.csv"
+    for name, (rows_of, draw) in PLOTS.items():
+        rows = rows_of(trials)
+        path = folder / f"{name}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
         yield path
         for suffix in ENDINGS:
-            path = folder / f"{plot.name}{suffix}"
-            write(path, lambda: plot.draw(rows))  # noqa: B023 - called at once
+            path = folder / f"{name}{suffix}"
+            write(path, lambda: draw(rows))  # noqa: B023 - called at once
             yield path
 
 
@@ -450,11 +434,11 @@ def sparse_rows(trials: int = TRIALS) -> list[Row]:
     return rows
 
 
-PLOTS = (
-    Plot("figure1_obscuring", obscuring_rows, draw_obscuring),
-    Plot("figure2_output", output_rows, draw_output),
-    Plot("figure3_accuracy", accuracy_rows, draw_accuracy),
-    Plot("figure4_records", records_rows, draw_records),
-    Plot("figure5_sparse", sparse_rows, draw_sparse),
-)
-"""The figures, in the paper's order, and ours."""
+PLOTS: dict[str, tuple[Callable[[int], Sequence[Row]], Callable[[Sequence[Row]], Figure]]] = {
+    "figure1_obscuring": (obscuring_rows, draw_obscuring),
+    "figure2_output": (output_rows, draw_output),
+    "figure3_accuracy": (accuracy_rows, draw_accuracy),
+    "figure4_records": (records_rows, draw_records),
+    "figure5_sparse": (sparse_rows, draw_sparse),
+}
+"""The rows and the drawing of each figure, in the paper's order, and of ours."""

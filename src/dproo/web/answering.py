@@ -7,13 +7,13 @@ from asyncio import (
     CancelledError,
     Future,
     Semaphore,
-    Task,
     ensure_future,
     get_running_loop,
     wait,
 )
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
@@ -26,14 +26,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from dproo.report import FAILED, STATUS, Action, Fields, answered, json_text
+from dproo.report import FAILED, STATUS, USAGE, Action, Fields, answered, json_text
 
-ROOMS = {
-    "release": "Release",
-    "plan": "Plan",
-    "understand": "Understand",
-    "ledger": "Ledger",
-}
+ROOMS = {"release": "Release", "plan": "Plan", "understand": "Understand", "ledger": "Ledger"}
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -49,29 +44,23 @@ _LEFT = "dproo serve was ended meanwhile. What was charged stays charged: dproo 
 _AT_ONCE = 2
 """How many requests of one kind are answered at once; no kind waits for another."""
 
-_asked: set[Task[Response]] = set()
+_asked: set[Future[Response]] = set()
 _changing: set[Request] = set()
 
 
-def get(path: str, action: Action) -> Route:
-    """Return the route of an action on the query of an address."""
+def _question(method: str, path: str, action: Action) -> Route:
+    """Return the route of an action on the query of an address, or on a JSON object."""
     turns = Semaphore(_AT_ONCE)
 
     async def endpoint(request: Request) -> Response:
-        fields = {**request.query_params, **request.path_params}
-        return await while_wanted(request, _aside(turns, action, fields))
+        query = {**request.query_params, **request.path_params}
+        sent = query if method == "GET" else await request.body()
+        return await while_wanted(request, _aside(turns, action, sent))
 
-    return Route(path, endpoint, methods=["GET"])
+    return Route(path, endpoint, methods=[method])
 
 
-def post(path: str, action: Action) -> Route:
-    """Return the route of an action on a JSON object."""
-    turns = Semaphore(_AT_ONCE)
-
-    async def endpoint(request: Request) -> Response:
-        return await while_wanted(request, _aside(turns, action, await request.body()))
-
-    return Route(path, endpoint, methods=["POST"])
+get, post = partial(_question, "GET"), partial(_question, "POST")
 
 
 def change(path: str, action: Action) -> Route:
@@ -84,9 +73,9 @@ def change(path: str, action: Action) -> Route:
         body = await request.body()
         _changing.add(request)
         try:
-            return _response(await to_thread.run_sync(answered, action, body))
+            return response(*await to_thread.run_sync(answered, action, body))
         except CancelledError:
-            return json_response({"error": _LEFT, "exit_code": FAILED}, STATUS[FAILED])
+            return refusing(_LEFT, code=FAILED)
         finally:
             _changing.discard(request)
 
@@ -94,9 +83,7 @@ def change(path: str, action: Action) -> Route:
 
 
 async def while_wanted(
-    request: Request,
-    answer: Coroutine[Any, Any, Response],
-    *others: Future[Response],
+    request: Request, answer: Awaitable[Response], *others: Future[Response]
 ) -> Response:
     """Return an answer, or what comes before it, or stop as soon as no client waits for it.
 
@@ -128,7 +115,6 @@ def is_changing() -> bool:
 
 
 async def _gone(request: Request) -> Response:
-    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response(status_code=_NOBODY)
@@ -140,33 +126,28 @@ async def _aside(turns: Semaphore, action: Action, sent: Fields | bytes) -> Resp
     loop = get_running_loop()
     found: Future[Response] = loop.create_future()
 
-    def end(response: Response) -> None:
+    def end(answer: tuple[int, str]) -> None:
         turns.release()
         if not found.done():  # otherwise no one waits for it any more
-            found.set_result(response)
+            found.set_result(response(*answer))
 
     def run() -> None:
-        response = _response(answered(action, sent))
+        answer = answered(action, sent)
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(end, response)
+            loop.call_soon_threadsafe(end, answer)
 
     Thread(target=run, daemon=True).start()
     return await found
 
 
-def json_response(content: Mapping[str, Any], status: int) -> Response:
-    """Return an object as an answer."""
-    return text_response(json_text(content), status)
-
-
-def text_response(text: str, status: int) -> Response:
+def response(status: int, text: str) -> Response:
     """Return the JSON of an object as an answer."""
     return Response(text, status_code=status, media_type="application/json")
 
 
-def _response(answer: tuple[int, str]) -> Response:
-    status, text = answer
-    return text_response(text, status)
+def refusing(sentence: str, *, code: int = USAGE, status: int | None = None) -> Response:
+    """Return a refusal as the object that a program gets."""
+    return response(status or STATUS[code], json_text({"error": sentence, "exit_code": code}))
 
 
 class Refusal(NamedTuple):

@@ -95,11 +95,7 @@ def _line(descriptor: dict[str, Any], field: dict[str, Any], cell: str) -> dict[
 
 
 def book_of(descriptor: dict[str, Any]) -> CodeBook:
-    """Return a code book whose days can be listed quickly, as for a release.
-
-    Raises:
-        ValueError: it is not a code book, or its columns have too many days.
-    """
+    """Return a code book whose days can be listed quickly, as for a release."""
     book = CodeBook.of(descriptor)
     days = sum(field.axis.listed for field in book.fields if isinstance(field.axis, PeriodRange))
     if days > _MOST_DAYS:
@@ -111,11 +107,7 @@ def book_of(descriptor: dict[str, Any]) -> CodeBook:
 
 
 def descriptor_of(form: Fields) -> dict[str, Any]:
-    """Return the descriptor of a code book, if it has the form of one.
-
-    Raises:
-        ValueError: it has not, or it would take too long to read.
-    """
+    """Return the descriptor of a code book; refuse another form, and what takes long to read."""
     book = form.get("codebook")
     schema = book.get("schema") if isinstance(book, dict) else None
     fields = schema.get("fields") if isinstance(schema, dict) else None

@@ -38,11 +38,7 @@ class Folder:
         object.__setattr__(self, "root", root)
 
     def find(self, name: str, text: object) -> Unlinked:
-        """Return the file that ``text`` names; ``name`` is what a refusal calls it.
-
-        Raises:
-            ValueError: it is not a file in the folder.
-        """
+        """Return the file that ``text`` names; ``name`` is what a refusal calls it."""
         path = self._file(text) if isinstance(text, str) else None
         if path is None:
             raise ValueError(refusal(name, "be a file in the allowed folder", text))
@@ -84,8 +80,6 @@ class NamedData:
         data: a file, or the URL of a database.
         name: the file's name as given, or "the database".
         dataset: the name of its budget.
-        table: the table of a database or DuckDB file.
-        layout: how a text file is laid out, as far as it is given.
     """
 
     data: Path | str = field(repr=False)
@@ -96,17 +90,13 @@ class NamedData:
 
     @classmethod
     def of(cls, texts: Mapping[str, str], folder: Folder) -> NamedData:
-        """Return the data that the fields of a form name.
-
-        Raises:
-            ValueError: it is neither a file in the folder nor the URL of a database.
-        """
+        """Return what a form names: a file in the folder, or a database by its URL."""
         is_file = one_of("source", texts["source"], (FILE, DATABASE)) == FILE
         data: Path | str
         if is_file:
             data = folder.find("data", texts["data"])
         else:
-            data = _with_password(_url(texts["data"]), texts["password"])
+            data = _url(texts["data"], texts["password"])
         if texts["table"]:
             table_parts(texts["table"])
         return cls(
@@ -141,16 +131,7 @@ class NamedData:
 def texts_of(
     form: object, names: tuple[str, ...], *, besides: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the texts of a form, empty if missing.
-
-    Args:
-        form: the form that was sent.
-        names: the fields that are texts.
-        besides: further fields that it may have.
-
-    Raises:
-        TypeError, ValueError: it has other fields, or one is not a text.
-    """
+    """Return the texts of a form, empty if missing; only ``besides`` may be further fields."""
     known = (*names, *besides)
     if not isinstance(form, Mapping) or set(form) - set(known):
         raise ValueError(f"request must be an object of {', '.join(known)} only.")
@@ -161,18 +142,13 @@ def texts_of(
     return texts
 
 
-def _url(text: str) -> str:
-    if not postgresql_url.is_url(text):
+def _url(url: str, password: str) -> str:
+    """Return a URL with a password that was typed separately, if there is one."""
+    if not postgresql_url.is_url(url):
         raise ValueError("data must be a postgresql:// URL.")  # withheld: it may hold a password
-    postgresql_url.parsed(text)
-    return text
-
-
-def _with_password(url: str, password: str) -> str:
-    """Return a URL with a password that was typed separately."""
+    settings = postgresql_url.parsed(url)
     if not password:
         return url
-    settings = postgresql_url.parsed(url)
     if "password" in settings or "user" not in settings:
         raise ValueError("password must be given once, with a URL that names a user.")
     user, at, rest = url.partition("://")[2].partition("@")

@@ -46,10 +46,6 @@ _HEADERS = {
 class Gate:
     """Let through only requests from our own pages, and visitors at the entrance.
 
-    Args:
-        app: the page.
-        port: the port that it listens on.
-
     Guarantee: the page sees a request only if every check of :meth:`refusal` passed.
     """
 
@@ -284,11 +280,7 @@ class Nonces(Generic[Shown]):
         return nonce
 
     def take(self, nonce: object) -> Shown:
-        """Return what was shown with a nonce, once.
-
-        Raises:
-            ValueError: there is none, it was used, or it is too old.
-        """
+        """Return what was shown with a nonce, once; refuse one that was used or is too old."""
         with self._lock:
             held = self._waiting.pop(nonce, None) if isinstance(nonce, str) else None
         if held is None or held[0] < time.monotonic():

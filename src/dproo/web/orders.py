@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from dproo.core.checks import one_of, refusal
@@ -24,7 +23,7 @@ from dproo.ledger.account import taken
 from dproo.ledger.rules import Basis, require_name
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE
 from dproo.receipt import STATED
-from dproo.releases.charge import Charge, remedy
+from dproo.releases.charge import Charge, remedy, short_name
 from dproo.releases.check import check_book
 from dproo.releases.dataset import Dataset, discovery_of, nothing_found
 from dproo.releases.open_value import OPEN_SAMPLER, OpenRequest
@@ -57,12 +56,9 @@ class Order:
     """A validated release: only its charge and its records are missing.
 
     Attributes:
-        request: the public choices.
-        source: the data.
-        book: the code book that describes it, unless values are found.
+        book: the code book that describes the data, unless values are found.
         texts: the fields of the form as typed.
         account: the current state of the budget to charge.
-        ledger: the ledger that holds it.
         warnings: what may make cells count as ``other`` that should not.
     """
 
@@ -102,12 +98,7 @@ class Order:
         else:
             request = _described(book, texts, protection)
         order = cls(
-            request=request,
-            source=source,
-            book=book,
-            texts=texts,
-            account=account,
-            ledger=opened,
+            request=request, source=source, book=book, texts=texts, account=account, ledger=opened
         )
         return replace(order, warnings=order._checked())
 
@@ -138,21 +129,17 @@ class Order:
         return Charge(ledger=self.ledger, dataset=self.account.dataset, **stated)
 
     @property
-    def charge(self) -> int:
-        """Its cost, in nano-epsilon."""
-        return charge_of(self.request.cost)
-
-    @property
     def shown(self) -> dict[str, Any]:
         """What to show before confirmation."""
         account, delta = self.account, _and_delta(delta_charge_of(self.request.delta))
+        charge = charge_of(self.request.cost)
         return {
             "summary": f"{self._what} with ε = {self.texts['epsilon']}{delta}, charged to"
-            f" “{_short(account.dataset)}” ({RELATIONS[account.neighbours]}).",
+            f" “{short_name(account.dataset)}” ({RELATIONS[account.neighbours]}).",
             "dataset": account.dataset,
-            "cost": in_epsilon(self.charge),
+            "cost": in_epsilon(charge),
             "left": in_epsilon(account.left),
-            "left_after": in_epsilon(account.left - self.charge),
+            "left_after": in_epsilon(account.left - charge),
             "budget": in_epsilon(account.budget),
             "warnings": [*epsilon_warnings(self.request.cost), *self.warnings],
             "command": self._command,
@@ -179,10 +166,7 @@ class Order:
 
     @property
     def _command(self) -> str:
-        """The equivalent command, in the allowed folder.
-
-        The URL of a database is not repeated: it may hold a password.
-        """
+        """The equivalent command; the URL of a database is withheld: it may hold a password."""
         account, texts, source, request = self.account, self.texts, self.source, self.request
         given = {name: texts[name] for name in ("table", "delimiter", "encoding")}
         given["codebook"] = SAVED_AS if self.book is not None else ""
@@ -209,21 +193,12 @@ class Order:
         return " ".join([verb, named, *options])
 
     def release(self, folder: Folder) -> Release:
-        """Charge, read and draw, for exactly the request that was shown.
-
-        Raises:
-            ValueError: the file is no longer the one that was shown.
-        """
+        """Charge, read and draw, for exactly the request and the file that were shown."""
         self.source.require_unchanged(folder)
         made = execute(self.request, self._records, self._charge)
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
-
-
-def _short(dataset: str) -> str:
-    """Return the name of a file without the folders that it is in."""
-    return Path(dataset).name if Path(dataset).is_absolute() else dataset
 
 
 def _and_delta(atto: int) -> str:
@@ -282,7 +257,6 @@ def _found(
 
 
 def _only(columns: Sequence[str]) -> str:
-    """Return the one column of a value."""
     if len(columns) != 1:
         raise ValueError(refusal("columns", "be one for one value", len(columns)))
     return columns[0]
@@ -292,10 +266,9 @@ def account_of(path: Address, dataset: str) -> tuple[Ledger, Budget]:
     """Return the ledger and the budget of a dataset, or raise with how to declare one."""
     try:
         ledger = Ledger(path)
+        return ledger, ledger.budget(dataset)
     except MissingLedgerError as error:
         raise MissingLedgerError(f"{error} {remedy(dataset, path)}") from None
-    try:
-        return ledger, ledger.budget(dataset)
     except UnknownDatasetError:
         raise UnknownDatasetError(
             f"{refusal('dataset', 'have a budget', dataset)} {remedy(dataset, path)}"
@@ -307,14 +280,10 @@ _BUDGET_FIELDS = (*FIELDS, "budget", "delta", "neighbours", "records_per_person"
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """A validated budget that is not yet declared.
+    """A validated budget that is not yet declared; its epsilon and delta are as typed.
 
     Attributes:
-        dataset: the name of the data.
-        budget: the total epsilon, as typed.
-        delta: the total delta, as typed; 0 where values are never found.
         relation: for what the epsilons add up, and how many records one person may have.
-        ledger: where it will be declared.
     """
 
     dataset: str
@@ -325,12 +294,7 @@ class Declaration:
 
     @classmethod
     def of(cls, form: Any, *, folder: Folder, ledger: Address) -> Declaration:
-        """Check a budget; the data is not opened.
-
-        Raises:
-            ValueError: the name or the budget is wrong.
-            DatasetTakenError: the data already has a budget.
-        """
+        """Check a budget, for data that has none yet; the data is not opened."""
         texts = texts_of(form, _BUDGET_FIELDS)
         dataset = NamedData.of(texts, folder).dataset
         require_name(dataset)
@@ -359,12 +323,12 @@ class Declaration:
         person = "each person has one record" if most == 1 else f"a person has up to {most} records"
         if self.relation["unit"] == "person":
             person = "each release protects a person with all of their records"
+        name, budget = short_name(self.dataset), in_epsilon(budget_of(self.budget))
         return {
             "dataset": self.dataset,
-            "budget": in_epsilon(budget_of(self.budget)),
-            "summary": f"All releases charged to “{_short(self.dataset)}” may together spend ε ="
-            f" {in_epsilon(budget_of(self.budget))}{_and_delta(delta_budget_of(self.delta))},"
-            f" and no more, ever:"
+            "budget": budget,
+            "summary": f"All releases charged to “{name}” may together spend ε = {budget}"
+            f"{_and_delta(delta_budget_of(self.delta))}, and no more, ever:"
             f" {RELATIONS[self.relation['neighbours']]}, {person}.",
         }
 

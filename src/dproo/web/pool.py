@@ -19,8 +19,8 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from dproo.report import STATUS, USAGE, object_of
-from dproo.web.answering import json_response, text_response, while_wanted
+from dproo.report import object_of
+from dproo.web.answering import refusing, response, while_wanted
 from dproo.web.worker import LENGTH, SECONDS, Worker
 
 PLACE_HEADER: Final = "dproo-place"
@@ -40,8 +40,7 @@ _REPLACED = "the same place of the page has asked another question since."
 class Pool:
     """Answer public questions in processes that can be killed.
 
-    Args:
-        worker: the process that forks them; it is replaced if it is killed.
+    The worker, which forks them, is replaced if it is killed.
 
     Guarantee: at most ``AT_ONCE`` run, for at most ``SECONDS``, at most half of them for one tab.
     """
@@ -83,21 +82,21 @@ class Pool:
             try:
                 fields = object_of(await request.body())
             except (TypeError, ValueError) as error:
-                return _refused(str(error))
+                return refusing(str(error))
         # Except draws, which are posted, the same question has the same answer.
         key = _key(name, fields)
         if request.method == "GET" and key in self._known:
             self._known.move_to_end(key)
-            return await while_wanted(request, _of(self._known[key]))
+            return await while_wanted(request, asyncio.shield(self._known[key]))
         place = request.headers.get(PLACE_HEADER, "")
         place = place if re.fullmatch(r"[\w-]{1,64}\.[\w-]{1,64}", place, re.ASCII) else ""
-        response = await self._wanted(request, place, name, fields)
-        if request.method == "GET" and response.status_code == _FOUND:
+        answer = await self._wanted(request, place, name, fields)
+        if request.method == "GET" and answer.status_code == _FOUND:
             self._known[key] = asyncio.get_running_loop().create_future()
-            self._known[key].set_result(response)
+            self._known[key].set_result(answer)
             while len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
-        return response
+        return answer
 
     async def _wanted(
         self, request: Request, place: str, name: str, fields: Mapping[str, Any]
@@ -105,11 +104,11 @@ class Pool:
         """Return the answer, unless the same place asks another question first."""
         tab = place.partition(".")[0]
         if self._waiting[tab] >= WAITING_FOR_A_TAB and place not in self._places:
-            return json_response({"error": _TOO_MANY, "exit_code": USAGE}, 429)
+            return refusing(_TOO_MANY, status=429)
         replaced: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         if place:
             if (before := self._places.get(place)) and not before.done():
-                before.set_result(_refused(_REPLACED, 409))
+                before.set_result(refusing(_REPLACED, status=409))
             self._places[place] = replaced
         self._waiting[tab] += 1
         try:
@@ -129,7 +128,7 @@ class Pool:
                 except (BrokenPipeError, ConnectionResetError):
                     self._worker.stop()
                     self._worker = Worker.start()
-        return _refused(_TOO_LONG)
+        return refusing(_TOO_LONG)
 
     async def _forked(self, name: str, fields: Mapping[str, Any]) -> Response:
         ours, theirs = socket.socketpair()
@@ -144,17 +143,8 @@ class Pool:
         finally:
             writer.transport.abort()  # which kills a process that still answers
         status, _, text = found.decode().partition(" ")
-        return text_response(text, int(status)) if status else _refused(_TOO_LONG)
-
-
-async def _of(answer: asyncio.Future[Response]) -> Response:
-    """Wait for an answer that others may wait for too."""
-    return await asyncio.shield(answer)
+        return response(int(status), text) if status else refusing(_TOO_LONG)
 
 
 def _key(name: str, fields: Mapping[str, Any]) -> tuple[str, str]:
     return name, json.dumps(fields, sort_keys=True)
-
-
-def _refused(sentence: str, status: int = STATUS[USAGE]) -> Response:
-    return json_response({"error": sentence, "exit_code": USAGE}, status)

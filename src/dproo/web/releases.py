@@ -53,11 +53,7 @@ class Releases:
         return {one.dataset: one.since for one in list(self._running.values())}
 
     def run(self, nonce: str, order: Order, folder: Folder) -> Mapping[str, Any]:
-        """Return the receipt of a release.
-
-        Raises:
-            Verdict: it was refused, it failed, or it was stopped.
-        """
+        """Return the receipt of a release, or raise the verdict on it."""
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-I", "-c", _START.format(path=sys.path)],
             stdin=subprocess.PIPE,
@@ -80,14 +76,14 @@ class Releases:
 
     def stop(self, nonce: object) -> bool:
         """Interrupt a release as Ctrl-C does, and return whether it was running."""
-        running = self._running.get(nonce) if isinstance(nonce, str) else None
+        running = self._running.get(str(nonce))
         if running is not None:
             running.stop()
         return running is not None
 
     def share(self, nonce: object) -> float | None:
         """Return how much of its data a running release has read, if that is known."""
-        running = self._running.get(nonce) if isinstance(nonce, str) else None
+        running = self._running.get(str(nonce))
         return None if running is None or running.share is None else float(running.share)
 
 
@@ -136,13 +132,11 @@ def table_pair(receipt: Mapping[str, Any], first: Any, second: Any) -> dict[str,
     """Return the counts of two columns of a private table together; they cost nothing."""
     model = Model.of_receipt(receipt)
     pair = [one_of("column", name, model.names) for name in (first, second)]
-    sizes = [len(model.columns[model.names.index(name)].letters) for name in pair]
-    if max(sizes) > _MOST_VALUES:
+    columns = [model.columns[model.names.index(name)] for name in pair]
+    if max(len(column.letters) for column in columns) > _MOST_VALUES:
         raise ValueError(f"columns must have at most {_MOST_VALUES} values to be shown together.")
     cells = [[row["count"], row["low"], row["high"]] for row in model.counts(*pair, labels=True)]
-    labels = [
-        list(map(str, model.columns[model.names.index(name)].shown(labels=True))) for name in pair
-    ]
+    labels = [list(map(str, column.shown(labels=True))) for column in columns]
     return {"values": labels, "cells": cells}
 
 

@@ -33,6 +33,8 @@ HOST = "127.0.0.1"
 ACCEPTED_AT_ONCE = 32
 QUEUE = 1024
 
+_Tell = Callable[[str], None]
+
 
 class _Server(uvicorn.Server):
     """A server that accepts a few connections at a time out of a long queue.
@@ -44,16 +46,10 @@ class _Server(uvicorn.Server):
     """
 
     def __init__(
-        self,
-        config: uvicorn.Config,
-        pool: Pool,
-        announce: Callable[[], None],
-        tell: Callable[[str], None],
+        self, config: uvicorn.Config, pool: Pool, announce: Callable[[], None], tell: _Tell
     ) -> None:
         super().__init__(config)
-        self._pool = pool
-        self._announce = announce
-        self._tell = tell
+        self._pool, self._announce, self._tell = pool, announce, tell
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -77,7 +73,7 @@ def serve(
     port: int,
     worker: Worker,
     announce: Callable[[Door], None],
-    tell: Callable[[str], None],
+    tell: _Tell,
 ) -> None:
     """Serve the page until the process is interrupted.
 

@@ -34,12 +34,7 @@ _START = "import sys; sys.path[:] = {path!r}; from dproo.web.worker import main;
 
 @dataclass(frozen=True)
 class Worker:
-    """The process that forks, seen from the server.
-
-    Attributes:
-        control: takes one socket for each question.
-        process: the process itself.
-    """
+    """The process that forks, seen from the server; ``control`` takes a socket a question."""
 
     control: socket.socket
     process: subprocess.Popen[bytes]

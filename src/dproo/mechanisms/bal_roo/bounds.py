@@ -9,14 +9,12 @@ Proof: docs/proofs/balanced.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import floordiv, le
-from typing import NamedTuple
 
-from dproo.core.numbers import BITS, ceil_div, exp_upper, log_upper
+from dproo.core.numbers import BITS, ceil_div, exp_upper, first_true, log_upper
 from dproo.mechanisms.bal_roo.table import BalancedTable
 
 _FINENESS, _NARROWEST = 32, 10
@@ -52,43 +50,6 @@ def least_plateau(table: BalancedTable) -> int:
         else:
             plateau = ceil_div(needed, over)
     return plateau
-
-
-class LevelRange(NamedTuple):
-    """A range of levels.
-
-    Attributes:
-        low: the lowest.
-        high: the highest.
-        most: the loss at the lowest level, the largest.
-        starved: the count that loses most at the highest.
-    """
-
-    low: int
-    high: int
-    most: int
-    starved: int
-
-
-def _steps(table: BalancedTable) -> Iterator[LevelRange]:
-    """Yield ranges that together cover all levels, from the lowest on."""
-    level = table.low
-    _, most = table.starved(level)
-    while level < table.high:
-        following = min(table.high, level + level // _FINENESS + 1)
-        starved, least = table.starved(following)
-        yield LevelRange(level, following, most, starved)
-        level, most = following, least
-
-
-def hidden_ends(table: BalancedTable) -> Iterator[tuple[LevelRange, int]]:
-    """Yield each range with the crossing at the lowest level that other letters have there."""
-    end, lowest = table.revealed, table.low
-    for step in _steps(table):
-        level = lowest_beside(table, step.low, step.most)
-        end = table.crossing(level, below=end if level >= lowest else None)
-        lowest = level
-        yield step, end
 
 
 _ONE = 1 << BITS
@@ -195,8 +156,7 @@ class BalancedBounds:
     def _falling(self, share: Fraction) -> Fraction:
         """Return a bound on how fast falling levels lower the total.
 
-        Args:
-            share: one over the least mass that the others count for.
+        The share is one over the least mass that the others count for.
         """
         over, under = share.as_integer_ratio()
         return 1 + Fraction(max(max(h * over, c * under) for h, c in self._hidden), under * _ONE)
@@ -218,14 +178,21 @@ class BalancedBounds:
         table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, end in hidden_ends(table):
-            last = min(end - 1, table.forgotten(step.most))
+        low, lowest, end = table.low, table.low, table.revealed
+        _, most = table.starved(low)
+        while low < table.high:  # each range of levels from low to high, and its largest loss
+            high = min(table.high, low + low // _FINENESS + 1)
+            starved, least = table.starved(high)
+            beside = lowest_beside(table, low, most)
+            end = table.crossing(beside, below=end if beside >= lowest else None)
+            last = min(end - 1, table.forgotten(most))
             crowding = _ONE
-            if last >= step.starved:
-                counted = knee - table.gift(last, step.high)
+            if last >= starved:
+                counted = knee - table.gift(last, high)
                 crowding = max(crowding, ceil_div(last * whole * _ONE, counted))
-            unseen = ceil_div(step.high * table.powers[0] * _ONE, table.unit)
+            unseen = ceil_div(high * table.powers[0] * _ONE, table.unit)
             found.append(((end - 1) * _ONE + unseen, crowding))
+            low, most, lowest = high, least, beside
         return found
 
     @cached_property
@@ -247,12 +214,12 @@ class BalancedBounds:
     def _least_share(self) -> Fraction:
         """The least weight over the count at the highest level."""
         table = self.table
-        low, high = 1, table.crossing(table.high)
-        while low < high:  # a convex power over its count falls, then rises
-            middle = (low + high) // 2
-            is_falling = table.powers[middle + 1] * middle < table.powers[middle] * (middle + 1)
-            low, high = (middle + 1, high) if is_falling else (low, middle)
-        return min(Fraction(1), Fraction(table.high * table.powers[low], low * table.unit))
+
+        def is_risen(count: int) -> bool:  # a convex power over its count falls, then rises
+            return table.powers[count + 1] * count >= table.powers[count] * (count + 1)
+
+        least = first_true(is_risen, 0, table.crossing(table.high))
+        return min(Fraction(1), Fraction(table.high * table.powers[least], least * table.unit))
 
     @property
     def added(self) -> Fraction:

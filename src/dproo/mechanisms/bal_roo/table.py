@@ -31,58 +31,9 @@ from operator import sub
 from typing import NamedTuple
 
 from dproo.core.counts import Counts, Runs
-from dproo.core.numbers import ceil_div
-from dproo.mechanisms.base import RECORDS_MAX
+from dproo.core.numbers import ceil_div, first_true
 
 _STEPS = 3
-
-
-@dataclass(frozen=True)
-class PowerTable:
-    """Powers by count.
-
-    Attributes:
-        powers: the powers of ``growth`` by count, rounded down.
-        growth: the largest factor of a weight for one more record.
-        knee: the least count of a letter that may weigh exactly its count.
-        unit: the weight of a revealed record.
-    """
-
-    powers: tuple[int, ...]
-    growth: Fraction
-    knee: int
-    unit: int
-
-    @cached_property
-    def steps(self) -> tuple[int, ...]:
-        """What one more record adds to each of the powers."""
-        return tuple(map(sub, self.powers[1:], self.powers))
-
-    def crossing(self, level: int, *, below: int | None = None) -> int:
-        """Return the first count, from the knee on, whose letters weigh exactly their count.
-
-        The power that this takes rises with the count. The first count with the power that a
-        later count needs is never too early, so the end comes down in few steps.
-
-        Args:
-            level: the higher, the sooner.
-            below: the crossing of a lower level, if available.
-        """
-        powers, unit, low = self.powers, self.unit, self.knee
-        end = len(powers) - 1 if below is None else min(below, len(powers) - 1)
-        if end < low or powers[end] * level < end * unit:
-            return end + 1
-        for _ in range(_STEPS if below is None else 1):
-            end = bisect_left(powers, ceil_div(end * unit, level), low, end)
-        step = 1
-        while end - step >= low and powers[end - step] * level >= (end - step) * unit:
-            end, step = end - step, 2 * step
-        return bisect_left(
-            range(end),
-            x=True,
-            lo=max(low, end - step + 1),
-            key=lambda count: powers[count] * level >= count * unit,
-        )
 
 
 def extend(powers: list[int], growth: Fraction, last: int) -> None:
@@ -98,34 +49,27 @@ def extend(powers: list[int], growth: Fraction, last: int) -> None:
 
 
 def extend_to_crossing(
-    powers: list[int],
-    growth: Fraction,
-    *,
-    knee: int,
-    unit: int,
-    level: int,
-    most: int = RECORDS_MAX,
+    powers: list[int], growth: Fraction, *, knee: int, unit: int, level: int
 ) -> None:
-    """Append powers up to a level's crossing above the knee, or to ``most``."""
-    end = min(knee + 1, most)
+    """Append powers up to a level's crossing above the knee."""
+    end = knee + 1
     extend(powers, growth, end)
-    while end < most and powers[end] * level < end * unit:
-        end = min(end + end // 8 + 8, most)
+    while powers[end] * level < end * unit:
+        end += end // 8 + 8
         extend(powers, growth, end)
-    last = bisect_left(
-        range(end),
-        x=True,
-        lo=min(knee + 1, end),
-        key=lambda count: powers[count] * level >= count * unit,
-    )
+    last = first_true(lambda count: powers[count] * level >= count * unit, knee, end)
     del powers[last + 1 :]
 
 
 @dataclass(frozen=True)
-class BalancedTable(PowerTable):
+class BalancedTable:
     """The integers of the weights.
 
     Attributes:
+        powers: the powers of ``growth`` by count, rounded down.
+        growth: the largest factor of a weight for one more record.
+        knee: the least count of a letter that may weigh exactly its count.
+        unit: the weight of a revealed record.
         slope: how fast a loss is forgotten, per record.
         plateau: a loss is remembered in full for ``plateau`` above itself.
         surplus: the most that the gifts to the other letters may total, at level zero.
@@ -134,12 +78,40 @@ class BalancedTable(PowerTable):
         high: the highest level.
     """
 
+    powers: tuple[int, ...]
+    growth: Fraction
+    knee: int
+    unit: int
     slope: Fraction
     plateau: int
     surplus: int
     fading: int
     low: int
     high: int
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """What one more record adds to each of the powers."""
+        return tuple(map(sub, self.powers[1:], self.powers))
+
+    def crossing(self, level: int, *, below: int | None = None) -> int:
+        """Return the first count, from the knee on, whose letters weigh exactly their count.
+
+        The power that this takes rises with the count. The first count with the power that a
+        later count needs is never too early, so the end comes down in few steps; it begins at
+        ``below``, the crossing of a lower level, if that is known.
+        """
+        powers, unit, low = self.powers, self.unit, self.knee
+        end = len(powers) - 1 if below is None else min(below, len(powers) - 1)
+        if end < low or powers[end] * level < end * unit:
+            return end + 1
+        for _ in range(_STEPS if below is None else 1):
+            end = bisect_left(powers, ceil_div(end * unit, level), low, end)
+        step = 1
+        while end - step >= low and powers[end - step] * level >= (end - step) * unit:
+            end, step = end - step, 2 * step
+        is_crossed = lambda count: powers[count] * level >= count * unit  # noqa: E731
+        return first_true(is_crossed, max(low - 1, end - step), end)
 
     def left(self, level: int) -> int:
         """Return what is left of the surplus at a level."""

@@ -17,12 +17,7 @@ from functools import cached_property
 
 from dproo.core.numbers import BITS, ceil_div, power_lower
 from dproo.mechanisms.base import Transition
-from dproo.mechanisms.ls_roo.table import (
-    LetterTable,
-    even,
-    worst_change,
-    worst_replacement,
-)
+from dproo.mechanisms.ls_roo.table import LetterTable, even, worst_change, worst_replacement
 
 ENTRIES_MAX = 1 << 14
 """A longer table is cut to this length, by a constant pseudo-count for every letter."""

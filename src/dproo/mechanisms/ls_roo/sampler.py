@@ -59,7 +59,6 @@ class LetterSpecificRevealOrObscure(Mechanism):
 
     @cached_property
     def _found(self) -> tuple[LetterTable, Transition]:
-        """The table and its worst transition."""
         tables = Envelope(self.growth, self.n, self.k, is_n_public=self.neighbours == REPLACE)
         if self.neighbours == ADD_REMOVE:
             table = tables.table(tables.largest_rate)
