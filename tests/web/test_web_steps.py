@@ -537,6 +537,8 @@ def test_a_budget_is_declared_from_nothing_and_only_when_confirmed(empty):
         ({"neighbours": "none"}, "neighbours must be one of add-remove, replace"),
         ({"records_per_person": "two"}, "records_per_person must be an integer, got 'two'."),
         ({"records_per_person": "0"}, "records_per_person must be at least 1, got 0."),
+        ({"records_per_person": "9" * 25}, "records_per_person must be at most"),
+        ({"records_per_person": "1" + "0" * 40}, "records_per_person must be an integer, got"),
         ({"dataset": " "}, "dataset must be 1 to 200 characters"),
     ],
 )

@@ -44,7 +44,7 @@ Pair = Callable[[int, int], Counts]
 def dependence(pair: Counts, width: int) -> Fraction:
     """Return how far two columns are from independent, in records; 0 without records.
 
-    Of their joint counts, ``pair``, the second column has ``width`` letters.
+    The joint counts are ``pair``, in which the second column has ``width`` letters.
 
     >>> dependence(Counts.of([2, 0, 0, 2]), 2), dependence(Counts.of([1, 1, 1, 1]), 2)
     (Fraction(2, 1), Fraction(0, 1))
@@ -140,7 +140,7 @@ class Family:
 class Network:
     """Every column once, in the order of drawing, each with parents among the earlier ones.
 
-    By its place, each column has one of the ``sizes``, its number of letters.
+    The ``sizes`` are the numbers of letters of the columns, by their places.
 
     >>> tree = Network.of({"sex": (), "age": (), "work": ("sex", "age")}, [2, 4, 3])
     >>> [family.columns for family in tree.families], tree.cells

@@ -142,6 +142,17 @@ def texts_of(
     return texts
 
 
+def integer_of(name: str, text: object) -> int:
+    """Return the integer that a field of a form holds, in digits."""
+    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= _LONGEST):
+        raise ValueError(refusal(name, "be an integer", text))
+    return int(text)
+
+
+_LONGEST = 30
+"""More digits than any bound on an integer has."""
+
+
 def _url(url: str, password: str) -> str:
     """Return a URL with a password that was typed separately, if there is one."""
     if not postgresql_url.is_url(url):

@@ -36,7 +36,7 @@ from dproo.releases.value import SampleRequest
 from dproo.report import as_options
 from dproo.schema.codebook import CodeBook
 from dproo.web.codebook import book_of, descriptor_of
-from dproo.web.folder import FIELDS, Folder, NamedData, texts_of
+from dproo.web.folder import FIELDS, Folder, NamedData, integer_of, texts_of
 
 SAVED_AS = "codebook.json"
 """The file name of a code book that the page saves."""
@@ -301,13 +301,12 @@ class Declaration:
         budget_of(texts["budget"])
         delta = texts["delta"] or "0"
         delta_budget_of(delta)
-        records = texts["records_per_person"] or "1"
-        if not (records.isascii() and records.isdigit()):
-            raise ValueError(refusal("records_per_person", "be an integer", records))
         relation = vars(
             Basis(
                 neighbours=texts["neighbours"],  # type: ignore[arg-type] # checked there
-                records_per_person=int(records[:_LONGEST]),
+                records_per_person=integer_of(
+                    "records_per_person", texts["records_per_person"] or "1"
+                ),
                 unit=texts["unit"] or "record",  # type: ignore[arg-type]
             )
         )
@@ -338,9 +337,6 @@ class Declaration:
             self.dataset, budget=self.budget, delta=self.delta, **self.relation
         )
         return {"dataset": self.dataset}
-
-
-_LONGEST = 20
 
 
 def _require_free(ledger: Address, dataset: str) -> None:

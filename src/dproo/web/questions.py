@@ -41,6 +41,7 @@ from dproo.report import (
 from dproo.study.distributions import shape
 from dproo.synthesis.families import expected
 from dproo.web.codebook import book_of, confirmed, preview
+from dproo.web.folder import integer_of
 
 PAINTED_LETTERS_MAX = 26
 PAINTED_RECORDS_MAX = 10**6
@@ -168,7 +169,6 @@ _VALUES = 10
 """How many values a column is taken to have before they are found."""
 
 _MOST_COLUMNS = 1000
-_LONGEST = 15
 _ALL = ("n", "epsilon", "neighbours")
 
 
@@ -191,7 +191,9 @@ def table_plan(form: Fields) -> dict[str, Any]:
 def found_plan(form: Fields) -> dict[str, Any]:
     """Return the same of a table whose values are found first, and which of them are."""
     known = _numbers(form, "columns", "delta")
-    columns = whole("columns", _whole("columns", form), at_least=1, at_most=_MOST_COLUMNS)
+    columns = whole(
+        "columns", integer_of("columns", form.get("columns")), at_least=1, at_most=_MOST_COLUMNS
+    )
     epsilon = parse_epsilon(known["epsilon"])
     discovery = DiscoveryRequest(
         known=tuple(Column(name=str(i), kind=TEXT, type_name="") for i in range(columns)),
@@ -219,7 +221,9 @@ def value_plan(form: Fields) -> dict[str, Any]:
     known = _numbers(form, "k", "sampler", "delta")
     if form.get("delta"):
         return _open_plan(form, known)
-    alpha = mechanism(form.get("sampler") or AUTO, k=_whole("k", form), **known).worst_alpha
+    alpha = mechanism(
+        form.get("sampler") or AUTO, k=integer_of("k", form.get("k")), **known
+    ).worst_alpha
     sentence = f"at most {percent(alpha)} of draws differ from a random record's."
     return _forecast(form, alpha, sentence)
 
@@ -245,20 +249,13 @@ def _numbers(form: Fields, *own: str) -> dict[str, Any]:
     if set(form) - set(names):
         raise ValueError(f"request must be an object of {', '.join(names)}.")
     known = {
-        "n": whole("n", _whole("n", form), at_least=1),
+        "n": whole("n", integer_of("n", form.get("n")), at_least=1),
         "epsilon": form.get("epsilon", ""),
         "neighbours": one_of(
             "neighbours", form.get("neighbours") or REPLACE, (REPLACE, ADD_REMOVE)
         ),
     }
     return known | ({"network": form.get("network") or "auto"} if "network" in own else {})
-
-
-def _whole(name: str, form: Fields) -> int:
-    text = form.get(name)
-    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= _LONGEST):
-        raise ValueError(refusal(name, "be an integer", text))
-    return int(text)
 
 
 def _forecast(
