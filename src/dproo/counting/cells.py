@@ -13,8 +13,9 @@ from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
-from dproo.counting.sql.open_letters import named_counts, texts_of
-from dproo.counting.tally import Tally, kinds_of
+from dproo.counting.tally import Tally, kinds_of, named_counts
+from dproo.schema.axis import LONGEST_OPEN
+from dproo.schema.cell import text_of
 
 _CHUNK = 1 << 16
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
@@ -37,26 +38,38 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(records(), asked))
 
 
+def count_rows(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count rows of the columns to read."""
+    # Without names an alphabet has one column, whose bare cells are counted.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+    return count_records((row[0] for row in rows) if is_bare else rows, asked)
+
+
 def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count records one by one, or cells if the only alphabet names no column."""
-    if asked.person is None and asked.open_axis is not None:
-        if asked.alphabets[0].columns:
-            records = (cells_of(record, asked.columns)[0] for record in records)
-        return named_counts(texts_of(records), asked.open_axis)
-    if not asked.alphabets[0].columns and asked.person is None:
-        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
+    is_named, axis = bool(asked.alphabets[0].columns), asked.open_axis
     if asked.person is not None:
-        return count_people((cells_of(record, asked.read) for record in records), asked)
-    rows = ((*cells_of(record, asked.columns), 1) for record in records)
+        # The person is named by the last cell of a row.
+        rows = people.kept_rows((cells_of(record, asked.read) for record in records), asked)
+    elif is_named:
+        rows = ((*cells_of(record, asked.columns), 1) for record in records)
+    elif axis is None:
+        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
+    else:
+        rows = ((record, 1) for record in records)
+    if axis is not None:
+        return named_counts(((_text(cell), number) for cell, number in rows), axis)
     return Tally.several(rows, asked=asked)
 
 
-def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the selected records of each person, who is named by the last cell of a row."""
-    kept = people.kept_rows(rows, asked)
-    if asked.open_axis is not None:
-        return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
-    return Tally.several(kept, asked=asked)
+def _text(cell: object) -> str | None:
+    """Return the canonical text of a cell, or None if it cannot be an open letter."""
+    try:
+        text = text_of(cell)
+    except BaseException as error:  # noqa: BLE001 - a cell that raises is not a letter
+        pass_over(error)
+        return None
+    return text if text is not None and len(text) <= LONGEST_OPEN else None
 
 
 def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:

@@ -10,12 +10,12 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, cast
 
-from dproo.core.counts import Counts
+from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.schema import OTHER, Alphabet
-from dproo.schema.axis import Axis
+from dproo.schema.axis import Axis, OpenText, is_open_letter
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
@@ -89,16 +89,6 @@ class Tally:
                 adding.add([row[width:] for row in group], wanted[tuple(marked)])
         return adding.tallies()
 
-    @classmethod
-    def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
-        """Add up the tallies of parts of the data."""
-        seen: Counter[int] = Counter()
-        outside = 0
-        for tally in tallies:
-            seen.update(tally.seen)
-            outside += tally.outside
-        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
-
     def counts(self, source: RandomSource | None = None) -> Counts:
         """Return the counts of all letters, according to the alphabet's policy.
 
@@ -112,6 +102,32 @@ class Tally:
                 self.seen, self.outside, k=self.alphabet.k, source=source or RandomSource()
             )
         return Counts.sparse(seen, k=self.alphabet.k)
+
+
+def tables_of(rows: Iterable[Sequence[Any]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Return the tables of counts that the rows of a counting query make, one per alphabet."""
+    if asked.open_axis is not None:
+        return named_counts(rows, asked.open_axis)
+    return Tally.of_sets(rows, asked=asked)
+
+
+def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
+    """Add up groups of records by an open alphabet.
+
+    Args:
+        rows: a canonical text, or None, and the number of records that have it.
+        axis: how many records a text needs to be a letter.
+    """
+    found: Counter[str | None] = Counter()
+    for text, number in rows:
+        found[text] += number
+    letters = {
+        text: number
+        for text, number in found.items()
+        if text and number >= axis.minimum and is_open_letter(text)
+    }
+    others = found.total() - sum(letters.values())
+    return (NamedCounts.seen(letters, others=others),)
 
 
 class _Adding:

@@ -22,8 +22,7 @@ from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
-from dproo.counting.sql.open_letters import named_counts
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 
 Batches = Callable[[], Iterator[Sequence[Any]]]
@@ -267,7 +266,6 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
         sql.FLOAT: pa.float64(),
         sql.DECIMAL: pa.decimal128(_DIGITS, 2),
         sql.BOOLEAN: pa.bool_(),
-        sql.NOTHING: pa.null(),
     }
     places: Sequence[int] = range(len(kinds))
     if asked.person is None and len(asked.batches) > 1:
@@ -290,9 +288,7 @@ def _counted(
 
     first = next(batches, None)
     if first is None:
-        if asked.open_axis is not None:
-            return named_counts([], asked.open_axis)
-        return Tally.of_sets([], asked=asked)
+        return tables_of([], asked)
     types = [plain_type(column.type) for column in first]
     schema = pa.schema([(f"c{i}", dtype) for i, dtype in enumerate(types)])
     days = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
@@ -303,7 +299,7 @@ def _counted(
         for columns in chain([first], batches)
         for part in zip(*map(plain, columns, longest), strict=True)
     )
-    relation = f"(SELECT {', '.join(schema.names)}, 1 AS records FROM {_SOURCE})"  # noqa: S608
+    relation = sql.relation_of(schema.names, _SOURCE)
     with engine_for([], is_bounded=is_grouped and asked.person is None) as engine:
         running[:] = [engine]
         engine.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
@@ -315,9 +311,7 @@ def _counted(
             relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
         )
         rows = engine.execute(in_order(query)).fetchall()
-    if asked.open_axis is not None:
-        return named_counts(rows, asked.open_axis)
-    return Tally.of_sets(rows, asked=asked)
+    return tables_of(rows, asked)
 
 
 def _longest(axis: Axis) -> int:

@@ -35,10 +35,10 @@ from dproo.counting.sources.text.cleaning import (
 )
 from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
-from dproo.counting.sql import open_letters, people
+from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
 
@@ -347,9 +347,7 @@ def _counted(
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
-    if asked.open_axis is not None:
-        return open_letters.named_counts(rows, asked.open_axis)
-    return Tally.of_sets(rows, asked=asked)
+    return tables_of(rows, asked)
 
 
 def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
@@ -411,9 +409,7 @@ def counted_people(
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
         rows = engine.execute(people.statement(kept, asked, batch, DIALECT)).fetchall()
-        if asked.open_axis is not None:
-            return open_letters.named_counts(rows, asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+        return tables_of(rows, batch.asked)
 
     return asked.in_batches(count)
 
@@ -432,7 +428,6 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
         # A missing identifier differs from that of an unreadable line.
         nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
         read[-1] = f"coalesce({read[-1]}, {nothing})"
-    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
     longest = _LONGEST_CSV
     if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
@@ -440,7 +435,7 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
     if files.format != DUCKDB:
         source = source.replace(LONGEST_LINE, str(longest))
         source = source.replace(FILES, ", ".join(map(literal, names)))
-    return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
+    return sql.relation_of(read, source)
 
 
 def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:

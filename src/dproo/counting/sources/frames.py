@@ -18,7 +18,7 @@ from typing import Any
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import apart, attempt
-from dproo.counting.cells import count_records
+from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
@@ -193,9 +193,7 @@ def _count(
             lambda batch: counted([places[at] for at in batch.columns], batch.asked)
         )
     rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
-    # Without names an alphabet has one column, whose bare cells are counted.
-    is_bare = not asked.alphabets[0].columns and asked.person is None
-    return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+    return count_rows(rows, asked)
 
 
 def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:

@@ -27,9 +27,8 @@ from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.open_letters import named_counts
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins, Letters
 
 LOCAL = "local[*]"
@@ -135,28 +134,19 @@ def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally |
     cells = _cells(frame, columns)
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        if asked.person is not None:
-            relation = _relation(cells)
-            named = people.named(relation, kinds=kinds, asked=asked, dialect=SPARK)
-            kept = people.kept_by_window(people.ranked(named, asked), asked)
-            query, axes = people.statement(kept, asked, batch, SPARK), asked.axes
-        else:
-            axes = batch.asked.axes
+        has_bins = any(isinstance(axis, Bins) for axis in batch.asked.axes)
+        query = people.windowed_query(
+            cells,
+            _SOURCE,
+            kinds=kinds,
+            asked=asked,
+            batch=batch,
+            dialect=SPARK,
             # With several sets of bins, each would be grouped by every distinct number.
-            is_grouped = len(batch.asked.alphabets) == 1 or not any(
-                isinstance(axis, Bins) for axis in axes
-            )
-            query = sql.counting_query(
-                _relation([cells[place] for place in batch.columns]),
-                kinds=[kinds[place] for place in batch.columns],
-                asked=batch.asked,
-                dialect=SPARK,
-                is_grouped=is_grouped,
-            )
-        rows = _rows(frame, query, axes)
-        if asked.open_axis is not None:
-            return named_counts(rows, asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+            is_grouped=len(batch.asked.alphabets) == 1 or not has_bins,
+        )
+        axes = batch.asked.axes if asked.person is None else asked.axes
+        return tables_of(_rows(frame, query, axes), batch.asked)
 
     with quiet():
         return asked.in_batches(count)
@@ -171,11 +161,6 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
         # By default Spark stores the type of such a column in its metadata.
         cells.append(cell_of(f"c{place}", field.metadata.get(_CHAR, column.type_name)))
     return cells
-
-
-def _relation(cells: Sequence[str]) -> str:
-    read = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))
-    return f"(SELECT {read}, 1 AS records FROM {_SOURCE})"  # noqa: S608
 
 
 def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:

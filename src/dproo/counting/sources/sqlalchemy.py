@@ -19,7 +19,7 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import attempt
-from dproo.counting.cells import count_records
+from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
@@ -282,9 +282,7 @@ def _count(
             [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
             for row in sqlite_files.fetched(cursor)
         )
-        # Without names an alphabet has one column, whose bare cells are counted.
-        is_bare = not asked.alphabets[0].columns and asked.person is None
-        return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+        return count_rows(rows, asked)
 
 
 def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[Any], Any] | None:

@@ -335,11 +335,41 @@ def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -
         f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
     )
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
-    if asked.open_axis is not None:
-        return sql.counted_open(kept, minimum=asked.open_axis.minimum)
-    if len(batch.asked.alphabets) == 1:
-        return sql.counted(kept, axes=batch.asked.axes)
-    return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
+    return sql.counted(kept, batch.asked)
+
+
+def windowed_query(
+    cells: Sequence[str],
+    source: str,
+    *,
+    kinds: Sequence[str],
+    asked: Asked,
+    batch: Batch,
+    dialect: sql.Dialect,
+    is_grouped: bool = False,
+) -> str:
+    """Return the query that counts a table by one batch, with or without people.
+
+    Args:
+        cells: the expressions of all columns to read, the person's last.
+        source: the table.
+        kinds: the kind of each column.
+        asked: the whole count.
+        batch: the batch.
+        dialect: the dialect of an engine with window functions.
+        is_grouped: as for :func:`dproo.counting.sql.query.counting_query`.
+    """
+    if asked.person is not None:
+        everyone = named(sql.relation_of(cells, source), kinds=kinds, asked=asked, dialect=dialect)
+        kept = kept_by_window(ranked(everyone, asked), asked)
+        return statement(kept, asked, batch, dialect)
+    return sql.counting_query(
+        sql.relation_of([cells[place] for place in batch.columns], source),
+        kinds=[kinds[place] for place in batch.columns],
+        asked=batch.asked,
+        dialect=dialect,
+        is_grouped=is_grouped,
+    )
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:

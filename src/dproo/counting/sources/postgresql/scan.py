@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,15 +17,14 @@ from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.counting.sources.postgresql.groups import EqualCells
 from dproo.counting.sources.postgresql.session import Session
-from dproo.counting.sql import open_letters, people
+from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Letters
 
 Found = TypeVar("Found")
 
-_SOURCE = "{relation}"
 _FOREIGN = re.compile(" *(->  )?(Async |Parallel )*Foreign ")
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
@@ -124,7 +123,7 @@ def open_table(database: Any, asked: Asked) -> Table:
             opened.refuse_changes(cursor)
         queries = tuple(_query(name, types, asked, batch) for batch in asked.batches)
         letters = _letters(asked)
-        _refuse_foreign(cursor, _records(name, types))
+        _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
         # It is planned and started, which checks rights and takes locks, but reads nothing.
         # All characters of the letters in one text show whether the database has them.
         characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
@@ -208,8 +207,8 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
         rows = _rows(cursor, table, next(queries))
         if asked.open_axis is not None:
-            return open_letters.named_counts(_texts(rows, table), asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+            rows = [(_text(stored, table.codec), number) for stored, number in rows]
+        return tables_of(rows, batch.asked)
 
     try:
         with table.session.cursor() as cursor:
@@ -219,17 +218,13 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
         table.session.close()
 
 
-def _texts(rows: list[Any], table: Table) -> Iterator[tuple[str | None, int]]:
-    """Yield the texts of an open alphabet, None for bytes that are not text, and their numbers."""
-    for stored, number in rows:
-        yield None if stored is None else _text(bytes(stored), table.codec), number
-
-
-def _text(stored: bytes, codec: str) -> str | None:
+def _text(stored: Any, codec: str) -> str | None:
     """Return the stored text, or None if its bytes are not the only way to store it."""
+    if stored is None:
+        return None
     try:
-        text = stored.decode(codec)
-        return text if text.encode(codec) == stored else None
+        text = bytes(stored).decode(codec)
+        return text if text.encode(codec) == bytes(stored) else None
     except UnicodeError:
         return None
 
@@ -287,12 +282,8 @@ def _refuse_foreign(cursor: Any, records: str) -> None:
         )
 
 
-def _records(name: str, types: Sequence[tuple[Column, str]]) -> str:
-    cells = ", ".join(
-        CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
-        for i, (column, base) in enumerate(types)
-    )
-    return f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
+def _cells(types: Sequence[tuple[Column, str]]) -> list[str]:
+    return [CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) for column, base in types]
 
 
 def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> EqualCells | None:
@@ -301,30 +292,31 @@ def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> Equ
     if relation is None:
         return None
     kinds = [KINDS[base] for base in bases]
-    query = sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
-    return EqualCells(name=name, relation=relation, query=_read_from(query, relation))
+    query = sql.counting_query(
+        _with_percents(relation), kinds=kinds, asked=asked, dialect=POSTGRESQL
+    )
+    return EqualCells(name=name, relation=relation, query=query)
 
 
 def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
-    kinds = [KINDS[base] for _, base in types]
-    if asked.person is not None:
-        named = people.named(_SOURCE, kinds=kinds, asked=asked, dialect=POSTGRESQL)
-        kept = people.kept_by_window(people.ranked(named, asked), asked)
-        query = people.statement(kept, asked, batch, POSTGRESQL)
-    else:
-        types = [types[place] for place in batch.columns]
-        kinds = [kinds[place] for place in batch.columns]
-        query = sql.counting_query(_SOURCE, kinds=kinds, asked=batch.asked, dialect=POSTGRESQL)
+    query = people.windowed_query(
+        list(map(_with_percents, _cells(types))),
+        _with_percents(name),
+        kinds=[KINDS[base] for _, base in types],
+        asked=asked,
+        batch=batch,
+        dialect=POSTGRESQL,
+    )
     if asked.open_axis is not None:
         # As the stored bytes, because some cannot be sent as text.
         stored = "convert_to(letter, getdatabaseencoding())"
         query = f"SELECT {stored}, number FROM ({query}) AS found (letter, number)"  # noqa: S608
-    return _read_from(query, _records(name, types))
+    return query
 
 
-def _read_from(query: str, relation: str) -> str:
-    # Names may contain a percent sign, which marks parameters; no other part does.
-    return query.replace(_SOURCE, relation.replace("%", "%%"))
+def _with_percents(named: str) -> str:
+    """Escape percent signs, which mark parameters: names may contain some, no other part does."""
+    return named.replace("%", "%%")
 
 
 def _letters(asked: Asked) -> dict[str, list[str]]:

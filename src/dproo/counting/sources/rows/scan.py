@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.counting.asked import Asked
-from dproo.counting.cells import count_records
+from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, check_fit
 from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
 from dproo.counting.scan import Scan
@@ -65,20 +65,12 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         refuse_column(name, header)
     places = [header.index(name) for name in asked.read]
     found = [files[0].columns[place] for place in places]
-    # Without names an alphabet has one column, whose bare cells are counted.
-    is_bare = not asked.alphabets[0].columns and asked.person is None
-
-    def records() -> Iterator[Any]:
-        for file in files:
-            for row in file.rows(places):
-                yield row[0] if is_bare else row
-
     return Scan(
         engine="files",
         columns=tuple(found[: len(asked.axes)]),
         warnings=check_fit(found, asked.axes),
         _asked=asked,
-        _read=lambda: count_records(records(), asked),
+        _read=lambda: count_rows((row for file in files for row in file.rows(places)), asked),
     )
 
 
