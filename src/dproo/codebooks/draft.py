@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from dproo.counting.describe import describe
 from dproo.counting.fit import Column, looks_like_record
 from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.source import describe
 from dproo.counting.sql import query as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"

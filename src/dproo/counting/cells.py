@@ -1,4 +1,4 @@
-"""Cells in memory: lists and other iterables, read once."""
+"""Cells in memory, in lists and other iterables, read once; and counts that are ready."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from itertools import islice, repeat
+from numbers import Integral
 from typing import Any
 
+from dproo.core.checks import whole
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.tally import Tally, kinds_of, named_counts
+from dproo.schema import Alphabet
 from dproo.schema.axis import LONGEST_OPEN
 from dproo.schema.cell import text_of
 
@@ -107,3 +110,43 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
         pass_over(error)
         return nothing
     return cells if len(cells) == len(columns) else nothing
+
+
+def open_counts(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of ready counts, or None if data is not counts.
+
+    Raises:
+        TypeError: the data is a mapping of something else.
+        ValueError: the counts are of another alphabet, or a person column is given.
+    """
+    alphabet = asked.alphabets[0]
+    if asked.person is not None and isinstance(data, Counts | Mapping):
+        raise ValueError("person must be used with records: counts do not show whose they are.")
+    if asked.open_axis is not None and isinstance(data, Counts | Mapping):
+        raise ValueError("alphabet must list the letters of ready counts; records can be open.")
+    if isinstance(data, Counts):
+        if data.k != alphabet.k:
+            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+        return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
+    if isinstance(data, Mapping):
+        # Only for a plain dict: reading another mapping may run code of its own.
+        if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
+            raise TypeError(
+                "data must be records, or a mapping of letters to how often each occurs. For a"
+                " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+            )
+        return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
+    return None
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
+
+
+def _ready(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
+    columns = alphabet.columns
+    rows = (
+        (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
+        for key, number in data.items()
+    )
+    return Tally.of(rows, alphabet=alphabet)

@@ -24,8 +24,14 @@ from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UT
 from dproo.counting.loading import load
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
-from dproo.counting.sources.files import LONGEST_LINE, PART, Files, open_files
-from dproo.counting.sources.schemas import FILES, MILLISECONDS
+from dproo.counting.sources.files import (
+    FILES,
+    LONGEST_LINE,
+    MILLISECONDS,
+    PART,
+    Files,
+    open_files,
+)
 from dproo.counting.sources.text.cleaning import (
     array_lines,
     own_breaks,

@@ -10,15 +10,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import apart, attempt
-from dproo.counting.cells import count_rows
+from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
@@ -27,6 +28,7 @@ from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import duckdb_kind
 from dproo.counting.tally import Tally
+from dproo.schema.cell import FINE
 
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
@@ -34,6 +36,7 @@ _CELL = "cell"
 _PART = 1 << 16  # rows
 _DOUBLE = 8  # bytes
 _DIGITS = 38  # Polars declares longer decimals, but cannot read them
+_LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -126,6 +129,31 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         _read=lambda: run(lambda: _count(frame, places, asked, running)),
         _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, running), stop=stop),
     )
+
+
+def open_relation(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or None without a table or a DuckDB connection.
+
+    Raises:
+        ValueError: the table or a column is missing, or its type holds no letters.
+    """
+    is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
+    if asked.table is None or not is_duckdb:
+        return None
+    return open_scan(relation_of(data, asked.table), replace(asked, table=None))
+
+
+def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
+    """Return a table of a connection as a relation.
+
+    Raises:
+        ValueError: there is no such table.
+    """
+    name = sql.table_name(table)
+    relation = attempt(lambda: connection.sql(f"FROM {name}"))
+    if relation is None:
+        raise ValueError(refusal("table", "be a table of the connection", table))
+    return relation
 
 
 def frame_of(data: Any) -> Frame | None:
@@ -488,3 +516,53 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
         return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
     parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
     return chain.from_iterable(part.tolist() for part in parts)
+
+
+# NumPy arrays, whose cells become Python values
+
+
+def open_array(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of an array, or None if data is not an array.
+
+    Raises:
+        ValueError: its shape does not fit the alphabet's columns, or it holds no letters.
+    """
+    is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
+    if asked.table is not None or not is_array:
+        return None
+    found = _array_columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
+    return Scan(
+        engine="cells",
+        columns=found[: len(asked.axes)],
+        warnings=check_fit(found, asked.axes),
+        _asked=asked,
+        _read=lambda: count_records(_array_cells(data), asked),
+    )
+
+
+def _array_columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns of an array: its number of dimensions and of columns must fit."""
+    if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
+        shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
+        raise ValueError(f"data must {shape}.")
+    kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
+    if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
+        kind = sql.DATE
+    name = array.dtype.type.__name__.rstrip("_")  # without the length of the longest cell
+    return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
+
+
+def _array_cells(array: Any) -> Iterator[object]:
+    for start in range(0, len(array), _PART):
+        part = array[start : start + _PART]
+        yield from (_days(part) if array.dtype.kind == "M" else part).tolist()
+
+
+def _days(moments: Any) -> Any:
+    """Return the days of moments, which NumPy converts to dates rather than integers."""
+    if moments.dtype.name.endswith(FINE):
+        moments = moments.astype("M8[us]")  # NumPy cannot convert some finer units to days
+    days = moments.astype("M8[D]")
+    if _LONG.search(moments.dtype.name):
+        days[days.astype(moments.dtype) != moments] = "NaT"  # so far away that it overflowed
+    return days

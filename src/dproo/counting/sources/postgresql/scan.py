@@ -12,16 +12,20 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.scan import Scan
-from dproo.counting.sources.postgresql import groups as postgresql_groups
 from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sources.postgresql.groups import EqualCells
 from dproo.counting.sources.postgresql.session import Session
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
 from dproo.counting.tally import Tally, tables_of
-from dproo.schema.axis import Letters
+from dproo.schema.axis import Axis, Bins, Letters
+
+BYTES_MAX = 2 << 30
+"""The most bytes of a table that is grouped first, and so of what the server writes to disk."""
+
+FEW = 10**5
+"""The most groups that the planner may expect."""
 
 Found = TypeVar("Found")
 
@@ -49,6 +53,48 @@ _COLUMNS = """
     WHERE typtype <> 'd'
     ORDER BY attnum
 """
+_BYTES_OF_A_CHARACTER = 4
+_INSUFFICIENT_RESOURCES = "53"  # the class of disk full, out of memory and temp_file_limit
+# All tables that a scan of this one reads; only a heap's size bounds its contents.
+_SIZE = """
+    WITH RECURSIVE parts (oid) AS (
+        SELECT CAST(to_regclass(%s) AS oid)
+        UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid
+    )
+    SELECT bool_and(relkind = 'p' OR (relkind IN ('r', 'm') AND amname = 'heap')),
+        CAST(sum(coalesce(pg_relation_size(pg_class.oid), 0)) AS BIGINT)
+    FROM parts JOIN pg_class USING (oid) LEFT JOIN pg_am ON pg_am.oid = relam
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualCells:
+    """The groups of equal cells of a table, which are mapped to letters once, not record by record.
+
+    If a table has few distinct cells, this is as fast as PostgreSQL's own counting. If they are
+    many, the server may have to write them to disk, so only tables whose cells take no more than a
+    bound are grouped first. Within it the planner's estimate decides, as for every query; a wrong
+    one costs only time.
+
+    Attributes:
+        name: the full name of the table.
+        relation: the table expression of the groups: the cells ``c0, c1, ...`` and ``records``.
+        query: the query that counts by them.
+    """
+
+    name: str
+    relation: str = field(repr=False)
+    query: str = field(repr=False)
+
+    def are_few(self, cursor: Any) -> bool:
+        """Return whether to group first, by the catalog and the statistics; no record is read."""
+        cursor.execute(_SIZE, [self.name])
+        ((is_heap, size),) = cursor.fetchall()
+        if not is_heap or size > BYTES_MAX:
+            return False
+        cursor.execute(f"EXPLAIN SELECT * FROM {self.relation} AS grouped")  # noqa: S608
+        estimate = re.search(r" rows=([0-9]+) ", cursor.fetchall()[0][0])
+        return estimate is not None and int(estimate[1]) <= FEW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +284,7 @@ def _rows(cursor: Any, table: Table, query: str) -> list[Any]:
 
     groups, rows = table.groups, None
     if groups is not None and groups.are_few(cursor):
-        rows = postgresql_groups.attempt(table.session.connection, lambda: read(groups.query))
+        rows = _with_room(table.session.connection, lambda: read(groups.query))
     return read(query) if rows is None else rows
 
 
@@ -287,15 +333,46 @@ def _cells(types: Sequence[tuple[Column, str]]) -> list[str]:
 
 
 def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> EqualCells | None:
-    names, bases = [column.name for column, _ in types], [base for _, base in types]
-    relation = postgresql_groups.relation_of(name, names, bases, asked)
-    if relation is None:
+    """Return the groups of equal cells, or None if some may be too long.
+
+    Equal cells are the same letter. Text longer than every letter becomes null: both are
+    outside.
+    """
+    is_one = len(asked.alphabets) == 1 and asked.person is None and asked.open_axis is None
+    # A numeric has up to 10^5 digits, which may take next to nothing in the table.
+    kinds = [KINDS[base] for _, base in types]
+    if not is_one or sql.DECIMAL in kinds:
         return None
-    kinds = [KINDS[base] for base in bases]
+    shortened = zip(_cells(types), kinds, asked.axes, strict=True)
+    cells = ", ".join(f"{_short(*cell)} AS c{i}" for i, cell in enumerate(shortened))
+    keys = ", ".join(f"c{i}" for i in range(len(types)))
+    relation = (
+        f"(SELECT {keys}, count(*) AS records FROM"  # noqa: S608
+        f" (SELECT {cells} FROM {name}) AS cells GROUP BY {keys})"
+    )
     query = sql.counting_query(
         _with_percents(relation), kinds=kinds, asked=asked, dialect=POSTGRESQL
     )
     return EqualCells(name=name, relation=relation, query=query)
+
+
+def _short(cell: str, kind: str, axis: Axis) -> str:
+    if kind != sql.TEXT:
+        return cell
+    longest = axis.room if axis.is_read or isinstance(axis, Bins) else axis.longest
+    is_short = f"octet_length({cell}) <= {_BYTES_OF_A_CHARACTER * longest}"
+    return f'CASE WHEN {is_short} THEN {cell} COLLATE "C" END'
+
+
+def _with_room(connection: Any, read: Callable[[], Found]) -> Found | None:
+    """Return what is read, or None if the server lacks room for it; other errors pass."""
+    try:
+        with connection.transaction():
+            return read()
+    except postgresql_url.driver().Error as error:
+        if not (error.sqlstate or "").startswith(_INSUFFICIENT_RESOURCES):
+            raise
+    return None
 
 
 def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
