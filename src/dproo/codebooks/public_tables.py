@@ -15,11 +15,7 @@ EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the rows of a public CSV or Excel file, blank ones left out.
-
-    Raises:
-        ValueError: it cannot be read, or is empty.
-    """
+    """Return the rows of a public CSV or Excel file, blank ones left out."""
     name = os.fspath(path)
     rows = _excel_rows(name) if Path(name).suffix.lower() in EXCEL else _csv_rows(name)
     rows = [[cell.strip() for cell in row] for row in rows]

@@ -49,9 +49,7 @@ def interrupt_in(
 ) -> type[BaseException] | None:
     """Return the kind of interrupt that an error is or was caused by.
 
-    Args:
-        error: the error.
-        but: an earlier exception to ignore.
+    An earlier exception, ``but``, is ignored.
 
     >>> try:
     ...     try:

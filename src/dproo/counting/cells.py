@@ -113,12 +113,7 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
 
 
 def open_counts(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of ready counts, or None if data is not counts.
-
-    Raises:
-        TypeError: the data is a mapping of something else.
-        ValueError: the counts are of another alphabet, or a person column is given.
-    """
+    """Return the scan of ready counts, or None if data is not counts."""
     alphabet = asked.alphabets[0]
     if asked.person is not None and isinstance(data, Counts | Mapping):
         raise ValueError("person must be used with records: counts do not show whose they are.")

@@ -110,9 +110,7 @@ class Column:
 def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...]:
     """Return a warning for each column some of whose letters can never occur.
 
-    Args:
-        columns: those to count, then the person's, if there is one.
-        axes: the letters of each column to count.
+    After the columns to count comes the person's, if there is one.
 
     Raises:
         ValueError: all cells of a column would be outside, or the person's column cannot

@@ -134,11 +134,7 @@ class Layout:
         return name.suffix.lower(), compression
 
     def refuse_lines(self, *, is_sheet: bool = False) -> None:
-        """Refuse options that only a CSV file has; a sheet may have rows before its header too.
-
-        Raises:
-            ValueError: one is given.
-        """
+        """Refuse options that only a CSV file has; a sheet may have rows before its header too."""
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
         if self.comment or (self.skip_rows and not is_sheet):

@@ -27,9 +27,6 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
         name: the name of the module.
         extra: this package's extra that installs it, if it is optional.
         room: the mebibytes of addresses that must be free for it.
-
-    Raises:
-        ValueError: it is not installed, cannot be loaded, or memory is short.
     """
     if (ready := loaded(name)) is not None:
         return ready
@@ -65,11 +62,7 @@ def loaded(name: str) -> ModuleType | None:
 
 
 def require_room(mebibytes: int) -> None:
-    """Refuse if a limit on addresses leaves less than this; without a limit, always pass.
-
-    Raises:
-        ValueError: it leaves less.
-    """
+    """Refuse if a limit on addresses leaves less than this; without a limit, always pass."""
     if not _is_limited():
         return
     try:

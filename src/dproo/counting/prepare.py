@@ -1,7 +1,8 @@
 """The check before reading: the first engine that supports the data opens it.
 
 An engine is a function of data and of what is asked, which returns the scan, or None if it does
-not support this kind of data.
+not support this kind of data. It raises a ``ValueError`` if the data cannot be read, or a column
+is missing or holds no letters.
 """
 
 from __future__ import annotations

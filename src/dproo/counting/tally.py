@@ -39,12 +39,7 @@ class Tally:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], *, alphabet: Alphabet) -> Tally:
-        """Add up groups of records.
-
-        Args:
-            rows: one cell per column, which represents all records of the group, followed by
-                their number.
-            alphabet: the letters.
+        """Add up groups of records: one cell per column, then the number of records that have them.
 
         >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
         Counts([(3, 1), (0, 1), (2, 1)])
@@ -54,12 +49,7 @@ class Tally:
 
     @classmethod
     def several(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
-        """Add up groups of records by every alphabet; the rows are read once.
-
-        Args:
-            rows: one cell per column, followed by the number of records.
-            asked: the alphabets and their columns.
-        """
+        """Add up such groups by every alphabet; the rows are read once."""
         adding = _Adding(asked)
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
@@ -68,12 +58,9 @@ class Tally:
 
     @classmethod
     def of_sets(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
-        """Add up groups of records, each by the alphabets whose columns it is grouped by.
+        """Add up such groups, each by the alphabets whose columns it is grouped by.
 
-        Args:
-            rows: the marks of ``dproo.counting.sql.sets`` if there are several alphabets,
-                then one cell per column, then the number of records.
-            asked: the alphabets and their columns.
+        If there are several alphabets, the marks of ``dproo.counting.sql.sets`` come first.
         """
         wanted: dict[tuple[int, ...], list[int]] = {}
         for i, marks in enumerate(asked.marks):
@@ -112,12 +99,7 @@ def tables_of(rows: Iterable[Sequence[Any]], asked: Asked) -> tuple[Tally | Coun
 
 
 def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
-    """Add up groups of records by an open alphabet.
-
-    Args:
-        rows: a canonical text, or None, and the number of records that have it.
-        axis: how many records a text needs to be a letter.
-    """
+    """Add up groups of records by an open alphabet: a canonical text or None, and a number."""
     found: Counter[str | None] = Counter()
     for text, number in rows:
         found[text] += number

@@ -116,9 +116,7 @@ def plain_type(dtype: Any) -> Any:
 def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
     """Yield an Arrow array in the form of its type, chunk by chunk; no cell makes this fail.
 
-    Args:
-        cells: the array.
-        longest: the most bytes kept of a text; by default all of them.
+    Of a text, at most ``longest`` bytes are kept.
     """
     import pyarrow as pa  # noqa: PLC0415 - as above
     from pyarrow import compute as pc  # noqa: PLC0415 - as above

@@ -161,9 +161,6 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 
     ``-`` is standard input. A file with two names, as by a link, is one file: its records must
     not count twice.
-
-    Raises:
-        ValueError: there are none, or one is not a readable local file.
     """
     path = os.fspath(data)
     if path == STDIN:
@@ -187,16 +184,7 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 def refuse_own_letters(
     opened: Sequence[Opened | Incoming], header: Sequence[str], axes: Sequence[Axis]
 ) -> None:
-    """Refuse letters read from the data itself, or from what looks like a copy of it.
-
-    Args:
-        opened: the files of the data.
-        header: their columns.
-        axes: the letters.
-
-    Raises:
-        ValueError: a file of letters is one of the files, or has all of their columns.
-    """
+    """Refuse letters from a file of the data, or from one with all of its columns: a copy."""
     origins = [axis.origin for axis in axes if axis.origin is not None]
     if any(origin.is_data(file.identity, header) for origin in origins for file in opened):
         raise ValueError(

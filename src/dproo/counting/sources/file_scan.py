@@ -67,11 +67,7 @@ _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of files, or None if data is not a path, or Arrow reads it.
-
-    Raises:
-        ValueError: they cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of files, or None if data is not a path, or Arrow reads it."""
     if not isinstance(data, str | os.PathLike):
         return None
     load("duckdb", room=ROOM)
@@ -145,11 +141,7 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
 
 
 def _unwritable(files: Files, asked: Asked) -> Iterator[str]:
-    """Yield a warning for each column with letters that the named encoding cannot write.
-
-    Raises:
-        ValueError: it can write none of a column's.
-    """
+    """Yield a warning for letters that the encoding cannot write; refuse a column of such alone."""
     encoding = asked.layout.encoding or UTF_8
     for column, axis in zip(files.columns, asked.axes, strict=False):
         letters = axis.places if isinstance(axis, Letters) else {}
@@ -210,12 +202,7 @@ def count_files(
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     With people, records are selected once and then counted batch by batch; without them, the
-    files are read for each batch.
-
-    Args:
-        files: the files.
-        asked: the letters.
-        running: receives the engines that count, for another thread to interrupt.
+    files are read for each batch. Another thread may interrupt the ``running`` engines.
     """
     passes = len(asked.batches) if asked.person is None else 1
     tell(files.reading(passes))

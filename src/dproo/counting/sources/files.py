@@ -155,15 +155,7 @@ def open_files(
 ) -> Files:
     """Read the columns of files from their headers or schemas alone.
 
-    Args:
-        opened: the files.
-        columns: the columns to count, or None for all of them.
-        table: the table of a DuckDB file.
-        layout: how text files are laid out.
-
-    Raises:
-        ValueError: a format is unknown, a file is unreadable, files differ in their columns, or
-            a column is missing.
+    All columns are read if ``columns`` is None.
     """
     suffixes = {_ending(file, layout) for file in opened}
     formats = {_format(suffix, layout) for suffix in suffixes}
@@ -378,11 +370,6 @@ def _schemas_of(
     """Return the columns of each file, None for one that is unreadable.
 
     The engine that read them is returned too, still open and sandboxed.
-
-    Args:
-        opened: the files.
-        relation: the table expression that reads them, with ``<files>`` for their names.
-        is_attached: whether the only one is a database.
     """
     names = [file.name for file in opened]
 
@@ -407,10 +394,7 @@ def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) 
     """Return the columns of a Parquet file by the names they have there.
 
     If names are equal, or differ only in case, DuckDB renames all but the first. A file with
-    encrypted columns may have a footer in plain text.
-
-    Raises:
-        ValueError: some of the file is encrypted.
+    encrypted columns may have a footer in plain text: it is refused.
     """
     if engine.execute(_ENCRYPTED, [file]).fetchall() != [(0,)]:
         raise ValueError

@@ -89,11 +89,7 @@ class Frame:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a frame or series, or None if data is neither.
-
-    Raises:
-        ValueError: a column is missing, or its type holds no letters.
-    """
+    """Return the scan of a frame or series, or None if data is neither."""
     frame = None if asked.table is not None else frame_of(data)
     if frame is None:
         return None
@@ -132,11 +128,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
 
 
 def open_relation(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None without a table or a DuckDB connection.
-
-    Raises:
-        ValueError: the table or a column is missing, or its type holds no letters.
-    """
+    """Return the scan of a table, or None without a table or a DuckDB connection."""
     is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
     if asked.table is None or not is_duckdb:
         return None
@@ -144,11 +136,7 @@ def open_relation(data: Any, asked: Asked) -> Scan | None:
 
 
 def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
-    """Return a table of a connection as a relation.
-
-    Raises:
-        ValueError: there is no such table.
-    """
+    """Return a table of a connection as a relation."""
     name = sql.table_name(table)
     relation = attempt(lambda: connection.sql(f"FROM {name}"))
     if relation is None:
@@ -157,11 +145,7 @@ def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
 
 
 def frame_of(data: Any) -> Frame | None:
-    """Return data as a frame, a series as its only column, or None if it is neither.
-
-    Raises:
-        ValueError: its schema cannot be read, or two columns have the same name.
-    """
+    """Return data as a frame, a series as its only column, or None if it is neither."""
     is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
     opened: Callable[[], Frame] | None = None
     if isinstance(data, str | os.PathLike):
@@ -522,11 +506,7 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
 
 
 def open_array(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of an array, or None if data is not an array.
-
-    Raises:
-        ValueError: its shape does not fit the alphabet's columns, or it holds no letters.
-    """
+    """Return the scan of an array, or None if data is not an array."""
     is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
     if asked.table is not None or not is_array:
         return None

@@ -46,11 +46,7 @@ _LETTERS = (
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None.
-
-    Raises:
-        ValueError: Spark cannot read them, or a column is missing or holds no letters.
-    """
+    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None."""
     if asked.engine is not None:
         return _open_by_name(data, asked, asked.engine)
     if asked.table is not None or not is_frame(data):
@@ -95,14 +91,9 @@ def is_frame(data: object) -> bool:
 
 
 def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
-    """Return the columns to count; a single column need not be named. Nothing is read.
+    """Return the columns of these names, or all of them; nothing is read.
 
-    Args:
-        frame: the frame.
-        names: their names, or None for all of them.
-
-    Raises:
-        ValueError: a column is missing.
+    A single column need not be named.
     """
     listed = attempt(lambda: list(frame.dtypes)) or []
     schema = dict(listed)
@@ -123,13 +114,7 @@ def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
 
 
 def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of a frame by each alphabet, within Spark, one query for each batch.
-
-    Args:
-        frame: the frame.
-        columns: the columns to count, then the person's, if there is one.
-        asked: the alphabets.
-    """
+    """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
     cells = _cells(frame, columns)
 
@@ -198,11 +183,7 @@ def _is_storable(text: str) -> bool:
 
 @contextmanager
 def session_for(engine: str) -> Iterator[Any]:
-    """Yield a session on this machine or cluster: the open one, or one for this scan alone.
-
-    Raises:
-        ValueError: it is not a cluster, it does not answer, or another one is open.
-    """
+    """Yield a session on this machine or cluster: the open one, or one for this scan alone."""
     cluster = engine.removeprefix("spark:")
     master = None if cluster == "spark" else engine if cluster.startswith("//") else cluster
     if master is not None and not _MASTER.fullmatch(master):
@@ -237,13 +218,8 @@ def _started(master: str, name: str) -> Any:
 def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
-    Args:
-        session: an open session.
-        data: the path of Parquet files if it has a slash or exists here; else the name of a
-            table, ``visits`` or ``clinic.visits``.
-
-    Raises:
-        ValueError: the session has no such table, or cannot read such files.
+    Data with a slash, or that exists here, is the path of files; else it is the name of a table,
+    ``visits`` or ``clinic.visits``.
     """
     path = os.fspath(data)
     is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path

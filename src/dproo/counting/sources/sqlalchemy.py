@@ -106,12 +106,7 @@ def is_sqlalchemy(data: object) -> bool:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is not an engine or connection.
-
-    Raises:
-        ValueError: the table cannot be read, or a column is missing or holds no letters.
-        TypeError: the engine is asynchronous, or PostgreSQL is reached by another driver.
-    """
+    """Return the scan of a table, or None if data is not an engine or connection."""
     if not is_sqlalchemy(data):
         return None
     if not asked.columns:

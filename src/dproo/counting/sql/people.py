@@ -70,12 +70,7 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
 
 
 def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
-    """Yield the cells of the records that are kept, each followed by the number one.
-
-    Args:
-        rows: the cells of each record, the person's last.
-        asked: the letters, and how many records of a person are kept.
-    """
+    """Yield the cells of the records that are kept, each followed by the number one."""
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
     nothing = [None] * len(asked.axes)
     for place, (*read, cell) in enumerate(rows):
@@ -193,11 +188,7 @@ def _decimal(number: Decimal) -> str | None:
 
 
 def _content(cell: Any, *, depth: int) -> str:
-    """Return a text that is the same for equal cells only, from their types and contents.
-
-    Raises:
-        TypeError: it is of another type.
-    """
+    """Return a text that is the same for equal cells only, or raise if it has no known type."""
     cell = _plain(cell)
     if depth > _DEEPEST:
         raise TypeError
@@ -259,12 +250,7 @@ def _key(axis: Axis, cell: object) -> str:
 def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
     """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
-    Args:
-        relation: a table expression with the cells ``c0, c1, ...``, the person's last, and
-            ``records``.
-        kinds: the kind of each column, the person's last.
-        asked: the letters.
-        dialect: the engine's dialect.
+    The person's cell and its kind are the last.
     """
     who = len(asked.axes)
     cell = f"c{who}"
@@ -356,7 +342,7 @@ def windowed_query(
         kinds: the kind of each column.
         asked: the whole count.
         batch: the batch.
-        dialect: the dialect of an engine with window functions.
+        dialect: of an engine with window functions.
         is_grouped: as for :func:`dproo.counting.sql.query.counting_query`.
     """
     if asked.person is not None:

@@ -100,9 +100,6 @@ def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
     >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
     (('visits',), ('clinic', 'my.visits'), ('a.b',))
-
-    Raises:
-        ValueError: it is not a name.
     """
     parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
     if isinstance(table, str) and _NAMES.fullmatch(table):
@@ -125,11 +122,8 @@ def table_name(table: str | tuple[str, ...] | None) -> str:
 def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     """Refuse a column whose type holds no letters, before anything is charged.
 
-    Args:
-        column: its name, as the caller gave it.
-        type_name: the engine's name of its type. Only the first word is shown: the name of an
-            enumeration or a struct goes on with its contents.
-        remedy: what to do about it; by default to cast it.
+    Only the first word of the type is shown: the name of an enumeration or a struct goes on with
+    its contents.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -162,11 +156,7 @@ def whole_float(
 def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
     """Return an integral double below 10^38 as an exact number, which a cast would round.
 
-    Args:
-        double: the double, null if it is not below.
-        bigint: how the engine truncates the double ``{}`` to an integer.
-        decimal: the type of exact numbers.
-        number: the type of doubles.
+    The double is null if it is not below; ``bigint`` truncates the double ``{}`` to an integer.
     """
     exponents = 74, 37  # the quotients, and all products, are exact doubles
     rest, parts = double, []
@@ -261,9 +251,7 @@ def counted(
 def counted_open(relation: str, *, minimum: int) -> str:
     """Return the query for a relation of open letters ``k0``; its rows are a letter and a number.
 
-    Args:
-        relation: a table expression with the key ``k0``, a short text or null, and ``records``.
-        minimum: the fewest records of a text with its own row; all others share one row.
+    A text with fewer records than the minimum has no row of its own: all such share one.
     """
     groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
     letter = f"CASE WHEN number >= {minimum} THEN k0 END"

@@ -121,11 +121,7 @@ class Table:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is neither a URL nor a connection.
-
-    Raises:
-        ValueError: the table cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of a table, or None if data is neither a URL nor a connection."""
     is_table = asked.table is not None and is_connection(data)
     if not (is_table or postgresql_url.is_url(data)):
         return None
@@ -147,14 +143,8 @@ def is_connection(data: object) -> bool:
 def open_table(database: Any, asked: Asked) -> Table:
     """Look up a table and let the database plan its count; no record is read.
 
-    Args:
-        database: an open connection of psycopg, or a URL, whose new connection then holds a
-            lock on the table until it is counted, so that its schema cannot change.
-        asked: the table, the columns and their letters.
-
-    Raises:
-        ValueError: the database cannot be reached, or the table or a column is missing, cannot
-            be read, or is of a type that holds no letters.
+    The new connection of a URL then holds a lock on the table until it is counted, so that its
+    schema cannot change.
     """
     parts = sql.table_parts(asked.table)
     if not asked.columns:
@@ -189,11 +179,7 @@ def open_table(database: Any, asked: Asked) -> Table:
 
 
 def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
-    """Return the columns of a table or view, by the catalog alone.
-
-    Raises:
-        ValueError: the database cannot be reached, or there is no such table.
-    """
+    """Return the columns of a table or view, by the catalog alone."""
     parts = sql.table_parts(table)
 
     def look(cursor: Any, opened: Session) -> tuple[Column, ...]:

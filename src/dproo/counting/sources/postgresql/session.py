@@ -96,13 +96,7 @@ class Session:
     def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
         """Return the session of a URL, or of an open connection.
 
-        Args:
-            database: the URL or connection.
-            is_repeatable: whether all queries of a transaction must see the same records.
-
-        Raises:
-            ValueError: the database cannot be reached, or the connection cannot be used.
-            TypeError: the connection is an asynchronous one.
+        If it ``is_repeatable``, all queries of a transaction see the same records.
         """
         if isinstance(database, str):
             session = cls(connection=_connect(database), is_ours=True, is_repeatable=is_repeatable)
@@ -151,11 +145,7 @@ class Session:
             cursor.execute(_CHECKED)
 
     def codec(self, cursor: Any) -> str:
-        """Return Python's name of the database's encoding.
-
-        Raises:
-            ValueError: it has none that Python supports: what is stored may not be text.
-        """
+        """Return Python's name of the database's encoding; without one, cells may not be text."""
         cursor.execute("SHOW server_encoding")
         ((encoding,),) = cursor.fetchall()
         with suppress(LookupError):

@@ -27,24 +27,12 @@ def is_url(data: object) -> bool:
 
 
 def driver() -> ModuleType:
-    """Return psycopg.
-
-    Raises:
-        ValueError: it is not installed.
-    """
+    """Return psycopg."""
     return load("psycopg", extra="postgresql")
 
 
 def parsed(url: str, *, name: str = "data") -> dict[str, str]:
-    """Return the settings of a URL, for the driver only.
-
-    Args:
-        url: the URL.
-        name: what a refusal calls it.
-
-    Raises:
-        ValueError: the driver is not installed, or would misread the URL.
-    """
+    """Return the settings of a URL, for the driver only; ``name`` is what a refusal calls it."""
     psycopg = driver()
     if not url.startswith(SCHEMES):
         raise ValueError(
@@ -84,9 +72,6 @@ def public_name(url: str) -> str:
 
     >>> public_name("postgresql://ann:S3CR#T@db.example/clinic?%70assword=x&sslmode=require")
     'postgresql://db.example/clinic'
-
-    Raises:
-        ValueError: the URL cannot be read, or does not by itself identify the data.
     """
     given = parsed(url)
     if "service" in given or "PGSERVICE" in os.environ:

@@ -147,9 +147,7 @@ def _is_index(text: str, size: int) -> bool:
 def kind_of(number: str, code: str | None) -> str:
     """Return what a format makes of a number: itself, a moment, or a span of time.
 
-    Args:
-        number: the format's number, which identifies a format without a code.
-        code: the format's code, which Excel limits to 255 characters.
+    The format's own number identifies it if it has no code.
 
     >>> [kind_of("164", code) for code in ("dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14")]
     ['moment', 'span', 'number', 'number', 'number']
@@ -203,14 +201,7 @@ class Sheet:
 def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip: int = 0) -> Sheet:
     """Return a sheet of a workbook, by its name or because it is the only one.
 
-    Args:
-        file: what to open.
-        path: what a refusal calls it.
-        table: the name of the sheet.
-        skip: how many rows stand before the header.
-
-    Raises:
-        ValueError: there is no such sheet, or the workbook cannot be read.
+    A refusal calls the workbook ``path``; ``skip`` rows stand before the header.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -278,11 +269,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, 
 
 
 def columns_of(sheet: Sheet) -> tuple[Column, ...]:
-    """Return the columns that the first row names; each cell has its own type.
-
-    Raises:
-        ValueError: there is none, or the sheet cannot be read.
-    """
+    """Return the columns that the first row names; each cell has its own type."""
     try:
         header = _header(sheet)
     except Exception:  # noqa: BLE001 - of a library, in its own words
@@ -358,12 +345,9 @@ def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
 def _elements(
     archive: zipfile.ZipFile, part: str, path: tuple[str, ...], *, at_most: int | None = None
 ) -> Iterator[ET.Element]:
-    """Yield the elements at a path one by one, freeing each afterwards.
+    """Yield the elements at a path, of at most so many bytes, one by one, freeing each afterwards.
 
     An element nested in one of the same name, such as a row in a cell, is part of it.
-
-    Raises:
-        ValueError: none is complete after so many bytes.
     """
     parser: Any = ET.XMLPullParser(events=("start", "end"))
     above: list[ET.Element] = []

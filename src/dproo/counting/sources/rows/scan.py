@@ -45,11 +45,7 @@ def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of such files, or None if data is not one.
-
-    Raises:
-        ValueError: they cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of such files, or None if data is not one."""
     if asked.engine is not None or not is_row_file(data, asked.layout):
         return None
     if not asked.columns:
@@ -96,9 +92,6 @@ def open_rows(
             SQLite file.
         layout: the encoding of text in an SPSS or Stata file, by default its own.
         numeric: the columns that are read as numbers, whatever labels these have.
-
-    Raises:
-        ValueError: a file is unreadable, or files differ in their columns.
     """
     layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
     if not layout.has_header:

@@ -58,11 +58,7 @@ def _checked(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def the_only_file(archive: str) -> zipfile.ZipInfo | None:
-    """Return the file in a ZIP archive; None if there is not exactly one that can be read.
-
-    Args:
-        archive: its path.
-    """
+    """Return the file in a ZIP archive; None if there is not exactly one that can be read."""
     try:
         with zipfile.ZipFile(archive) as opened:
             files = [found for found in opened.infolist() if not found.is_dir()]

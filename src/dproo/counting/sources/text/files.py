@@ -47,15 +47,8 @@ class TextFile:
     ) -> TextFile:
         """Read the header of a file, and nothing after it.
 
-        Args:
-            opened: the file.
-            layout: what its owner says of it.
-            separator: what separates the names of its header if neither the layout nor the header
-                says so; None if it has no header: then its first bytes are a record, and are not
-                looked at.
-
-        Raises:
-            ValueError: it is not compressed as its name implies, or has no valid header.
+        The separator is what separates its names if neither the layout nor the header says so. It
+        is None if there is no header: the first bytes are then a record, and are not looked at.
         """
         _, compression = layout.ending_of(opened.path)
         require(compression)
