@@ -24,7 +24,7 @@ from support.releasing import check
 from dproo import Alphabet, CodeBook, ReleaseError, counting
 from dproo.counting.layout import Layout
 from dproo.counting.sources.text.cleaning import array_lines
-from dproo.counting.sources.text.compression import plain_blocks
+from dproo.counting.sources.text.files import plain_blocks
 
 ITEMS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

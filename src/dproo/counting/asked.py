@@ -29,11 +29,6 @@ _BLOCK = 8  # columns; two blocks have 64 pairs between them
 Found = TypeVar("Found")
 
 
-def fresh_salt() -> str:
-    """Return a fresh secret salt."""
-    return secrets.token_hex(8)  # a longer salt would double the time of each hash
-
-
 class Where(TypedDict, total=False):
     """Where the records are, and whose: attributes of :class:`Asked`."""
 
@@ -84,7 +79,8 @@ class Asked:
     person: str | None = None
     kept: int = 1
     is_each_missing: bool = False
-    salt: str = field(default_factory=fresh_salt, repr=False)
+    # A longer salt would double the time of each hash.
+    salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 
     def __post_init__(self) -> None:
         check_engine(self.engine)

@@ -184,9 +184,7 @@ def assumed(column: Column, axis: Axis) -> str:
 
 _REMEDIES = {
     sql.BOOLEAN: "Use the letters true and false.",
-    sql.DATE: "Use days, such as '2024-01-01..2025-01-01'.",
-    sql.TIMESTAMP: "Use days, such as '2024-01-01..2025-01-01'.",
-    sql.INSTANT: "Use days, such as '2024-01-01..2025-01-01'.",
+    **dict.fromkeys(_DAYS, "Use days, such as '2024-01-01..2025-01-01'."),
     **dict.fromkeys(_NUMBERS, "Use integers or bins, such as 'bins:0,18,65'."),
 }
 

@@ -196,9 +196,7 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(
-    files: Files, asked: Asked, running: Running | None = None
-) -> tuple[Tally | Counts, ...]:
+def count_files(files: Files, asked: Asked, running: Running) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     With people, records are selected once and then counted batch by batch; without them, the
@@ -224,7 +222,7 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
 
 
 def _count(
-    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool = True
+    files: Files, asked: Asked, running: Running, *, is_grouped: bool = True
 ) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
@@ -245,7 +243,7 @@ def _count(
             is_piped = True
 
 
-def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
+def rehearse_files(files: Files, asked: Asked, running: Running) -> None:
     """Start the engine, write the letters and run the queries, all on no record.
 
     The engine is reused for the count, or for its first batch. Text is read through an empty
@@ -257,16 +255,11 @@ def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -
         files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
     with ExitStack() as stack:
         engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
-        _follow(running, engine)
+        running[:] = [engine]
         write_letters(engine, asked)
         is_piped = bool(files.pipe)
         _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
         files.rehearsed.append((stack.pop_all(), engine))
-
-
-def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
-    if running is not None:
-        running[:] = [engine]
 
 
 def _is_read_as_it_is(file: TextFile) -> bool:
@@ -275,18 +268,18 @@ def _is_read_as_it_is(file: TextFile) -> bool:
 
 
 def _scan(
-    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool, is_piped: bool
+    files: Files, asked: Asked, running: Running, *, is_grouped: bool, is_piped: bool
 ) -> tuple[Tally | Counts, ...]:
     with ExitStack() as stack:
         if files.rehearsed and not any(file.is_moved for file in files.opened):
             held, engine = files.rehearsed.pop()
             stack.push(held)
-            _follow(running, engine)
+            running[:] = [engine]
         else:
             # Counting people cannot be done in bounded memory; groups can be counted otherwise.
             is_bounded = is_grouped and asked.person is None
             engine = _engine(files, stack, is_bounded=is_bounded)
-            _follow(running, engine)
+            running[:] = [engine]
             write_letters(engine, asked)
         return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
 

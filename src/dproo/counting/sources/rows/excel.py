@@ -96,7 +96,9 @@ class Cells:
 
     def _number(self, text: str, style: str) -> Any:
         number = float(text) if _NUMBER.fullmatch(text.strip()) else None
-        kind = self.styles[int(style)] if _is_index(style, len(self.styles)) else NUMBER
+        place = _whole(style)
+        is_styled = place is not None and place < len(self.styles)
+        kind = self.styles[place or 0] if is_styled else NUMBER
         if number is None or kind == SPAN:
             return None
         return self._moment(number) if kind == MOMENT else number
@@ -115,7 +117,8 @@ class Cells:
         return found.date() if number.is_integer() else found
 
     def _shared(self, text: str, _: str) -> str | None:
-        return self.strings.get(int(text)) if re.fullmatch("[0-9]{1,9}", text) else None
+        place = _whole(text)
+        return None if place is None else self.strings.get(place)
 
     def _text(self, text: str, _: str) -> str:
         return unescaped(text)
@@ -140,8 +143,8 @@ _READ: dict[str, Callable[[Cells, str, str], Any]] = {
 """How the text of a cell is read, by its type; other types, such as errors, have no value."""
 
 
-def _is_index(text: str, size: int) -> bool:
-    return bool(re.fullmatch("[0-9]{1,9}", text)) and int(text) < size
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def kind_of(number: str, code: str | None) -> str:
@@ -182,11 +185,10 @@ class Sheet:
     """A sheet of an open workbook.
 
     Attributes:
-        archive: the workbook.
+        archive: the workbook, which a refusal calls ``path``.
         part: the sheet's place in it.
         related: where the workbook stores what all sheets share, by kind.
         is_1904: whether days are counted from 1904.
-        path: how a refusal calls the workbook.
         skip: how many rows stand before the header.
     """
 
@@ -205,18 +207,20 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
     """
     try:
         archive = zipfile.ZipFile(file)
-        (main,) = _related(archive, "").get("officeDocument", ["xl/workbook.xml"])
-        related = _related(archive, main)
+        (main,) = [
+            target for _, kind, target in _relations(archive, "") if kind == "officeDocument"
+        ] or ["xl/workbook.xml"]
+        relations = list(_relations(archive, main))
         book = ET.fromstring(archive.read(main))  # noqa: S314 - as above
-        targets = _targets(archive, main)
     except Exception:  # noqa: BLE001 - of a library, in its own words
         raise _unreadable(path) from None
+    sheets = {name: target for name, kind, target in relations if kind == "worksheet"}
     parts = {
-        str(sheet.get("name")): targets[target]
+        str(sheet.get("name")): sheets[name]
         for sheet in book.iter()
         if local(sheet) == "sheet"
-        for key, target in sheet.items()
-        if key.endswith("}id") and targets.get(target) in related.get("worksheet", ())
+        for key, name in sheet.items()
+        if key.endswith("}id") and name in sheets
     }
     if table is None and len(parts) != 1:
         raise ValueError(
@@ -233,7 +237,7 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
     return Sheet(
         archive=archive,
         part=parts[wanted],
-        related={kind: found[0] for kind, found in related.items()},
+        related={kind: target for _, kind, target in reversed(relations)},  # the first of each
         is_1904=any(part.get("date1904") in {"1", "true"} for part in properties),
         path=path,
         skip=skip,
@@ -244,20 +248,8 @@ def _unreadable(path: str) -> ValueError:
     return ValueError(refusal("data", "be a readable Excel file", path))
 
 
-def _targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
-    """Return the places of the parts that a part refers to, by their identifiers."""
-    return {name: target for name, _, target in _relations(archive, part)}
-
-
-def _related(archive: zipfile.ZipFile, part: str) -> dict[str, list[str]]:
-    """Return the places of the parts that a part refers to, by kind."""
-    found: dict[str, list[str]] = {}
-    for _, kind, target in _relations(archive, part):
-        found.setdefault(kind, []).append(target)
-    return found
-
-
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
+    """Yield identifier, kind and place of the parts that a part refers to."""
     folder, name = posixpath.split(part)
     listed = ET.fromstring(  # noqa: S314 - as above
         archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))
@@ -300,8 +292,8 @@ def _header(sheet: Sheet) -> list[str]:
 
 def _row_number(row: ET.Element, place: int) -> int:
     """Return the number of a row, which it may leave out."""
-    number = row.get("r", "")
-    return int(number) if re.fullmatch("[0-9]{1,9}", number) else place
+    number = _whole(row.get("r", ""))
+    return place if number is None else number
 
 
 def _name(cell: object) -> str:
@@ -313,7 +305,7 @@ def _name(cell: object) -> str:
 def _index_of(cell: ET.Element) -> int | None:
     """Return the number of a cell's shared string, or None if it is not one."""
     text = "".join(part.text or "" for part in cell if local(part) == "v")
-    return int(text) if cell.get("t") == "s" and re.fullmatch("[0-9]{1,9}", text) else None
+    return _whole(text) if cell.get("t") == "s" else None
 
 
 def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:

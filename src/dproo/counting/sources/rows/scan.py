@@ -25,12 +25,7 @@ Rows = Iterator[Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowFile:
-    """A file with its header.
-
-    Attributes:
-        columns: its columns.
-        rows: reads the cells of the columns at these places, row by row.
-    """
+    """A file with its header; ``rows`` reads the cells at some places, row by row."""
 
     columns: tuple[Column, ...]
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
@@ -117,18 +112,13 @@ def _opened(
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)
+    own = {EXCEL: "an Excel file", SQLITE: "an SQLite file"}.get(FORMATS[suffix])
+    if own is not None and layout.encoding is not None:
+        raise ValueError(refusal("encoding", f"be left out: {own} has its own", layout.encoding))
     if FORMATS[suffix] == EXCEL:
-        if layout.encoding is not None:
-            raise ValueError(
-                refusal("encoding", "be left out: an Excel file has its own", layout.encoding)
-            )
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
     if FORMATS[suffix] == SQLITE:
-        if layout.encoding is not None:
-            raise ValueError(
-                refusal("encoding", "be left out: an SQLite file has its own", layout.encoding)
-            )
         connection = sqlite_files.connected(file.path)
         columns = sqlite_files.columns_of(connection, table)
         names = [column.name for column in columns]
