@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from mmap import mmap
 from types import ModuleType
+from typing import Any
 
 from dproo.counting.boundary import apart
 from dproo.errors import UnpreparedError
@@ -52,6 +53,16 @@ def load(name: str, *, extra: str = "", room: int = LIBRARY) -> ModuleType:
     if found is None:
         raise UnpreparedError(failure)
     return found
+
+
+class Lazy:
+    """An optional library, which is imported where it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
 
 
 def loaded(name: str) -> ModuleType | None:

@@ -21,7 +21,7 @@ from dproo.counting.asked import Asked
 from dproo.counting.boundary import apart, attempt
 from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load, loaded
+from dproo.counting.loading import Lazy, load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
@@ -29,6 +29,8 @@ from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import duckdb_kind
 from dproo.counting.tally import Tally
 from dproo.schema.cell import FINE
+
+pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
@@ -227,8 +229,6 @@ def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     """Return the function that opens an array, table, batch, dataset or reader of pyarrow."""
-    import pyarrow as pa  # noqa: PLC0415 - already loaded
-
     if isinstance(data, pa.Array | pa.ChunkedArray):
         chunks = [data] if isinstance(data, pa.Array) else data.chunks
         schema = pa.schema([(_CELL, data.type)])
@@ -278,8 +278,6 @@ def _batches(table: Any) -> Iterator[Sequence[Any]]:
 
 
 def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    from pyarrow import compute as pc  # noqa: PLC0415 - already loaded
-
     columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
     return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
 
@@ -289,7 +287,6 @@ def _of_stream(data: Any) -> Frame:
 
     A table can be read again, a stream of batches cannot.
     """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         reader = pa.RecordBatchReader.from_stream(data)
@@ -315,8 +312,6 @@ def _of_duckdb(relation: Any) -> Frame:
         return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         selected = relation.project(", ".join(map(cell, places)))
         return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
 
@@ -332,8 +327,6 @@ def _of_duckdb(relation: Any) -> Frame:
 
 def _of_polars(data: Any) -> Frame:
     """Return the frame of a frame, lazy frame or series of Polars."""
-    import polars as pl  # noqa: PLC0415 - already loaded
-
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
     names, types = schema.names(), schema.dtypes()
@@ -388,8 +381,6 @@ def _polars_kind(dtype: Any) -> str | None:
 
 def _polars_array(series: Any) -> Any:
     """Return a series as an Arrow array; Arrow has no wide integers."""
-    import polars as pl  # noqa: PLC0415 - already loaded
-
     name = series.dtype.base_type().__name__
     # Every chunk of a Categorical would have all categories.
     if name in {"Int128", "UInt128", "Categorical", "Enum"}:
@@ -412,8 +403,6 @@ def _of_pandas(data: Any) -> Frame:
     has_arrow = _has_arrow()
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         columns = [_pandas_array(frame.iloc[:, place]) for place in places]
         return _batches(pa.table(columns, names=list(map(str, places))))
 
@@ -476,8 +465,6 @@ def _has_objects(dtype: Any) -> bool:
 
 def _pandas_array(cells: Any) -> Any:
     """Return a series or an index, of a type without objects, as an Arrow array."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     if type(cells.dtype).__name__ != "CategoricalDtype":
         return pa.array(cells, from_pandas=True)
     codes = cells.array.codes

@@ -21,12 +21,15 @@ from dproo.counting.asked import Asked
 from dproo.counting.boundary import attempt
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.loading import Lazy
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 from dproo.counting.tally import Tally
+
+library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
 Found = TypeVar("Found")
 
@@ -191,15 +194,13 @@ def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
 
 def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTable:
     """Return a table with all its columns."""
-    import sqlalchemy  # noqa: PLC0415 - already loaded
-
     *schema, name = parts
 
     def look() -> list[Column]:
-        found = sqlalchemy.inspect(data)
+        found = library.inspect(data)
         try:
             columns = found.get_columns(name, schema=schema[0] if schema else None)
-        except sqlalchemy.exc.NoSuchTableError:
+        except library.exc.NoSuchTableError:
             return []
         return [_column(column["name"], column["type"], data.dialect.name) for column in columns]
 
@@ -224,19 +225,17 @@ def _column(name: str, dtype: Any, database: str) -> Column:
 
 def _kind(dtype: Any, type_name: str) -> str | None:
     """Return what a column holds, by its SQLAlchemy type, or None if no letters."""
-    from sqlalchemy import types as t  # noqa: PLC0415 - already loaded
-
-    if isinstance(dtype, t.DateTime):
+    if isinstance(dtype, types.DateTime):
         return sql.INSTANT if dtype.timezone else sql.TIMESTAMP
     if type_name == "SET":  # several values, which SQLAlchemy takes for text
         return None
     kinds: dict[Any, str] = {
-        t.String: sql.TEXT,
-        t.Integer: sql.INTEGER,
-        t.Float: sql.FLOAT,
-        t.Numeric: sql.DECIMAL,
-        t.Boolean: sql.BOOLEAN,
-        t.Date: sql.DATE,
+        types.String: sql.TEXT,
+        types.Integer: sql.INTEGER,
+        types.Float: sql.FLOAT,
+        types.Numeric: sql.DECIMAL,
+        types.Boolean: sql.BOOLEAN,
+        types.Date: sql.DATE,
     }
     found = (kind for base, kind in kinds.items() if isinstance(dtype, base))
     return next(found, sql.INTEGER if type_name == "YEAR" else None)

@@ -251,7 +251,9 @@ def rows_of(
     names = [header.column_names[place] for place in places]
     stored = header.file_encoding or "utf-8"
     readings = [
-        _reading(header, name, suffix, encoding or stored, is_numeric=name in numeric)
+        _label(labels_of(header, name))
+        if name not in numeric and _is_labelled(header, name)
+        else _reading(header, name, suffix, encoding or stored)
         for name in names
     ]
     is_long = [suffix in STATA and _is_long(header, name) for name in names]
@@ -309,13 +311,8 @@ def _short_cells(
         start += size
 
 
-def _reading(
-    header: Any, name: str, suffix: str, encoding: str, *, is_numeric: bool
-) -> Callable[[Any], Any]:
-    """Return the function that decodes a stored cell of a variable, or names it by its label."""
-    if not is_numeric and _is_labelled(header, name):
-        labels = labels_of(header, name)
-        return lambda cell: labels.get(cell, cell)
+def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[Any], Any]:
+    """Return the function that decodes a stored cell of a variable."""
     kind = _kind(header, name)
     if kind == sql.TEXT:
         is_utf_8 = encoding.lower().replace("_", "-") in {"utf-8", "utf8"}
@@ -334,6 +331,11 @@ def _reading(
         return found.date() if kind == sql.DATE else found
 
     return moment
+
+
+def _label(labels: dict[Any, str]) -> Callable[[Any], Any]:
+    """Return the function that names a number by its label, if it has one."""
+    return lambda cell: labels.get(cell, cell)
 
 
 def _utf_8(cell: Any) -> Any:
