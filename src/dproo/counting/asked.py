@@ -170,6 +170,11 @@ class Asked:
             return (Batch(tuple(range(len(self.alphabets))), tuple(range(len(self.axes))), self),)
         return tuple(map(self._batch, parts))
 
+    @property
+    def passes(self) -> int:
+        """How often the records are read: those of people are selected once, then counted."""
+        return len(self.batches) if self.person is None else 1
+
     def _batch(self, part: Sequence[int]) -> Batch:
         columns = tuple(sorted({place for i in part for place in self.places[i]}))
         reduced = replace(

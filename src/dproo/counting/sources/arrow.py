@@ -17,7 +17,7 @@ from typing import Any
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.loading import Lazy, load
-from dproo.counting.sources.file_scan import counted_people, in_order, write_letters
+from dproo.counting.sources.file_scan import counted_people, sorted_rows, write_letters
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
@@ -242,7 +242,7 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
         sql.BOOLEAN: pa.bool_(),
     }
     places: Sequence[int] = range(len(kinds))
-    if asked.person is None and len(asked.batches) > 1:
+    if asked.passes > 1:
         places, asked = asked.batches[0].columns, asked.batches[0].asked
     kinds = [kinds[place] for place in places]
     empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
@@ -282,8 +282,7 @@ def _counted(
         query = sql.counting_query(
             relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
         )
-        rows = engine.execute(in_order(query)).fetchall()
-    return tables_of(rows, asked)
+        return tables_of(sorted_rows(engine, query), asked)
 
 
 def _longest(axis: Axis) -> int:

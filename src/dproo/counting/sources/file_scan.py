@@ -79,7 +79,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         for held, _ in found.started:
             held.close()
         return None
-    if found.is_once and asked.person is None and len(asked.batches) > 1:
+    if found.is_once and asked.passes > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
@@ -202,9 +202,8 @@ def count_files(files: Files, asked: Asked, running: Running) -> tuple[Tally | C
     With people, records are selected once and then counted batch by batch; without them, the
     files are read for each batch. Another thread may interrupt the ``running`` engines.
     """
-    passes = len(asked.batches) if asked.person is None else 1
-    tell(files.reading(passes))
-    if passes == 1:
+    tell(files.reading(asked.passes))
+    if asked.passes == 1:
         return _count(files, asked, running)
     before = _state(files)
     found = asked.in_batches(
@@ -250,7 +249,7 @@ def rehearse_files(files: Files, asked: Asked, running: Running) -> None:
     pipe.
     """
     is_grouped = not files.is_once
-    if asked.person is None and len(asked.batches) > 1:
+    if asked.passes > 1:
         batch = asked.batches[0]
         files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
     with ExitStack() as stack:
@@ -329,7 +328,7 @@ def _counted(
     )
     if feed is not None:
         query = _summed(engine, query, asked, feed)
-    rows = engine.execute(in_order(query)).fetchall()
+    rows = sorted_rows(engine, query)
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
@@ -400,12 +399,9 @@ def counted_people(
     return asked.in_batches(count)
 
 
-def in_order(query: str) -> str:
-    """Return the query with its rows in the order of their keys.
-
-    What Python looks up together is then together in memory.
-    """
-    return f"{query} ORDER BY 1"
+def sorted_rows(engine: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    """Return the rows by key: what Python looks up together is then together in memory."""
+    return engine.execute(f"{query} ORDER BY 1").fetchall()
 
 
 def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:

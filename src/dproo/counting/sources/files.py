@@ -77,20 +77,18 @@ class Files:
 
     Attributes:
         format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
-        opened: the files.
+        opened: the files; ``texts`` if they are text, which a ``pipe`` passes on when converted.
         relation: the table expression that reads them, with ``<files>`` for their names and
             ``<longest line>`` for the longest line that is certain to be read.
         cells: the expression of each column to count.
         columns: those columns, as the header or schema describes them.
         header: all columns that the header or schema names.
-        texts: the files, if they are text.
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
         started: the engine that read the schema, for the first scan to use and close: starting
             another takes as long as counting some 10^7 records.
         rehearsed: the engine that has run the queries on no record, with the letters written.
-        pipe: the pipe for text that is converted.
     """
 
     format: str

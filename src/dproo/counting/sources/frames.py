@@ -104,7 +104,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     places = [names.index(name) for name in asked.read] or [0]
     found = [frame.columns[place] for place in places]
     warnings = check_fit(found, asked.axes)
-    if frame.is_once and asked.person is None and len(asked.batches) > 1:
+    if frame.is_once and asked.passes > 1:
         raise ValueError(
             "data must be readable more than once: it is a stream, and so many columns need"
             " several passes. Read it into a table first, or declare a network."
@@ -160,6 +160,8 @@ def frame_of(data: Any) -> Frame | None:
     names = [column.name for column in frame.columns] if frame else []
     if frame is None or not names or len(set(names)) < len(names):
         raise ValueError("data must have a readable schema with columns of different names.")
+    if not _has_arrow():
+        return replace(frame, by_cell=frozenset(range(len(names))), warnings=(_SLOW,))
     return frame
 
 
@@ -170,17 +172,15 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
         return lambda: _of_pandas(data)
     if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):
         return lambda: _of_polars(data)
-    if type(data).__name__ == "DuckDBPyRelation":
-        if not _has_arrow():
-            raise ValueError(_ASKED_FOR)
+    is_relation = type(data).__name__ == "DuckDBPyRelation"
+    is_stream = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    if (is_relation or is_stream) and not _has_arrow():
+        raise ValueError(_ASKED_FOR)
+    if is_relation:
         return lambda: _of_duckdb(data)
     if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
         return _of_arrow(data)
-    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
-        if not _has_arrow():
-            raise ValueError(_ASKED_FOR)
-        return lambda: _of_stream(data)
-    return None
+    return (lambda: _of_stream(data)) if is_stream else None
 
 
 def _has_arrow() -> bool:
@@ -201,7 +201,7 @@ def _count(
                 running=running,
             )
 
-        if asked.person is not None or len(asked.batches) == 1:
+        if asked.passes == 1:
             return counted(places, asked)
         return asked.in_batches(
             lambda batch: counted([places[at] for at in batch.columns], batch.asked)
@@ -330,7 +330,6 @@ def _of_polars(data: Any) -> Frame:
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
     names, types = schema.names(), schema.dtypes()
-    has_arrow = _has_arrow()
 
     def parts(places: Sequence[int]) -> Iterator[Any]:
         # By place, because Polars may read a name as a pattern.
@@ -361,8 +360,7 @@ def _of_polars(data: Any) -> Frame:
         ),
         batches=batches,
         rows=rows,
-        by_cell=frozenset(i for i, t in enumerate(types) if t == pl.Object or not has_arrow),
-        warnings=() if has_arrow else (_SLOW,),
+        by_cell=frozenset(i for i, dtype in enumerate(types) if dtype == pl.Object),
     )
 
 
@@ -400,7 +398,6 @@ def _of_pandas(data: Any) -> Frame:
     """Return the frame of a frame or series of pandas."""
     frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
-    has_arrow = _has_arrow()
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         columns = [_pandas_array(frame.iloc[:, place]) for place in places]
@@ -416,8 +413,7 @@ def _of_pandas(data: Any) -> Frame:
         ),
         batches=batches,
         rows=rows,
-        by_cell=frozenset(i for i, t in enumerate(types) if _has_objects(t) or not has_arrow),
-        warnings=() if has_arrow else (_SLOW,),
+        by_cell=frozenset(i for i, dtype in enumerate(types) if _has_objects(dtype)),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -48,14 +49,7 @@ _MARIADB_IDENTIFIER = "CAST({} AS BINARY)"
 
 @dataclass(frozen=True, kw_only=True)
 class StreamedTable:
-    """A table with its columns.
-
-    Attributes:
-        connection: the driver's connection.
-        dialect: SQLAlchemy's dialect of the database.
-        name: the quoted name.
-        columns: the columns.
-    """
+    """A table, by its quoted name, with its columns and the driver's own connection."""
 
     connection: Any = field(repr=False)
     dialect: Any = field(repr=False)
@@ -130,11 +124,7 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
     if data.dialect.name == _POSTGRESQL:
         found = postgresql.open_table(connection, asked)
         columns, warnings = found.columns, found.warnings
-
-        def read() -> Sequence[Tally | Counts]:
-            with stack:
-                return postgresql.count_table(found, asked)
-
+        count = partial(postgresql.count_table, found, asked)
     else:
         table = _looked_up(data, connection, parts)
         listed = {column.name: column for column in table.columns}
@@ -145,10 +135,11 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
         warnings = check_fit(columns, asked.axes)
         query = table.query(columns, asked.person)
         _attempted(lambda: _tried(table, query))
+        count = partial(_count, table, query, columns, asked)
 
-        def read() -> Sequence[Tally | Counts]:
-            with stack:
-                return _count(table, query, columns, asked)
+    def read() -> tuple[Tally | Counts, ...]:
+        with stack:
+            return count()
 
     return Scan(
         engine="sqlalchemy",
@@ -268,7 +259,7 @@ def _tried(table: StreamedTable, query: str) -> Any:
 
 def _count(
     table: StreamedTable, query: str, columns: Sequence[Column], asked: Asked
-) -> Sequence[Tally | Counts]:
+) -> tuple[Tally | Counts, ...]:
     read = [_reader(column, table, is_key=column.name == asked.person) for column in columns]
     with table.cursor() as cursor:
         cursor.execute(query)

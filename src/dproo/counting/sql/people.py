@@ -129,7 +129,7 @@ def _is_missing(cell: Any) -> bool:
     if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
         return True
     cell = _plain(cell)
-    if cell is None or (type(cell) is str and not cell):
+    if cell is None:
         return True
     if isinstance(cell, Decimal):
         return cell.is_nan()
