@@ -13,7 +13,7 @@ from dproo.core.checks import refusal
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.sql import sets
 from dproo.schema import Alphabet
-from dproo.schema.axis import Axis, OpenText
+from dproo.schema.axis import Axis, Letters, OpenText
 
 SETS_MAX = 64
 """The most sets of columns to group by at once; each takes up to two MB in DuckDB."""
@@ -126,6 +126,15 @@ class Asked:
             for place, axis in zip(places, alphabet.axes, strict=True)
         }
         return tuple(found[place] for place in range(len(found)))
+
+    @cached_property
+    def letters(self) -> dict[int, list[str]]:
+        """The letters of each column that lists them, by its place."""
+        return {
+            place: list(axis.places)
+            for place, axis in enumerate(self.axes)
+            if isinstance(axis, Letters)
+        }
 
     @property
     def open_axis(self) -> OpenText | None:

@@ -37,6 +37,14 @@ def attempt(action: Callable[[], Result]) -> Result | None:
     return None
 
 
+def required(action: Callable[[], Result], sentence: str) -> Result:
+    """Return the result of an action; if it fails in any way, refuse in our own words."""
+    found = attempt(action)
+    if found is None:
+        raise ValueError(sentence)
+    return found
+
+
 def pass_over(error: BaseException) -> None:
     """Ignore what a cell raises, be it a panic, unless it is an interrupt."""
     interrupt = interrupt_in(error)

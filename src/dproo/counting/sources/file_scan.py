@@ -132,7 +132,7 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
         yield from _unwritable(files, asked)
     is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
     is_said = asked.layout.encoding is not None or is_marked
-    letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
+    letters = chain.from_iterable(asked.letters.values())
     if files.format == CSV and not is_said and not "".join(letters).isascii():
         yield (
             "letters beyond ASCII are found only if the file is UTF-8."
@@ -143,10 +143,9 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
 def _unwritable(files: Files, asked: Asked) -> Iterator[str]:
     """Yield a warning for letters that the encoding cannot write; refuse a column of such alone."""
     encoding = asked.layout.encoding or UTF_8
-    for column, axis in zip(files.columns, asked.axes, strict=False):
-        letters = axis.places if isinstance(axis, Letters) else {}
+    for place, letters in asked.letters.items():
         unwritten = [text for text in letters if not _is_written(text, encoding)]
-        name = reprlib.repr(column.name)
+        name = reprlib.repr(files.columns[place].name)
         if unwritten and len(unwritten) == len(letters):
             raise ValueError(
                 f"encoding must be able to write the letters of column {name}, got {encoding!r}."
@@ -422,12 +421,9 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
 
 def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     """Write the lists of letters into the tables that the query uses."""
-    for i, axis in enumerate(asked.axes):
-        if isinstance(axis, Letters):
-            letters = (
-                f"CREATE OR REPLACE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
-            )
-            engine.execute(letters, [list(axis.places)])
+    for place, listed in asked.letters.items():
+        table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
+        engine.execute(f"{table} AS letter", [listed])
 
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[bytes]]:
@@ -438,13 +434,8 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[by
         blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
         # With a final line break, because the reader sees no line in a single byte.
         return [chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
-    letters = [
-        letter.encode()
-        for axis in asked.axes
-        if isinstance(axis, Letters)
-        for letter in axis.places
-    ]
-    kept = max(map(len, letters), default=0) + _SHORT
+    letters = chain.from_iterable(asked.letters.values())
+    kept = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
     text = valid_text(own_breaks(file.blocks(), is_old=is_old))
     # Decoded first: what a long run is shortened to depends on the text alone.

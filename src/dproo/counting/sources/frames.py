@@ -18,7 +18,7 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import apart, attempt
+from dproo.counting.boundary import apart, attempt, required
 from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.loading import Lazy, load, loaded
@@ -140,10 +140,8 @@ def open_relation(data: Any, asked: Asked) -> Scan | None:
 def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
     """Return a table of a connection as a relation."""
     name = sql.table_name(table)
-    relation = attempt(lambda: connection.sql(f"FROM {name}"))
-    if relation is None:
-        raise ValueError(refusal("table", "be a table of the connection", table))
-    return relation
+    sentence = refusal("table", "be a table of the connection", table)
+    return required(lambda: connection.sql(f"FROM {name}"), sentence)
 
 
 def frame_of(data: Any) -> Frame | None:

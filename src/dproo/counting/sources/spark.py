@@ -21,7 +21,7 @@ from uuid import uuid4
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.boundary import attempt
+from dproo.counting.boundary import attempt, required
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
@@ -29,7 +29,7 @@ from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
 from dproo.counting.tally import Tally, tables_of
-from dproo.schema.axis import Axis, Bins, Letters
+from dproo.schema.axis import Bins
 
 LOCAL = "local[*]"
 
@@ -130,8 +130,8 @@ def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally |
             # With several sets of bins, each would be grouped by every distinct number.
             is_grouped=len(batch.asked.alphabets) == 1 or not has_bins,
         )
-        axes = batch.asked.axes if asked.person is None else asked.axes
-        return tables_of(_rows(frame, query, axes), batch.asked)
+        rows = _rows(frame, query, batch.asked if asked.person is None else asked)
+        return tables_of(rows, batch.asked)
 
     with quiet():
         return asked.in_batches(count)
@@ -148,16 +148,15 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     return cells
 
 
-def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
+def _rows(frame: Any, query: str, asked: Asked) -> list[Any]:
     """Return the rows of a query on the frame, whose columns are named by their places.
 
     A list of letters is sent as one text and becomes a table; within the query each letter
     would be an expression.
     """
     letters = {
-        f"letters{i}": _packed([text for text in axis.places if _is_storable(text)])
-        for i, axis in enumerate(axes)
-        if isinstance(axis, Letters)
+        f"letters{place}": _packed([text for text in listed if _is_storable(text)])
+        for place, listed in asked.letters.items()
     }
     tables = ", ".join(
         f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
@@ -191,9 +190,13 @@ def session_for(engine: str) -> Iterator[Any]:
         raise ValueError(refusal("engine", condition, engine))
     SparkSession = load("pyspark.sql", extra="spark").SparkSession  # noqa: N806 - a class
     name = f"dproo-{uuid4()}"
-    session = SparkSession.getActiveSession() or _started(master or LOCAL, name)
-    if session is None:
-        raise ValueError(refusal("engine", "be a Spark cluster that answers", engine))
+
+    def started() -> Any:
+        builder = SparkSession.builder.master(master or LOCAL).appName(name)
+        return builder.config(map=_CONFIG).getOrCreate()
+
+    sentence = refusal("engine", "be a Spark cluster that answers", engine)
+    session = SparkSession.getActiveSession() or required(started, sentence)
     is_ours = session.sparkContext.appName == name
     if master is not None and session.sparkContext.master != master:
         raise ValueError(refusal("engine", "be the cluster of the open session", engine))
@@ -206,15 +209,6 @@ def session_for(engine: str) -> Iterator[Any]:
             session.stop()
 
 
-def _started(master: str, name: str) -> Any:
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
-
-    try:
-        return SparkSession.builder.master(master).appName(name).config(map=_CONFIG).getOrCreate()
-    except Exception:  # noqa: BLE001 - the engine's errors, pages long
-        return None
-
-
 def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
@@ -223,16 +217,13 @@ def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
     """
     path = os.fspath(data)
     is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path
-    frame = None
-    try:
+    what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
+
+    def look() -> Any:
         session.range(1).count()  # a silent cluster must fail before the charge
-        frame = session.read.parquet(path) if is_path else session.table(path)
-    except Exception:  # noqa: BLE001, S110 - the message could quote what is in there
-        pass
-    if frame is None:
-        what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
-        raise ValueError(refusal("data", what, path))
-    return frame
+        return session.read.parquet(path) if is_path else session.table(path)
+
+    return required(look, refusal("data", what, path))
 
 
 # What Spark writes

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import attempt
+from dproo.counting.boundary import required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
 from dproo.counting.loading import Lazy
@@ -31,8 +31,6 @@ from dproo.counting.sql import query as sql
 from dproo.counting.tally import Tally
 
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
-
-Found = TypeVar("Found")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
@@ -134,7 +132,7 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
         columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
         query = table.query(columns, asked.person)
-        _attempted(lambda: _tried(table, query))
+        required(lambda: _tried(table, query), _REFUSED)
         count = partial(_count, table, query, columns, asked)
 
     def read() -> tuple[Tally | Counts, ...]:
@@ -172,15 +170,7 @@ def _connected(data: Any, stack: ExitStack) -> Any:
         connection = stack.enter_context(data.connect()) if is_engine else data
         return connection.connection.driver_connection
 
-    return _attempted(connect, "the database cannot be reached with this engine.")
-
-
-def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
-    """Return what ``act`` returns; errors of the database are reported in our own words."""
-    found = attempt(act)
-    if found is None:
-        raise ValueError(sentence)
-    return found
+    return required(connect, "the database cannot be reached with this engine.")
 
 
 def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTable:
@@ -195,7 +185,7 @@ def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTa
             return []
         return [_column(column["name"], column["type"], data.dialect.name) for column in columns]
 
-    columns = _attempted(look)
+    columns = required(look, _REFUSED)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
     return StreamedTable(

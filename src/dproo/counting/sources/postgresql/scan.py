@@ -19,7 +19,7 @@ from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
 from dproo.counting.tally import Tally, tables_of
-from dproo.schema.axis import Axis, Bins, Letters
+from dproo.schema.axis import Axis, Bins
 
 BYTES_MAX = 2 << 30
 """The most bytes of a table that is grouped first, and so of what the server writes to disk."""
@@ -384,7 +384,6 @@ def _with_percents(named: str) -> str:
 
 def _letters(asked: Asked) -> dict[str, list[str]]:
     return {
-        f"letters{i}": [letter for letter in axis.places if sql.is_storable(letter)]
-        for i, axis in enumerate(asked.axes)
-        if isinstance(axis, Letters)
+        f"letters{place}": [letter for letter in listed if sql.is_storable(letter)]
+        for place, listed in asked.letters.items()
     }

@@ -11,6 +11,7 @@ import re
 from types import ModuleType
 from urllib.parse import quote
 
+from dproo.counting.boundary import required
 from dproo.counting.loading import load
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -46,15 +47,11 @@ def parsed(url: str, *, name: str = "data") -> dict[str, str]:
             f"{name} must be a URL with / and @ written as %2F and %40 in user, password and"
             " options."
         )
-    try:
-        found = psycopg.conninfo.conninfo_to_dict(url)
-    except Exception:  # noqa: BLE001 - its message quotes the URL
-        found = None
-    if found is None:
-        raise ValueError(
-            f"{name} must be a URL that psycopg can read: postgresql://user@host:port/database."
-            " Write characters other than letters and digits as %XX."
-        )
+    found = required(  # the driver's message quotes the URL
+        lambda: psycopg.conninfo.conninfo_to_dict(url),
+        f"{name} must be a URL that psycopg can read: postgresql://user@host:port/database."
+        " Write characters other than letters and digits as %XX.",
+    )
     settings = {key: str(value) for key, value in found.items()}
     if re.fullmatch("[0-9,]*", settings.get("port", "")) is None:
         raise ValueError(

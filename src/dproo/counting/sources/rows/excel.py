@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import required
 from dproo.counting.fit import Column, one_of_them
 from dproo.counting.sql import query as sql
 
@@ -213,7 +214,7 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
         relations = list(_relations(archive, main))
         book = ET.fromstring(archive.read(main))  # noqa: S314 - as above
     except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise _unreadable(path) from None
+        raise ValueError(_unreadable(path)) from None
     sheets = {name: target for name, kind, target in relations if kind == "worksheet"}
     parts = {
         str(sheet.get("name")): sheets[name]
@@ -244,8 +245,8 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
     )
 
 
-def _unreadable(path: str) -> ValueError:
-    return ValueError(refusal("data", "be a readable Excel file", path))
+def _unreadable(path: str) -> str:
+    return refusal("data", "be a readable Excel file", path)
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
@@ -262,10 +263,7 @@ def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, 
 
 def columns_of(sheet: Sheet) -> tuple[Column, ...]:
     """Return the columns that the first row names; each cell has its own type."""
-    try:
-        header = _header(sheet)
-    except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise _unreadable(sheet.path) from None
+    header = required(lambda: _header(sheet), _unreadable(sheet.path))
     if not any(header):
         skipped = f" behind the {sheet.skip} that skip_rows={sheet.skip} leaves out" * bool(
             sheet.skip
