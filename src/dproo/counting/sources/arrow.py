@@ -16,7 +16,7 @@ from typing import Any
 
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.loading import Lazy, load
+from dproo.counting.boundary import Lazy, load
 from dproo.counting.sources.file_scan import counted_people, sorted_rows, write_letters
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import people

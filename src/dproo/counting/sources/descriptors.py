@@ -40,10 +40,6 @@ class Opened:
         size: its length in bytes.
         passed: how many bytes of it have been read, those read twice counted twice.
 
-    Args:
-        path: the file.
-        follows: whether links on the way are followed.
-
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
     """
@@ -87,16 +83,7 @@ class Opened:
 
 
 class Incoming:
-    """Standard input, which can be read only once.
-
-    Attributes:
-        path: what messages call it.
-        name: a name that means it.
-        is_moved: whether it was moved or deleted: never.
-
-    Raises:
-        ValueError: it is a terminal, or closed.
-    """
+    """Standard input, which can be read only once; it has what an :class:`Opened` has."""
 
     path = "-"
     is_moved = False

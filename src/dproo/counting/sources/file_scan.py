@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 from dproo.core.counts import Counts
 from dproo.core.progress import tell
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.boundary import apart
+from dproo.counting.boundary import apart, load
 from dproo.counting.fit import check_fit
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UTF_8
-from dproo.counting.loading import load
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.counting.sources.files import (
@@ -32,13 +31,7 @@ from dproo.counting.sources.files import (
     Files,
     open_files,
 )
-from dproo.counting.sources.text.cleaning import (
-    array_lines,
-    own_breaks,
-    short_lines,
-    short_runs,
-    valid_text,
-)
+from dproo.counting.sources.text import cleaning
 from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
 from dproo.counting.sql import people
@@ -431,15 +424,17 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[by
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
-        blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
+        blocks = (
+            file.blocks() if files.format == JSON else cleaning.array_lines(unmarked(file.blocks()))
+        )
         # With a final line break, because the reader sees no line in a single byte.
-        return [chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
+        return [chain(cleaning.short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
     letters = chain.from_iterable(asked.letters.values())
     kept = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
-    text = valid_text(own_breaks(file.blocks(), is_old=is_old))
+    text = cleaning.valid_text(cleaning.own_breaks(file.blocks(), is_old=is_old))
     # Decoded first: what a long run is shortened to depends on the text alone.
-    runs = short_runs(_parts(text), marks=files.marks, kept=kept)
+    runs = cleaning.short_runs(_parts(text), marks=files.marks, kept=kept)
     _, delimiter, quote, _ = files.marks
     syntax = Syntax(delimiter=delimiter, quote=quote)
     parts = Parts(runs, syntax, length=PART, longest=_LONGEST_CSV)

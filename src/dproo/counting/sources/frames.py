@@ -18,10 +18,9 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import apart, attempt, required
+from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
 from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import Lazy, load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files

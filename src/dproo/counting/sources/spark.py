@@ -21,9 +21,8 @@ from uuid import uuid4
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.boundary import attempt, required
+from dproo.counting.boundary import attempt, load, loaded, required
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load, loaded
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql

@@ -19,10 +19,9 @@ from typing import Any
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import required
+from dproo.counting.boundary import Lazy, required
 from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import Lazy
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dproo.counting.loading import load
+from dproo.counting.boundary import load
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.reading import Reader
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT

@@ -11,8 +11,7 @@ import re
 from types import ModuleType
 from urllib.parse import quote
 
-from dproo.counting.boundary import required
-from dproo.counting.loading import load
+from dproo.counting.boundary import load, required
 
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT = 10

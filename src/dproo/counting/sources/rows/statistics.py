@@ -19,8 +19,8 @@ from itertools import chain
 from typing import Any
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import load
 from dproo.counting.fit import LABELS, Column
-from dproo.counting.loading import load
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 

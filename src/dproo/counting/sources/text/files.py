@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import load
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
-from dproo.counting.loading import load
 from dproo.counting.sources.descriptors import Incoming, Opened
 from dproo.counting.sources.text.header import Header, behind
 from dproo.errors import DamagedFileError
