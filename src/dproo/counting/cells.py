@@ -115,23 +115,23 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
 def open_counts(data: Any, asked: Asked) -> Scan | None:
     """Return the scan of ready counts, or None if data is not counts."""
     alphabet = asked.alphabets[0]
-    if asked.person is not None and isinstance(data, Counts | Mapping):
+    if not isinstance(data, Counts | Mapping):
+        return None
+    if asked.person is not None:
         raise ValueError("person must be used with records: counts do not show whose they are.")
-    if asked.open_axis is not None and isinstance(data, Counts | Mapping):
+    if asked.open_axis is not None:
         raise ValueError("alphabet must list the letters of ready counts; records can be open.")
     if isinstance(data, Counts):
         if data.k != alphabet.k:
             raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
         return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
-    if isinstance(data, Mapping):
-        # Only for a plain dict: reading another mapping may run code of its own.
-        if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
-            raise TypeError(
-                "data must be records, or a mapping of letters to how often each occurs. For a"
-                " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
-            )
-        return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
-    return None
+    # Only for a plain dict: reading another mapping may run code of its own.
+    if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
+        raise TypeError(
+            "data must be records, or a mapping of letters to how often each occurs. For a"
+            " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+        )
+    return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
 
 
 def _is_count(number: object) -> bool:

@@ -17,11 +17,10 @@ from typing import Any
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, load
-from dproo.counting.sources.file_scan import counted_people, sorted_rows, write_letters
+from dproo.counting.sources.file_scan import counted_relation, write_letters
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
+from dproo.counting.sql.duckdb import ROOM, engine_for
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 
@@ -276,13 +275,7 @@ def _counted(
         running[:] = [engine]
         engine.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
         write_letters(engine, asked)
-        if asked.person is not None:
-            named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
-            return counted_people(engine, people.ranked(named, asked), asked)
-        query = sql.counting_query(
-            relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
-        )
-        return tables_of(sorted_rows(engine, query), asked)
+        return counted_relation(engine, relation, kinds, asked, is_grouped=is_grouped)
 
 
 def _longest(axis: Axis) -> int:

@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,8 @@ from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
+from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
+from dproo.counting.sql.reading import literal
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
@@ -307,7 +308,9 @@ def _counted(
     texts: Iterable[Iterator[bytes]] = [iter([b"\n"])]
     if is_real:
         texts = chain.from_iterable(_cleaned(file, files, asked) for file in files.texts)
-    feed = None if pipe is None else (pipe, texts)
+    if pipe is None:
+        return counted_relation(engine, relation, files.kinds, asked, is_grouped=is_grouped)
+    feed = pipe, texts
     if asked.person is not None:
         return _count_people(engine, relation, files, asked, feed)
     query = sql.counting_query(
@@ -316,11 +319,9 @@ def _counted(
         asked=asked,
         dialect=DIALECT,
         is_grouped=is_grouped,
-        is_part=feed is not None,  # a letter may be rarer in a part than in all
+        is_part=True,  # a letter may be rarer in a part than in all
     )
-    if feed is not None:
-        query = _summed(engine, query, asked, feed)
-    rows = sorted_rows(engine, query)
+    rows = _sorted_rows(engine, _summed(engine, query, asked, feed))
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
@@ -358,21 +359,38 @@ def _count_people(
     relation: str,
     files: Files,
     asked: Asked,
-    feed: Feed | None,
+    feed: Feed,
 ) -> tuple[Tally | Counts, ...]:
-    """Count the selected records of each person."""
+    """Count the selected records of each person.
+
+    A person may have records in several files: what is kept of each file is stored.
+    """
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
-    ranked = people.ranked(named, asked)
-    if feed is not None:
-        # A person may have records in several files: what is kept of each file is stored.
-        kept = people.kept_by_group(ranked, asked)
-        engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
-        _insert(engine, f"INSERT INTO people FROM {kept}", feed)
-        if files.format == CSV:
-            unread = people.nobody(min(_rejected(engine), asked.kept), asked)
-            engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
-        ranked = "people"
-    return counted_people(engine, ranked, asked)
+    kept = people.kept_by_group(people.ranked(named, asked), asked)
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
+    _insert(engine, f"INSERT INTO people FROM {kept}", feed)
+    if files.format == CSV:
+        unread = people.nobody(min(_rejected(engine), asked.kept), asked)
+        engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
+    return counted_people(engine, "people", asked)
+
+
+def counted_relation(
+    engine: duckdb.DuckDBPyConnection,
+    relation: str,
+    kinds: Sequence[str],
+    asked: Asked,
+    *,
+    is_grouped: bool,
+) -> tuple[Tally | Counts, ...]:
+    """Count a relation by one query, or by one for each batch if there are people."""
+    if asked.person is not None:
+        named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
+        return counted_people(engine, people.ranked(named, asked), asked)
+    query = sql.counting_query(
+        relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
+    )
+    return tables_of(_sorted_rows(engine, query), asked)
 
 
 def counted_people(
@@ -391,7 +409,7 @@ def counted_people(
     return asked.in_batches(count)
 
 
-def sorted_rows(engine: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+def _sorted_rows(engine: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     """Return the rows by key: what Python looks up together is then together in memory."""
     return engine.execute(f"{query} ORDER BY 1").fetchall()
 

@@ -35,7 +35,8 @@ from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile, refuse_column
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range, literal
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range
+from dproo.counting.sql.reading import literal
 
 if TYPE_CHECKING:
     import duckdb

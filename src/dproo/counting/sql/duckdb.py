@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dproo.counting.boundary import load
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.reading import Reader
+from dproo.counting.sql.reading import Reader, literal
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS
 
@@ -160,11 +160,6 @@ def engine_for(
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
         yield engine
-
-
-def literal(text: str) -> str:
-    """Return a text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def by_bytes(cell: str) -> str:

@@ -10,7 +10,8 @@ from dproo.schema.axis import Axis, Letters
 from dproo.schema.reading import Reading, upper_forms
 
 
-def _quoted(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -38,7 +39,7 @@ class Reader:
     double: str
     bigint: str
     string: str = "VARCHAR"
-    literal: Callable[[str], str] = _quoted
+    literal: Callable[[str], str] = literal
 
     def text(self, cell: str, axis: Axis) -> str:
         """Return the text that a cell, given by its name, is compared by."""

@@ -89,15 +89,8 @@ def columns_of(
     """Return the columns of a table or view, from the schema alone."""
     if table is None:
         listed = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
-        names = (
-            attempt(
-                lambda: [
-                    sql.quoted(name) if "." in name else name
-                    for (name,) in connection.execute(listed)
-                ]
-            )
-            or []
-        )
+        tables = attempt(lambda: connection.execute(listed).fetchall()) or []
+        names = [sql.quoted(name) if "." in name else name for (name,) in tables]
         raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
     *schema, name = sql.table_parts(table)
     query = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated
