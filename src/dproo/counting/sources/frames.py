@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
@@ -254,15 +254,21 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
     return opened
 
 
+def _columns(
+    names: Iterable[str], types: Sequence[Any], kind_of: Callable[[Any], str | None]
+) -> tuple[Column, ...]:
+    return tuple(
+        Column(name=name, kind=kind_of(dtype), type_name=str(dtype))
+        for name, dtype in zip(names, types, strict=True)
+    )
+
+
 def _of_schema(
     schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
 ) -> Frame:
     """Return the frame of an Arrow schema."""
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=arrow.kind_of(dtype), type_name=str(dtype))
-            for name, dtype in zip(schema.names, schema.types, strict=True)
-        ),
+        columns=_columns(schema.names, schema.types, arrow.kind_of),
         batches=batches,
         by_cell=frozenset(i for i, dtype in enumerate(schema.types) if arrow.is_by_cell(dtype)),
         **options,
@@ -313,10 +319,7 @@ def _of_duckdb(relation: Any) -> Frame:
         return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
 
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=duckdb_kind(dtype), type_name=dtype)
-            for name, dtype in zip(names, types, strict=True)
-        ),
+        columns=_columns(names, types, duckdb_kind),
         batches=batches,
         by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
     )
@@ -404,10 +407,7 @@ def _of_pandas(data: Any) -> Frame:
         return zip(*(_pandas_cells(frame.iloc[:, place]) for place in places), strict=True)
 
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=_frame_kind(dtype), type_name=str(dtype))
-            for name, dtype in zip(frame.columns, types, strict=True)
-        ),
+        columns=_columns(frame.columns, types, _frame_kind),
         batches=batches,
         rows=rows,
         by_cell=frozenset(i for i, dtype in enumerate(types) if _has_objects(dtype)),

@@ -222,27 +222,21 @@ def counted(
 ) -> str:
     """Return the query that counts a relation of :func:`keyed`.
 
-    Args:
-        relation: the keys ``k0, k1, ...`` and ``records``.
-        asked: the alphabets.
-        marks: the names of the relation's own marks, if it is already grouped by sets.
-        is_part: as for :func:`counting_query`.
+    If it is already grouped by sets, it has marks of its own.
     """
     if asked.open_axis is not None:
         minimum = 1 if is_part else asked.open_axis.minimum
         return counted_open(relation, minimum=minimum)
     names = [f"k{i}" for i in range(len(asked.axes))]
-    keys = ", ".join(names)
     if len(asked.alphabets) > 1:
         groups = ", ".join([*marks, *names]) if marks else sets.clause(names, asked.sets)
         selected = ", ".join([*(marks or sets.marks(names)), *names])
     elif len(names) == 1:  # cells outside are already null
-        groups = selected = keys
+        groups = selected = "k0"
     else:
-        axes = zip(names, asked.axes, strict=True)
-        closed = [f"{name} IS NOT NULL" for name, axis in axes if not axis.is_open]
+        closed = [f"k{i} IS NOT NULL" for i, axis in enumerate(asked.axes) if not axis.is_open]
         is_inside = " AND ".join(closed) or "TRUE"
-        inside = (f"CASE WHEN {is_inside} THEN {name} END AS g{name[1:]}" for name in names)
+        inside = (f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in range(len(names)))
         relation = f"(SELECT {', '.join(inside)}, records FROM {relation}) AS grouped"  # noqa: S608
         groups = selected = ", ".join(f"g{i}" for i in range(len(names)))
     return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
