@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
@@ -49,6 +49,13 @@ class MissingColumnError(ValueError):
     def of_person(self) -> ValueError:
         """Return the same of the column that names people."""
         return ValueError(refusal("person", self._condition, self.column) + self._hint)
+
+
+def require_columns(names: Iterable[str], *, among: Collection[str]) -> None:
+    """Refuse a column that is not among these."""
+    for name in names:
+        if name not in among:
+            raise MissingColumnError(name, among=among)
 
 
 def one_of_them(name: str, choices: Iterable[str]) -> str:

@@ -207,12 +207,8 @@ def count_batches(
 ) -> Sequence[Tally | Counts]:
     """Count the records of batches by the letters of each alphabet, within DuckDB.
 
-    Args:
-        batches: yields the columns to count, then the person's, batch by batch.
-        kinds: what they hold.
-        asked: the alphabets.
-        is_once: whether the batches can be read only once.
-        running: receives the engine that counts, for another thread to interrupt.
+    A batch is the columns to count, then the person's. Another thread may interrupt the
+    ``running`` engine.
     """
     duckdb = load("duckdb", room=ROOM)
     # Equal cells are grouped first, except numbers that are likely to be all different.

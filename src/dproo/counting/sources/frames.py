@@ -20,7 +20,7 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
 from dproo.counting.cells import count_records, count_rows
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
@@ -97,9 +97,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     names = [column.name for column in frame.columns]
     if not asked.read and len(names) > 1:
         raise ValueError("column must be given for a table.")
-    for name in asked.read:
-        if name not in names:
-            raise MissingColumnError(name, among=names)
+    require_columns(asked.read, among=names)
     places = [names.index(name) for name in asked.read] or [0]
     found = [frame.columns[place] for place in places]
     warnings = check_fit(found, asked.axes)

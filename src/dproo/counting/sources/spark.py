@@ -22,7 +22,7 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import attempt, load, loaded, required
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
@@ -100,9 +100,7 @@ def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
         raise ValueError("data must have a readable schema with columns of different names.")
     if names is not None and not names and len(schema) > 1:
         raise ValueError("column must be given for a table.")
-    for name in names or ():
-        if name not in schema:
-            raise MissingColumnError(name, among=schema)
+    require_columns(names or (), among=schema)
     return [
         Column(name=name, kind=kind_of(schema[name]), type_name=schema[name])
         for name in names or schema

@@ -21,7 +21,7 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import Lazy, required
 from dproo.counting.cells import count_rows
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
@@ -125,9 +125,7 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
     else:
         table = _looked_up(data, connection, parts)
         listed = {column.name: column for column in table.columns}
-        for name in asked.read:
-            if name not in listed:
-                raise MissingColumnError(name, among=listed)
+        require_columns(asked.read, among=listed)
         columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
         query = table.query(columns, asked.person)

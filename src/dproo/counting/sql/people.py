@@ -336,14 +336,8 @@ def windowed_query(
 ) -> str:
     """Return the query that counts a table by one batch, with or without people.
 
-    Args:
-        cells: the expressions of all columns to read, the person's last.
-        source: the table.
-        kinds: the kind of each column.
-        asked: the whole count.
-        batch: the batch.
-        dialect: of an engine with window functions.
-        is_grouped: as for :func:`dproo.counting.sql.query.counting_query`.
+    The expression of the person's cell and its kind are the last. The dialect is of an engine with
+    window functions.
     """
     if asked.person is not None:
         everyone = named(sql.relation_of(cells, source), kinds=kinds, asked=asked, dialect=dialect)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.fit import Column, MissingColumnError, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
@@ -76,10 +76,7 @@ class EqualCells:
     bound are grouped first. Within it the planner's estimate decides, as for every query; a wrong
     one costs only time.
 
-    Attributes:
-        name: the full name of the table.
-        relation: the table expression of the groups: the cells ``c0, c1, ...`` and ``records``.
-        query: the query that counts by them.
+    The relation has the cells ``c0, c1, ...`` and ``records``; the query counts by them.
     """
 
     name: str
@@ -294,9 +291,7 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
     """Return each of these columns, or all, and its base type."""
     cursor.execute(_COLUMNS, [oid])
     types = {column: found for column, *found in cursor.fetchall()}
-    for column in columns or ():
-        if column not in types:
-            raise MissingColumnError(column, among=types)
+    require_columns(columns or (), among=types)
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
         for name in (types if columns is None else columns)

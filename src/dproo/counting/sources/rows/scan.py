@@ -81,12 +81,8 @@ def open_rows(
 ) -> list[RowFile]:
     """Read the columns of files, but no rows.
 
-    Args:
-        opened: the files.
-        table: the sheet of an Excel file, optional if there is only one; the table of an
-            SQLite file.
-        layout: the encoding of text in an SPSS or Stata file, by default its own.
-        numeric: the columns that are read as numbers, whatever labels these have.
+    The table is the sheet of an Excel file, optional if there is only one, or the table of an
+    SQLite file. Numeric columns are read as numbers, whatever labels these have.
     """
     layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
     if not layout.has_header:
