@@ -136,12 +136,9 @@ def _fit(column: Column, axis: Axis) -> str:
     if column.kind is None:
         sql.refuse_type(column.name, column.type_name)
     if column.kind in {sql.TIMESTAMP, sql.INSTANT} and reading not in DAYS:
-        remedy = (
-            ""
-            if isinstance(axis, OpenText)
-            else "Add .read_as('date'), .read_as('month') or .read_as('year')."
-        )
-        sql.refuse_type(column.name, column.type_name, remedy=remedy)
+        remedy = "Add .read_as('date'), .read_as('month') or .read_as('year')."
+        is_open = isinstance(axis, OpenText)
+        sql.refuse_type(column.name, column.type_name, remedy="" if is_open else remedy)
     if column.kind == sql.NOTHING:
         sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
     if (
@@ -162,8 +159,7 @@ def _fit(column: Column, axis: Axis) -> str:
         )
     if not is_number:
         what = "integers" if isinstance(axis, IntegerRange) else "bins"
-        remedy = _REMEDIES.get(column.kind, "List values of the type, one per line.")
-        _refuse(column, f"can never be one of the {what}", remedy)
+        _refuse(column, f"can never be one of the {what}")
     return ""
 
 
@@ -199,8 +195,7 @@ _REMEDIES = {
 def _fit_letters(column: Column, axis: Letters) -> str:
     possible = [text for text in axis.places if _is_possible(text, column, axis)]
     if not possible:
-        remedy = _REMEDIES.get(str(column.kind), "List values of the type, one per line.")
-        _refuse(column, "can never be one of the letters", remedy)
+        _refuse(column, "can never be one of the letters")
     if len(possible) == len(axis.places):
         if axis.reading.kind == EXACT and any(text != text.strip() for text in axis.places):
             return (
@@ -228,7 +223,8 @@ def _is_possible(text: str, column: Column, axis: Letters) -> bool:
     return True
 
 
-def _refuse(column: Column, what: str, remedy: str) -> None:
+def _refuse(column: Column, what: str, remedy: str = "") -> None:
+    remedy = remedy or _REMEDIES.get(str(column.kind), "List values of the type, one per line.")
     raise ValueError(
         f"column {reprlib.repr(column.name)} holds {_WORDS[str(column.kind)]}, which {what}."
         f" {remedy}"

@@ -12,9 +12,8 @@ from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.fit import Column, MissingColumnError, check_fit, require_columns
 from dproo.counting.scan import Scan
-from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sources.postgresql.session import Session
+from dproo.counting.sources.postgresql.session import Session, sentence
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
@@ -203,7 +202,7 @@ def _within(
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
-        failure = postgresql_session.sentence(error)
+        failure = sentence(error)
     finally:
         if found is None or is_over:  # an interrupt must also release the lock
             opened.close()
