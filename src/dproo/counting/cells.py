@@ -56,10 +56,10 @@ def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Coun
         rows = people.kept_rows((cells_of(record, asked.read) for record in records), asked)
     elif is_named:
         rows = ((*cells_of(record, asked.columns), 1) for record in records)
-    elif axis is None:
-        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
+    elif axis is not None:
+        return named_counts(((_text(cell), 1) for cell in records), axis)
     else:
-        rows = ((record, 1) for record in records)
+        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
     if axis is not None:
         return named_counts(((_text(cell), number) for cell, number in rows), axis)
     return Tally.several(rows, asked=asked)
