@@ -50,16 +50,17 @@ def count_rows(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | 
 
 def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count records one by one, or cells if the only alphabet names no column."""
-    is_named, axis = bool(asked.alphabets[0].columns), asked.open_axis
+    axis = asked.open_axis
+    rows: Iterable[Sequence[Any]]
     if asked.person is not None:
         # The person is named by the last cell of a row.
         rows = people.kept_rows((cells_of(record, asked.read) for record in records), asked)
-    elif is_named:
+    elif asked.alphabets[0].columns:
         rows = ((*cells_of(record, asked.columns), 1) for record in records)
     elif axis is not None:
         return named_counts(((_text(cell), 1) for cell in records), axis)
     else:
-        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
+        rows = _groups(records)
     if axis is not None:
         return named_counts(((_text(cell), number) for cell, number in rows), axis)
     return Tally.several(rows, asked=asked)
