@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
-from dproo.counting.boundary import load
+from dproo.counting.boundary import attempt, load
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
@@ -158,11 +158,12 @@ def _checked(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 def the_only_file(archive: str) -> zipfile.ZipInfo | None:
     """Return the file in a ZIP archive; None if there is not exactly one that can be read."""
-    try:
+
+    def listed() -> list[zipfile.ZipInfo]:
         with zipfile.ZipFile(archive) as opened:
-            files = [found for found in opened.infolist() if not found.is_dir()]
-    except (OSError, zipfile.BadZipFile):
-        return None
+            return [found for found in opened.infolist() if not found.is_dir()]
+
+    files = attempt(listed) or []  # a damaged archive makes the library raise errors of any kind
     is_read = len(files) == 1 and not files[0].flag_bits & _ENCRYPTED
     return files[0] if is_read else None
 
