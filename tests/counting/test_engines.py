@@ -414,7 +414,7 @@ def test_the_engine_kept_for_the_scan_is_locked_in_and_never_left_behind(
             engine.execute(query)
     asked = Asked(alphabets=(Alphabet.of(["x"]),), columns=("a",))
     for _ in range(2):  # by the engine that was kept, and by another
-        (tally,) = file_scan.count_files(found, asked)
+        (tally,) = file_scan.count_files(found, asked, [])
         assert list(tally.counts()) == [2, 1]
         assert not found.started
     with pytest.raises(duckdb.ConnectionException):

@@ -24,7 +24,7 @@ from support.releasing import check
 from dproo import Alphabet, CodeBook, ReleaseError, counting
 from dproo.counting.layout import Layout
 from dproo.counting.sources.text.cleaning import array_lines
-from dproo.counting.sources.text.compression import plain_blocks
+from dproo.counting.sources.text.files import plain_blocks
 
 ITEMS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -312,6 +312,20 @@ def test_a_file_that_cannot_be_unpacked_is_refused_before_its_charge(
     path.write_bytes(packed(b"a,b\nx,y\n" if name == "a.csv" else b'{"a": "x"}\n'))
     with pytest.raises(ValueError, match="in a way that can be unpacked here"):
         counting.prepare(path, alphabet=["x"], column="a")
+
+
+def test_no_byte_in_the_list_of_an_archive_leads_to_an_error_of_the_library(tmp_path):
+    """It may name a version, or have a name in no encoding, for which the library has others."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("ä.csv", b"a,b\nx,y\n")
+    packed, path = file.getvalue(), tmp_path / "a.csv.zip"
+    for place, byte in product(range(packed.index(b"PK\1\2"), len(packed)), (0, 99, 255)):
+        path.write_bytes(packed[:place] + bytes([byte]) + packed[place + 1 :])
+        try:
+            counting.prepare(path, alphabet=["x"], column="a")
+        except ValueError as error:
+            assert str(error).startswith("data must be"), (place, byte)  # noqa: PT017
 
 
 class Keys(encryption.KmsClient):

@@ -20,7 +20,7 @@ from support.sources import SOURCES
 
 from dproo import Counts, counting
 from dproo.counting.sources import arrow, frames
-from dproo.counting.sources.postgresql import groups as postgresql_groups
+from dproo.counting.sources.postgresql import scan as postgresql_scan
 from dproo.counting.sql.query import quoted
 from dproo.schema import OTHER
 
@@ -200,7 +200,7 @@ def test_postgresql_counts_the_same_on_nasty_tables(
             fill(connection, f"rows {i}", nasty.rows)
             source = postgresql if i % 2 else connection
             # Grouped first, and mapped one by one.
-            for largest in (postgresql_groups.BYTES_MAX, -1):
-                monkeypatch.setattr(postgresql_groups, "BYTES_MAX", largest)
+            for largest in (postgresql_scan.BYTES_MAX, -1):
+                monkeypatch.setattr(postgresql_scan, "BYTES_MAX", largest)
                 assert_parity(nasty, counting.count, source, table=f"rows {i}")
             monkeypatch.undo()

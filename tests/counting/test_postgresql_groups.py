@@ -10,8 +10,8 @@ import pytest
 from support.databases import role_of
 
 from dproo import ReleaseError, counting
-from dproo.counting.sources.postgresql import groups as postgresql_groups
-from dproo.counting.sources.postgresql.groups import EqualCells
+from dproo.counting.sources.postgresql import scan as postgresql_scan
+from dproo.counting.sources.postgresql.scan import EqualCells
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_table_beyond_the_bound_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The parts of a table count too, by all that they take."""
-    monkeypatch.setattr(postgresql_groups, "BYTES_MAX", (1 << 13) - 1)
+    monkeypatch.setattr(postgresql_scan, "BYTES_MAX", (1 << 13) - 1)
     assert abc(tables, table) == [1000] * 3
     assert taken == [False]
 
@@ -83,7 +83,7 @@ def test_a_table_beyond_the_bound_is_not(
 def test_many_values_are_not_if_the_planner_expects_them(
     tables: psycopg.Connection[Any], taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql_groups, "FEW", 1000)
+    monkeypatch.setattr(postgresql_scan, "FEW", 1000)
     for is_known in (False, True):
         if is_known:
             tables.execute("ANALYZE many")
@@ -131,7 +131,7 @@ def test_numerics_are_never_grouped_first(
 def test_any_other_failure_is_one(
     tight: str, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql_groups, "_INSUFFICIENT_RESOURCES", "another class")
+    monkeypatch.setattr(postgresql_scan, "_INSUFFICIENT_RESOURCES", "another class")
     with pytest.raises(ReleaseError):
         abc(tight, "ward.many")
     assert taken == [True]

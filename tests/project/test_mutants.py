@@ -1116,7 +1116,7 @@ MUTANTS = {
         "named_counts", "if text and number >= axis.minimum and is_open_letter(text)", "if text and is_open_letter(text)", f"{OPEN_LETTERS}::test_lists_and_arrays_have_letters_too",
     ),
     "a letter is rare if it is rare in one file": (
-        "counting_query", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
+        "query.counted", "minimum = 1 if is_part else asked.open_axis.minimum", "minimum = asked.open_axis.minimum", f"{OPEN_LETTERS}::test_a_letter_is_as_frequent_as_it_is_in_all_files_together",
     ),
     "a value is kept one record too early": (
         "KeepRule.release", "if count >= self.minimum + place", "if count >= self.minimum + place - 1", KEPT_BY_BRUTE_FORCE,

@@ -21,7 +21,7 @@ from support.releasing import sample
 
 import dproo
 from dproo import counting
-from dproo.counting import loading
+from dproo.counting import boundary
 from dproo.errors import UnpreparedError
 from dproo.releases.value import SampleRequest
 
@@ -152,7 +152,7 @@ def test_a_library_that_cannot_be_loaded_is_refused_before_the_charge(
 ):
     """As one is whose files are damaged, or built for another machine."""
     monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setattr(loading, "import_module", lambda _: 1 / 0)
+    monkeypatch.setattr(boundary, "import_module", lambda _: 1 / 0)
     data, table = {
         "duckdb": (folder / "data.csv", None),
         "psycopg": ("postgresql://nobody@localhost/none", "t"),

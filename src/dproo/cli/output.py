@@ -39,7 +39,7 @@ def columns(context: click.Context, _: click.Parameter, incomplete: str) -> list
     # An option that still lacks its value stops the parser before the argument.
     data = context.params.get("data") or next(iter(context.args), "")
     with suppress(Exception):  # a shell shows no errors, and a file may be anything
-        from dproo.counting.describe import describe  # noqa: PLC0415 - it takes long
+        from dproo.counting.source import describe  # noqa: PLC0415 - it takes long
 
         names = (column.name for column in describe(Path(data).expanduser()))
         return [name for name in names if name.startswith(incomplete)]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from dproo.counting.describe import describe
 from dproo.counting.fit import Column, looks_like_record
 from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.source import describe
 from dproo.counting.sql import query as sql
 
 PROFILE = "https://datapackage.org/profiles/2.0/dataresource.json"
@@ -74,18 +74,22 @@ def draft_codebook(
         _check_header(columns)
     known = [column for column in columns if column.kind in _TYPES]
     left_out = [column.name for column in columns if column.kind not in _TYPES]
-    notes = [FILL_IN, REMOVE]
+    notes = []
     if left_out:
-        notes.append(f"Left out, because their types hold no letters: {', '.join(left_out)}.")
+        notes = [f"Left out, because their types hold no letters: {', '.join(left_out)}."]
+    fields = [_field(column, is_text=is_text) for column in known]
+    return drafted(notes, resource_of(data, table, layout), fields)
+
+
+def drafted(
+    notes: Sequence[str], resource: dict[str, Any], fields: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return a draft: what a person must do, what is known of the data, and its columns."""
     return {
         "$schema": PROFILE,
-        "draft": notes,
-        **resource_of(data, table, layout),
-        "schema": {
-            "fieldsMatch": "subset",
-            "missingValues": [""],
-            "fields": [_field(column, is_text=is_text) for column in known],
-        },
+        "draft": [FILL_IN, REMOVE, *notes],
+        **resource,
+        "schema": {"fieldsMatch": "subset", "missingValues": [""], "fields": list(fields)},
     }
 
 
@@ -121,8 +125,12 @@ def resource_of(data: Any, table: str | tuple[str, ...] | None, layout: Layout) 
     }
     if dialect := {key: value for key, value in said.items() if value is not None}:
         resource["dialect"] = resource.get("dialect", {}) | dialect
-    slug = re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("-") or "data"
-    return {"name": slug, **resource}
+    return {"name": slug_of(name), **resource}
+
+
+def slug_of(name: str) -> str:
+    """Return a name as the standard allows it."""
+    return re.sub("[^a-z0-9._-]+", "-", name.lower()).strip("-") or "data"
 
 
 def _check_header(columns: Sequence[Column]) -> None:

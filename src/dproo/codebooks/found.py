@@ -131,13 +131,7 @@ def spread(noisy: Sequence[int], scale: float) -> range:
 
 
 def guessed(noisy: Sequence[int], *, records: float, scale: float) -> Guess:
-    """Return how a column of text is written.
-
-    Args:
-        noisy: the noisy count of each of :data:`SHAPES`, and of all others behind them.
-        records: how many records there are, about.
-        scale: of the noise.
-    """
+    """Return how text is written, from noisy counts of :data:`SHAPES`, of all others last."""
     least = level(len(noisy), scale)
     # The noise of many cells adds up: only what stands out of it is told.
     counts = {
@@ -183,14 +177,9 @@ def octave_edges() -> tuple[float, ...]:
 def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, ...]:
     """Return the edges of a fine grid where numbers are; none if they are nowhere.
 
-    The powers of two whose counts stand out of the noise are its range. Each is divided into as
-    many equal cells as its share of the records, but no cell of integers is narrower than 1; all
-    cells are integers where there are few.
-
-    Args:
-        noisy: the noisy count of each octave, and of all cells outside behind them.
-        scale: of the noise.
-        is_whole: whether numbers are integers.
+    The powers of two whose noisy counts stand out of the noise are its range; the last count is of
+    all cells outside. Each is divided into as many equal cells as its share of the records, but no
+    cell of integers is narrower than 1; all cells are integers where there are few.
     """
     edges = octave_edges()
     inside = spread(noisy[:-1], scale)
@@ -213,12 +202,9 @@ def grid(noisy: Sequence[int], scale: float, *, is_whole: bool) -> tuple[float, 
 
 
 def quantiles(edges: Sequence[float], noisy: Sequence[int], noise: float) -> list[float]:
-    """Return edges between which about equally many records are.
+    """Return edges of cells between which about equally many records are.
 
-    Args:
-        edges: of the cells.
-        noisy: the noisy count of each cell.
-        noise: the deviation of the sum of all of them: bins hold several times as much.
+    The noise is the deviation of the sum of all noisy counts: bins hold several times as much.
     """
     running = list(accumulate(max(0, number) for number in noisy[: len(edges) - 1]))
     most = max(1, min(BINS, int(running[-1] / max(4 * noise, 1))))
@@ -242,11 +228,7 @@ def integers_field(
 ) -> tuple[dict[str, Any], int] | None:
     """Return the field of few integers, and how many records it tells, about.
 
-    Args:
-        name: the column's.
-        edges: the integers, and the one behind them.
-        noisy: the noisy count of each, and of all cells outside behind them.
-        scale: of the noise.
+    The last edge is behind the last integer, and the last count is of all cells outside.
     """
     inside = spread(noisy[:-1], scale)
     if not inside:
@@ -283,11 +265,7 @@ def category_field(
 ) -> dict[str, Any]:
     """Return the field of a category: its most frequent values, in their own order.
 
-    Args:
-        name: the column's.
-        letters: the values, and about how many records have each.
-        most: the most values.
-        room: the most bytes of all of them as JSON.
+    All of them have room as JSON in so many bytes.
 
     >>> category_field("ward", {"B": 70, "A": 60, "C": 9}, most=2, room=100)
     {'name': 'ward', 'type': 'string', 'categories': ['A', 'B']}
@@ -305,11 +283,7 @@ def dates_field(
 ) -> tuple[dict[str, Any], int] | None:
     """Return the field of dates, by month or year, and how many records it tells, about.
 
-    Args:
-        name: the column's.
-        noisy: the noisy count of each of :data:`YEARS`, and of all cells outside behind them.
-        scale: of the noise.
-        guess: how dates are written.
+    The noisy counts are of :data:`YEARS`, and of all cells outside.
     """
     inside = spread(noisy[:-1], scale)
     if not inside:

@@ -1,19 +1,29 @@
-"""A draft of a code book from what people have; none feeds a release by itself."""
+"""A draft of a code book from what people have; none feeds a release by itself.
+
+Whoever designed a survey wrote most labels of an SPSS or Stata file; but Stata's ``encode`` makes
+labels of the data. So they are listed only where somebody asks for them, to confirm each.
+"""
 
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dproo.codebooks.draft import FILL_IN, PROFILE, REMOVE, draft_codebook
-from dproo.codebooks.public_tables import EXCEL, read_rows
+from dproo.codebooks.draft import draft_codebook, drafted, slug_of
 from dproo.codebooks.redcap import fields_of_dictionary, is_dictionary
-from dproo.codebooks.statistics_files import with_labels
-from dproo.core.checks import one_of, refusal
-from dproo.counting.sources.rows.statistics import SPSS, STATA
-from dproo.schema.lookup import LEADING_ZEROS, fields_of_lookup
+from dproo.core.checks import needing, one_of, refusal
+from dproo.core.paths import BYTES_MAX, Origin, read_public, require_public
+from dproo.counting.sources.rows.statistics import SPSS, STATA, header_of, labels_of
+from dproo.schema.lookup import LEADING_ZEROS, field_of, fields_of_lookup, table_rows
+
+EXCEL = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+LABELS = (
+    "Labels of the file are listed as values: keep those that were written before the data was"
+    " seen. Stata's 'encode' makes labels of the data: remove such."
+)
+EVERY = "Check that every value that could occur has a label: labels need not name them all."
 
 _TABLES = (".csv", ".tsv", ".txt", *EXCEL)
 
@@ -35,9 +45,9 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
     if column is not None and suffix not in _TABLES:
         raise ValueError(refusal("column", "be given with a lookup table only", column))
     if suffix in (*SPSS, *STATA):
-        return with_labels(draft_codebook(name), name, suffix)
+        return _with_labels(draft_codebook(name), name, suffix)
     notes: list[str] = []
-    rows = read_rows(name)
+    rows = _rows(name)
     if is_dictionary(rows[0]) and column is None:
         fields, left_out = fields_of_dictionary(rows)
         if left_out:
@@ -45,10 +55,77 @@ def import_codebook(path: str | os.PathLike[str], *, column: str | None = None) 
     else:
         fields = fields_of_lookup(rows, column)
         notes = [LEADING_ZEROS] if suffix in EXCEL else []
-    slug = re.sub("[^a-z0-9._-]+", "-", Path(name).stem.lower()).strip("-") or "data"
-    return {
-        "$schema": PROFILE,
-        "draft": [FILL_IN, REMOVE, *notes],
-        "name": slug,
-        "schema": {"fieldsMatch": "subset", "missingValues": [""], "fields": fields},
-    }
+    return drafted(notes, {"name": slug_of(Path(name).stem)}, fields)
+
+
+def _rows(name: str) -> list[list[str]]:
+    """Return the rows of a public CSV or Excel file, blank ones left out."""
+    rows = _excel_rows(name) if Path(name).suffix.lower() in EXCEL else _csv_rows(name)
+    rows = [[cell.strip() for cell in row] for row in rows]
+    rows = [row for row in rows if any(row)]
+    if len(rows) < 2:
+        raise ValueError(refusal("file", "have a header and a row below it", name))
+    return rows
+
+
+def _csv_rows(name: str) -> list[list[str]]:
+    rows = table_rows(read_public("file", name))
+    if rows is None:
+        raise ValueError(refusal("file", "be a readable CSV file", name))
+    return rows
+
+
+def _excel_rows(name: str) -> list[list[str]]:
+    with needing("python-calamine", extra="excel"):
+        from python_calamine import CalamineWorkbook  # noqa: PLC0415 - an extra
+    require_public("file", _origin(name, ()))
+    try:
+        is_short = Path(name).stat().st_size <= BYTES_MAX
+        workbook: Any = CalamineWorkbook.from_path(name) if is_short else None
+        cells = workbook.get_sheet_by_index(0).to_python()
+    except Exception:  # noqa: BLE001 - whatever the library raises
+        raise ValueError(refusal("file", "be a readable Excel file", name)) from None
+    rows = [[_text(cell) for cell in row] for row in cells]
+    require_public("file", _origin(name, rows[0] if rows else ()))
+    return rows
+
+
+def _origin(name: str, header: Sequence[str]) -> Origin:
+    try:
+        return Origin.of(name, header)
+    except OSError:
+        raise ValueError(refusal("file", "be a readable Excel file", name)) from None
+
+
+def _with_labels(draft: dict[str, Any], path: str, suffix: str) -> dict[str, Any]:
+    """Return a draft of a file with the values that have labels listed."""
+    header = header_of(path, suffix, path=path, name="file")
+    named = [name for name in header.column_names if labels_of(header, name)]
+    listed = {name: field for name in named if (field := _field(header, name))["categories"]}
+    fields = [listed.get(field["name"], field) for field in draft["schema"]["fields"]]
+    notes = [*draft["draft"], LABELS, EVERY] if listed else draft["draft"]
+    return draft | {"draft": notes, "schema": draft["schema"] | {"fields": fields}}
+
+
+def _field(header: Any, name: str) -> dict[str, Any]:
+    labels = labels_of(header, name)
+    is_text = header.readstat_variable_types.get(name) == "string"
+    # Not missing_user_values, which is collected from rows.
+    ranges = header.missing_ranges.get(name, [])
+    missing = [value for value in labels if _is_missing(value, ranges, is_text=is_text)]
+    listed = [(_text(value), label) for value, label in labels.items() if value not in missing]
+    if not is_text and any(not value.removeprefix("-").isdecimal() for value, _ in listed):
+        listed = [(label, "") for _, label in listed]  # cells are read by labels then
+    texts = [_text(value) for value in missing]
+    return field_of(name, listed) | ({"missingValues": ["", *texts]} if texts else {})
+
+
+def _is_missing(value: Any, ranges: Any, *, is_text: bool) -> bool:
+    if not is_text and isinstance(value, str):
+        return True  # a letter code of Stata
+    return any(part["lo"] <= value <= part["hi"] for part in ranges)
+
+
+def _text(value: Any) -> str:
+    """Return a value as text; SPSS and Excel store every number as a float."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

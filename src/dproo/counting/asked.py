@@ -13,7 +13,7 @@ from dproo.core.checks import refusal
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.sql import sets
 from dproo.schema import Alphabet
-from dproo.schema.axis import Axis, OpenText
+from dproo.schema.axis import Axis, Letters, OpenText
 
 SETS_MAX = 64
 """The most sets of columns to group by at once; each takes up to two MB in DuckDB."""
@@ -27,11 +27,6 @@ CELLS_MAX = 1 << 22
 _BLOCK = 8  # columns; two blocks have 64 pairs between them
 
 Found = TypeVar("Found")
-
-
-def fresh_salt() -> str:
-    """Return a fresh secret salt."""
-    return secrets.token_hex(8)  # a longer salt would double the time of each hash
 
 
 class Where(TypedDict, total=False):
@@ -84,7 +79,8 @@ class Asked:
     person: str | None = None
     kept: int = 1
     is_each_missing: bool = False
-    salt: str = field(default_factory=fresh_salt, repr=False)
+    # A longer salt would double the time of each hash.
+    salt: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 
     def __post_init__(self) -> None:
         check_engine(self.engine)
@@ -131,6 +127,15 @@ class Asked:
         }
         return tuple(found[place] for place in range(len(found)))
 
+    @cached_property
+    def letters(self) -> dict[int, list[str]]:
+        """The letters of each column that lists them, by its place."""
+        return {
+            place: list(axis.places)
+            for place, axis in enumerate(self.axes)
+            if isinstance(axis, Letters)
+        }
+
     @property
     def open_axis(self) -> OpenText | None:
         """The open alphabet's axis, or None if the letters are listed."""
@@ -173,6 +178,11 @@ class Asked:
         if len(parts) == 1:
             return (Batch(tuple(range(len(self.alphabets))), tuple(range(len(self.axes))), self),)
         return tuple(map(self._batch, parts))
+
+    @property
+    def passes(self) -> int:
+        """How often the records are read: those of people are selected once, then counted."""
+        return len(self.batches) if self.person is None else 1
 
     def _batch(self, part: Sequence[int]) -> Batch:
         columns = tuple(sorted({place for i in part for place in self.places[i]}))

@@ -1,4 +1,4 @@
-"""Cells in memory: lists and other iterables, read once."""
+"""Cells in memory, in lists and other iterables, read once; and counts that are ready."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from itertools import islice, repeat
+from numbers import Integral
 from typing import Any
 
+from dproo.core.checks import whole
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
-from dproo.counting.sql.open_letters import named_counts, texts_of
-from dproo.counting.tally import Tally, kinds_of
+from dproo.counting.tally import Tally, kinds_of, named_counts
+from dproo.schema import Alphabet
+from dproo.schema.axis import LONGEST_OPEN
+from dproo.schema.cell import text_of
 
 _CHUNK = 1 << 16
 # Libraries whose iterators yield parts of a table, each of which would count as one record.
@@ -37,26 +41,39 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     return Scan(engine="cells", _asked=asked, _read=lambda: count_records(records(), asked))
 
 
+def count_rows(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Count rows of the columns to read."""
+    # Without names an alphabet has one column, whose bare cells are counted.
+    is_bare = not asked.alphabets[0].columns and asked.person is None
+    return count_records((row[0] for row in rows) if is_bare else rows, asked)
+
+
 def count_records(records: Iterable[object], asked: Asked) -> tuple[Tally | Counts, ...]:
     """Count records one by one, or cells if the only alphabet names no column."""
-    if asked.person is None and asked.open_axis is not None:
-        if asked.alphabets[0].columns:
-            records = (cells_of(record, asked.columns)[0] for record in records)
-        return named_counts(texts_of(records), asked.open_axis)
-    if not asked.alphabets[0].columns and asked.person is None:
-        return (Tally.of(_groups(records), alphabet=asked.alphabets[0]),)
+    axis = asked.open_axis
+    rows: Iterable[Sequence[Any]]
     if asked.person is not None:
-        return count_people((cells_of(record, asked.read) for record in records), asked)
-    rows = ((*cells_of(record, asked.columns), 1) for record in records)
+        # The person is named by the last cell of a row.
+        rows = people.kept_rows((cells_of(record, asked.read) for record in records), asked)
+    elif asked.alphabets[0].columns:
+        rows = ((*cells_of(record, asked.columns), 1) for record in records)
+    elif axis is not None:
+        return named_counts(((_text(cell), 1) for cell in records), axis)
+    else:
+        rows = _groups(records)
+    if axis is not None:
+        return named_counts(((_text(cell), number) for cell, number in rows), axis)
     return Tally.several(rows, asked=asked)
 
 
-def count_people(rows: Iterable[Sequence[object]], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the selected records of each person, who is named by the last cell of a row."""
-    kept = people.kept_rows(rows, asked)
-    if asked.open_axis is not None:
-        return named_counts(texts_of(cell for cell, _ in kept), asked.open_axis)
-    return Tally.several(kept, asked=asked)
+def _text(cell: object) -> str | None:
+    """Return the canonical text of a cell, or None if it cannot be an open letter."""
+    try:
+        text = text_of(cell)
+    except BaseException as error:  # noqa: BLE001 - a cell that raises is not a letter
+        pass_over(error)
+        return None
+    return text if text is not None and len(text) <= LONGEST_OPEN else None
 
 
 def _groups(cells: Iterable[object]) -> Iterator[tuple[object, int]]:
@@ -94,3 +111,38 @@ def cells_of(record: object, columns: Sequence[str]) -> Sequence[object]:
         pass_over(error)
         return nothing
     return cells if len(cells) == len(columns) else nothing
+
+
+def open_counts(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of ready counts, or None if data is not counts."""
+    alphabet = asked.alphabets[0]
+    if not isinstance(data, Counts | Mapping):
+        return None
+    if asked.person is not None:
+        raise ValueError("person must be used with records: counts do not show whose they are.")
+    if asked.open_axis is not None:
+        raise ValueError("alphabet must list the letters of ready counts; records can be open.")
+    if isinstance(data, Counts):
+        if data.k != alphabet.k:
+            raise ValueError(f"counts must have {alphabet.k} letters, as the alphabet has.")
+        return Scan(engine="counts", _asked=asked, _read=lambda: (data,))
+    # Only for a plain dict: reading another mapping may run code of its own.
+    if isinstance(data, dict) and not all(map(_is_count, dict.values(data))):
+        raise TypeError(
+            "data must be records, or a mapping of letters to how often each occurs. For a"
+            " mapping of columns to their cells, pass a frame: pandas.DataFrame(data)."
+        )
+    return Scan(engine="counts", _asked=asked, _read=lambda: (_ready(data, alphabet),))
+
+
+def _is_count(number: object) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0
+
+
+def _ready(data: Mapping[Any, int], alphabet: Alphabet) -> Tally:
+    columns = alphabet.columns
+    rows = (
+        (*(cells_of(key, columns) if columns else (key,)), whole("counts", number, at_least=0))
+        for key, number in data.items()
+    )
+    return Tally.of(rows, alphabet=alphabet)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
@@ -49,6 +49,13 @@ class MissingColumnError(ValueError):
     def of_person(self) -> ValueError:
         """Return the same of the column that names people."""
         return ValueError(refusal("person", self._condition, self.column) + self._hint)
+
+
+def require_columns(names: Iterable[str], *, among: Collection[str]) -> None:
+    """Refuse a column that is not among these."""
+    for name in names:
+        if name not in among:
+            raise MissingColumnError(name, among=among)
 
 
 def one_of_them(name: str, choices: Iterable[str]) -> str:
@@ -110,9 +117,7 @@ class Column:
 def check_fit(columns: Sequence[Column], axes: Sequence[Axis]) -> tuple[str, ...]:
     """Return a warning for each column some of whose letters can never occur.
 
-    Args:
-        columns: those to count, then the person's, if there is one.
-        axes: the letters of each column to count.
+    After the columns to count comes the person's, if there is one.
 
     Raises:
         ValueError: all cells of a column would be outside, or the person's column cannot
@@ -131,12 +136,9 @@ def _fit(column: Column, axis: Axis) -> str:
     if column.kind is None:
         sql.refuse_type(column.name, column.type_name)
     if column.kind in {sql.TIMESTAMP, sql.INSTANT} and reading not in DAYS:
-        remedy = (
-            ""
-            if isinstance(axis, OpenText)
-            else "Add .read_as('date'), .read_as('month') or .read_as('year')."
-        )
-        sql.refuse_type(column.name, column.type_name, remedy=remedy)
+        remedy = "Add .read_as('date'), .read_as('month') or .read_as('year')."
+        is_open = isinstance(axis, OpenText)
+        sql.refuse_type(column.name, column.type_name, remedy="" if is_open else remedy)
     if column.kind == sql.NOTHING:
         sql.refuse_type(column.name, "null", remedy="It is empty by its schema: choose another.")
     if (
@@ -157,8 +159,7 @@ def _fit(column: Column, axis: Axis) -> str:
         )
     if not is_number:
         what = "integers" if isinstance(axis, IntegerRange) else "bins"
-        remedy = _REMEDIES.get(column.kind, "List values of the type, one per line.")
-        _refuse(column, f"can never be one of the {what}", remedy)
+        _refuse(column, f"can never be one of the {what}")
     return ""
 
 
@@ -186,9 +187,7 @@ def assumed(column: Column, axis: Axis) -> str:
 
 _REMEDIES = {
     sql.BOOLEAN: "Use the letters true and false.",
-    sql.DATE: "Use days, such as '2024-01-01..2025-01-01'.",
-    sql.TIMESTAMP: "Use days, such as '2024-01-01..2025-01-01'.",
-    sql.INSTANT: "Use days, such as '2024-01-01..2025-01-01'.",
+    **dict.fromkeys(_DAYS, "Use days, such as '2024-01-01..2025-01-01'."),
     **dict.fromkeys(_NUMBERS, "Use integers or bins, such as 'bins:0,18,65'."),
 }
 
@@ -196,8 +195,7 @@ _REMEDIES = {
 def _fit_letters(column: Column, axis: Letters) -> str:
     possible = [text for text in axis.places if _is_possible(text, column, axis)]
     if not possible:
-        remedy = _REMEDIES.get(str(column.kind), "List values of the type, one per line.")
-        _refuse(column, "can never be one of the letters", remedy)
+        _refuse(column, "can never be one of the letters")
     if len(possible) == len(axis.places):
         if axis.reading.kind == EXACT and any(text != text.strip() for text in axis.places):
             return (
@@ -225,7 +223,8 @@ def _is_possible(text: str, column: Column, axis: Letters) -> bool:
     return True
 
 
-def _refuse(column: Column, what: str, remedy: str) -> None:
+def _refuse(column: Column, what: str, remedy: str = "") -> None:
+    remedy = remedy or _REMEDIES.get(str(column.kind), "List values of the type, one per line.")
     raise ValueError(
         f"column {reprlib.repr(column.name)} holds {_WORDS[str(column.kind)]}, which {what}."
         f" {remedy}"

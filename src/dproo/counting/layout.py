@@ -7,12 +7,11 @@ header the first bytes are a record, which must not decide anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, TypedDict
 
 from dproo.core.checks import one_of, refusal, whole
-from dproo.counting.sources.text.compression import SUFFIXES as COMPRESSED
 from dproo.counting.sources.text.header import UTF_16, text_encoding
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA, SQLITE = (
@@ -38,6 +37,10 @@ FORMATS = {
     ".db": SQLITE,
 }
 """The format of a file, by the ending of its name."""
+
+GZIP, ZSTD, ZIP = "gz", "zst", "zip"
+COMPRESSED = {".gz": GZIP, ".zst": ZSTD, ".zip": ZIP}
+"""The compression of a file, by the last ending of its name."""
 
 TEXT = {CSV, JSON, ARRAY}
 """The formats that may be compressed, and may come from standard input."""
@@ -134,11 +137,7 @@ class Layout:
         return name.suffix.lower(), compression
 
     def refuse_lines(self, *, is_sheet: bool = False) -> None:
-        """Refuse options that only a CSV file has; a sheet may have rows before its header too.
-
-        Raises:
-            ValueError: one is given.
-        """
+        """Refuse options that only a CSV file has; a sheet may have rows before its header too."""
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
         if self.comment or (self.skip_rows and not is_sheet):
@@ -197,13 +196,12 @@ class Layout:
 
     def over(self, declared: Layout) -> Layout:
         """Return this layout, completed by another."""
-        return Layout(
+        return replace(
+            declared,
             delimiter=self.delimiter or declared.delimiter,
             encoding=self.encoding or declared.encoding,
             format=self.format,
-            quote=declared.quote,
             has_header=self.has_header and declared.has_header,
-            names=declared.names,
             skip_rows=self.skip_rows or declared.skip_rows,
             comment=self.comment or declared.comment,
         )

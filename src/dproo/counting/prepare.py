@@ -1,7 +1,8 @@
 """The check before reading: the first engine that supports the data opens it.
 
-An engine is a module with ``open_scan(data, asked)``, which returns the scan, or None if it does
-not support this kind of data.
+An engine is a function of data and of what is asked, which returns the scan, or None if it does
+not support this kind of data. It raises a ``ValueError`` if the data cannot be read, or a column
+is missing or holds no letters.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from dproo.counting import cells
 from dproo.counting.asked import Asked, Where
 from dproo.counting.fit import MissingColumnError
 from dproo.counting.scan import Scan
-from dproo.counting.sources import arrays, duckdb_table, file_scan, frames, ready, spark, sqlalchemy
+from dproo.counting.sources import file_scan, frames, spark, sqlalchemy
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import scan as row_files
 from dproo.schema import Alphabet
 
 ENGINES: tuple[Callable[[Any, Asked], Scan | None], ...] = (
     spark.open_scan,
-    ready.open_scan,
+    cells.open_counts,
     sqlalchemy.open_scan,
     postgresql.open_scan,
     row_files.open_scan,
     file_scan.open_scan,
-    duckdb_table.open_scan,
-    arrays.open_scan,
+    frames.open_relation,
+    frames.open_array,
     frames.open_scan,
     cells.open_scan,
 )

@@ -10,8 +10,7 @@ from dproo.core.draw import RandomSource
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import attempt
 from dproo.counting.fit import Column
-from dproo.counting.sql.open_letters import named_counts
-from dproo.counting.tally import Tally
+from dproo.counting.tally import Tally, named_counts
 from dproo.errors import DamagedFileError, ReleaseError
 
 COUNT_FAILED = "the data could not be counted; details are withheld because they could reveal data."

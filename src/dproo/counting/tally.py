@@ -10,12 +10,12 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, cast
 
-from dproo.core.counts import Counts
+from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
 from dproo.counting.asked import Asked
 from dproo.counting.boundary import pass_over
 from dproo.schema import OTHER, Alphabet
-from dproo.schema.axis import Axis
+from dproo.schema.axis import Axis, OpenText, is_open_letter
 
 _CHUNK = 1 << 18
 _WORD = 1 << 64
@@ -39,12 +39,7 @@ class Tally:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], *, alphabet: Alphabet) -> Tally:
-        """Add up groups of records.
-
-        Args:
-            rows: one cell per column, which represents all records of the group, followed by
-                their number.
-            alphabet: the letters.
+        """Add up groups of records: one cell per column, then the number of records that have them.
 
         >>> Tally.of([("a", 3), (None, 2)], alphabet=Alphabet.of(["a", "b"])).counts()
         Counts([(3, 1), (0, 1), (2, 1)])
@@ -54,12 +49,7 @@ class Tally:
 
     @classmethod
     def several(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
-        """Add up groups of records by every alphabet; the rows are read once.
-
-        Args:
-            rows: one cell per column, followed by the number of records.
-            asked: the alphabets and their columns.
-        """
+        """Add up such groups by every alphabet; the rows are read once."""
         adding = _Adding(asked)
         rest = iter(rows)
         while part := list(islice(rest, _CHUNK)):
@@ -68,12 +58,9 @@ class Tally:
 
     @classmethod
     def of_sets(cls, rows: Iterable[Sequence[Any]], *, asked: Asked) -> tuple[Tally, ...]:
-        """Add up groups of records, each by the alphabets whose columns it is grouped by.
+        """Add up such groups, each by the alphabets whose columns it is grouped by.
 
-        Args:
-            rows: the marks of ``dproo.counting.sql.sets`` if there are several alphabets,
-                then one cell per column, then the number of records.
-            asked: the alphabets and their columns.
+        If there are several alphabets, the marks of ``dproo.counting.sql.sets`` come first.
         """
         wanted: dict[tuple[int, ...], list[int]] = {}
         for i, marks in enumerate(asked.marks):
@@ -89,16 +76,6 @@ class Tally:
                 adding.add([row[width:] for row in group], wanted[tuple(marked)])
         return adding.tallies()
 
-    @classmethod
-    def merged(cls, tallies: Iterable[Tally], *, alphabet: Alphabet) -> Tally:
-        """Add up the tallies of parts of the data."""
-        seen: Counter[int] = Counter()
-        outside = 0
-        for tally in tallies:
-            seen.update(tally.seen)
-            outside += tally.outside
-        return cls(alphabet=alphabet, seen=dict(seen), outside=outside)
-
     def counts(self, source: RandomSource | None = None) -> Counts:
         """Return the counts of all letters, according to the alphabet's policy.
 
@@ -112,6 +89,27 @@ class Tally:
                 self.seen, self.outside, k=self.alphabet.k, source=source or RandomSource()
             )
         return Counts.sparse(seen, k=self.alphabet.k)
+
+
+def tables_of(rows: Iterable[Sequence[Any]], asked: Asked) -> tuple[Tally | Counts, ...]:
+    """Return the tables of counts that the rows of a counting query make, one per alphabet."""
+    if asked.open_axis is not None:
+        return named_counts(rows, asked.open_axis)
+    return Tally.of_sets(rows, asked=asked)
+
+
+def named_counts(rows: Iterable[Sequence[Any]], axis: OpenText) -> tuple[NamedCounts]:
+    """Add up groups of records by an open alphabet: a canonical text or None, and a number."""
+    found: Counter[str | None] = Counter()
+    for text, number in rows:
+        found[text] += number
+    letters = {
+        text: number
+        for text, number in found.items()
+        if text and number >= axis.minimum and is_open_letter(text)
+    }
+    others = found.total() - sum(letters.values())
+    return (NamedCounts.seen(letters, others=others),)
 
 
 class _Adding:

@@ -16,15 +16,15 @@ from typing import Any
 
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.loading import load
-from dproo.counting.sources.file_scan import counted_people, in_order, write_letters
+from dproo.counting.boundary import Lazy, load
+from dproo.counting.sources.file_scan import counted_relation, write_letters
 from dproo.counting.sources.text.cleaning import repaired
-from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
-from dproo.counting.sql.open_letters import named_counts
-from dproo.counting.tally import Tally
+from dproo.counting.sql.duckdb import ROOM, engine_for
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
+
+pa, pc, t = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("pyarrow.types")
 
 Batches = Callable[[], Iterator[Sequence[Any]]]
 
@@ -43,8 +43,6 @@ UNITS = {unit: 24 * 60 * 60 * 1000**i for i, unit in enumerate(("s", "ms", "us",
 
 def kind_of(dtype: Any) -> str | None:
     """Return what a column of an Arrow type holds, or None if it cannot hold letters."""
-    from pyarrow import types as t  # noqa: PLC0415 - already loaded
-
     dtype = _value_type(dtype)
     if t.is_timestamp(dtype):
         return sql.TIMESTAMP if dtype.tz is None else sql.INSTANT
@@ -66,8 +64,6 @@ def is_by_cell(dtype: Any) -> bool:
     DuckDB has no decimals of more than 38 digits, and prints zero as ``.00`` in a type without
     digits before the point.
     """
-    from pyarrow import types as t  # noqa: PLC0415 - as above
-
     dtype = _value_type(dtype)
     return t.is_decimal(dtype) and not (
         dtype.precision <= _DIGITS and 0 <= dtype.scale <= min(dtype.precision, _DIGITS - 1)
@@ -75,16 +71,12 @@ def is_by_cell(dtype: Any) -> bool:
 
 
 def _value_type(dtype: Any) -> Any:
-    from pyarrow import types as t  # noqa: PLC0415 - as above
-
     while t.is_dictionary(dtype) or t.is_run_end_encoded(dtype):
         dtype = dtype.value_type
     return dtype
 
 
 def _is_text(dtype: Any) -> bool:
-    from pyarrow import types as t  # noqa: PLC0415 - as above
-
     return bool(t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype))
 
 
@@ -100,16 +92,14 @@ def day(number: int | None, per_day: int) -> date | None:
 
 def plain_type(dtype: Any) -> Any:
     """Return the type to which :func:`plain` converts a type that holds letters."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
     dtype = _value_type(dtype)
     if _is_text(dtype):
         return pa.large_string()
-    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+    if t.is_date(dtype) or t.is_timestamp(dtype):
         return pa.date32()
-    if pa.types.is_float16(dtype):
+    if t.is_float16(dtype):
         return pa.float32()
-    if pa.types.is_decimal(dtype) and not is_by_cell(dtype):
+    if t.is_decimal(dtype) and not is_by_cell(dtype):
         return pa.decimal128(_DIGITS, dtype.scale)
     return dtype
 
@@ -117,18 +107,13 @@ def plain_type(dtype: Any) -> Any:
 def plain(cells: Any, longest: int | None = None) -> Iterator[Any]:
     """Yield an Arrow array in the form of its type, chunk by chunk; no cell makes this fail.
 
-    Args:
-        cells: the array.
-        longest: the most bytes kept of a text; by default all of them.
+    Of a text, at most ``longest`` bytes are kept.
     """
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    from pyarrow import compute as pc  # noqa: PLC0415 - as above
-
     dtype = cells.type
-    if pa.types.is_dictionary(dtype):
+    if t.is_dictionary(dtype):
         values = _whole(cells.dictionary, longest)
         yield from (values.take(part) for part in _parts(cells.indices))
-    elif pa.types.is_run_end_encoded(dtype):
+    elif t.is_run_end_encoded(dtype):
         values = _whole(cells.values, longest)
         # Runs of indices, not of cells: Arrow refuses runs in which a cell overflows its type.
         runs = pa.RunEndEncodedArray.from_buffers(
@@ -147,33 +132,26 @@ def _parts(cells: Any) -> Iterator[Any]:
 
 
 def _whole(cells: Any, longest: int | None) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
     parts = [pa.array([], plain_type(cells.type)), *plain(cells, longest)]
     return pa.concat_arrays(parts)
 
 
 def _flat(cells: Any, longest: int | None) -> Any:
     """Return the form of an array that is neither a dictionary nor runs."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
     dtype = cells.type
     if _is_text(dtype):
         return _text(cells, longest)
-    if pa.types.is_date32(dtype):
+    if t.is_date32(dtype):
         return _days(cells.view(pa.int32()), 1)
-    if pa.types.is_date64(dtype) or pa.types.is_timestamp(dtype):
+    if t.is_date64(dtype) or t.is_timestamp(dtype):
         return _days(cells.view(pa.int64()), UNITS[getattr(dtype, "unit", "ms")])
-    if pa.types.is_decimal128(dtype) and not is_by_cell(dtype):
+    if t.is_decimal128(dtype) and not is_by_cell(dtype):
         return _decimals(cells.view(plain_type(dtype)))
     return cells.cast(plain_type(dtype))
 
 
 def _text(cells: Any, longest: int | None) -> Any:
     """Return text as valid UTF-8, with U+FFFD for each invalid byte."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    from pyarrow import compute as pc  # noqa: PLC0415 - as above
-
     bare = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
     cells = cells.view(bare.get(cells.type, pa.binary_view())).cast(pa.large_binary())
     length = pc.max(pc.binary_length(cells)).as_py() or 0
@@ -198,9 +176,6 @@ def _shortened(cell: Any) -> bytes | None:
 
 def _decimals(cells: Any) -> Any:
     """Return decimals, null for each with more digits than its type allows."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    from pyarrow import compute as pc  # noqa: PLC0415 - as above
-
     least, most = (
         pa.scalar(Decimal((sign, (9,) * _DIGITS, -cells.type.scale)), cells.type) for sign in (1, 0)
     )
@@ -210,9 +185,6 @@ def _decimals(cells: Any) -> Any:
 
 def _days(cells: Any, per_day: int) -> Any:
     """Return the days of numbers since 1970, null beyond the calendar."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-    from pyarrow import compute as pc  # noqa: PLC0415 - as above
-
     if per_day > 1:
         days = pc.divide(cells, per_day)  # towards zero
         is_less = pc.less(cells, pc.multiply(days, per_day))
@@ -235,12 +207,8 @@ def count_batches(
 ) -> Sequence[Tally | Counts]:
     """Count the records of batches by the letters of each alphabet, within DuckDB.
 
-    Args:
-        batches: yields the columns to count, then the person's, batch by batch.
-        kinds: what they hold.
-        asked: the alphabets.
-        is_once: whether the batches can be read only once.
-        running: receives the engine that counts, for another thread to interrupt.
+    A batch is the columns to count, then the person's. Another thread may interrupt the
+    ``running`` engine.
     """
     duckdb = load("duckdb", room=ROOM)
     # Equal cells are grouped first, except numbers that are likely to be all different.
@@ -259,7 +227,7 @@ def count_batches(
 
 def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
     """Load the libraries, start an engine and run the queries on no record."""
-    pa = load("pyarrow", extra="frames")
+    load("pyarrow", extra="frames")
     load("pyarrow.compute", extra="frames")
     types = {
         sql.TEXT: pa.large_string(),
@@ -267,10 +235,9 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
         sql.FLOAT: pa.float64(),
         sql.DECIMAL: pa.decimal128(_DIGITS, 2),
         sql.BOOLEAN: pa.bool_(),
-        sql.NOTHING: pa.null(),
     }
     places: Sequence[int] = range(len(kinds))
-    if asked.person is None and len(asked.batches) > 1:
+    if asked.passes > 1:
         places, asked = asked.batches[0].columns, asked.batches[0].asked
     kinds = [kinds[place] for place in places]
     empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
@@ -286,13 +253,9 @@ def _counted(
     is_grouped: bool,
 ) -> tuple[Tally | Counts, ...]:
     """Count all batches by one query."""
-    import pyarrow as pa  # noqa: PLC0415 - as above
-
     first = next(batches, None)
     if first is None:
-        if asked.open_axis is not None:
-            return named_counts([], asked.open_axis)
-        return Tally.of_sets([], asked=asked)
+        return tables_of([], asked)
     types = [plain_type(column.type) for column in first]
     schema = pa.schema([(f"c{i}", dtype) for i, dtype in enumerate(types)])
     days = {sql.TIMESTAMP: sql.DATE, sql.INSTANT: sql.DATE}
@@ -303,21 +266,12 @@ def _counted(
         for columns in chain([first], batches)
         for part in zip(*map(plain, columns, longest), strict=True)
     )
-    relation = f"(SELECT {', '.join(schema.names)}, 1 AS records FROM {_SOURCE})"  # noqa: S608
+    relation = sql.relation_of(schema.names, _SOURCE)
     with engine_for([], is_bounded=is_grouped and asked.person is None) as engine:
         running[:] = [engine]
         engine.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
         write_letters(engine, asked)
-        if asked.person is not None:
-            named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
-            return counted_people(engine, people.ranked(named, asked), asked)
-        query = sql.counting_query(
-            relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
-        )
-        rows = engine.execute(in_order(query)).fetchall()
-    if asked.open_axis is not None:
-        return named_counts(rows, asked.open_axis)
-    return Tally.of_sets(rows, asked=asked)
+        return counted_relation(engine, relation, kinds, asked, is_grouped=is_grouped)
 
 
 def _longest(axis: Axis) -> int:

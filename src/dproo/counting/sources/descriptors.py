@@ -40,10 +40,6 @@ class Opened:
         size: its length in bytes.
         passed: how many bytes of it have been read, those read twice counted twice.
 
-    Args:
-        path: the file.
-        follows: whether links on the way are followed.
-
     Raises:
         ValueError: it cannot be opened, or is a pipe, a device or a folder. It never blocks.
     """
@@ -87,16 +83,7 @@ class Opened:
 
 
 class Incoming:
-    """Standard input, which can be read only once.
-
-    Attributes:
-        path: what messages call it.
-        name: a name that means it.
-        is_moved: whether it was moved or deleted: never.
-
-    Raises:
-        ValueError: it is a terminal, or closed.
-    """
+    """Standard input, which can be read only once; it has what an :class:`Opened` has."""
 
     path = "-"
     is_moved = False
@@ -161,9 +148,6 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 
     ``-`` is standard input. A file with two names, as by a link, is one file: its records must
     not count twice.
-
-    Raises:
-        ValueError: there are none, or one is not a readable local file.
     """
     path = os.fspath(data)
     if path == STDIN:
@@ -187,16 +171,7 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
 def refuse_own_letters(
     opened: Sequence[Opened | Incoming], header: Sequence[str], axes: Sequence[Axis]
 ) -> None:
-    """Refuse letters read from the data itself, or from what looks like a copy of it.
-
-    Args:
-        opened: the files of the data.
-        header: their columns.
-        axes: the letters.
-
-    Raises:
-        ValueError: a file of letters is one of the files, or has all of their columns.
-    """
+    """Refuse letters from a file of the data, or from one with all of its columns: a copy."""
     origins = [axis.origin for axis in axes if axis.origin is not None]
     if any(origin.is_data(file.identity, header) for origin in origins for file in opened):
         raise ValueError(

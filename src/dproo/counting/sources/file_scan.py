@@ -10,7 +10,7 @@ import errno
 import os
 import re
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,27 +18,27 @@ from typing import TYPE_CHECKING, Any
 from dproo.core.counts import Counts
 from dproo.core.progress import tell
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.boundary import apart
+from dproo.counting.boundary import apart, load
 from dproo.counting.fit import check_fit
 from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UTF_8
-from dproo.counting.loading import load
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
-from dproo.counting.sources.files import LONGEST_LINE, PART, Files, open_files
-from dproo.counting.sources.schemas import FILES, MILLISECONDS
-from dproo.counting.sources.text.cleaning import (
-    array_lines,
-    own_breaks,
-    short_lines,
-    short_runs,
-    valid_text,
+from dproo.counting.sources.files import (
+    FILES,
+    LONGEST_LINE,
+    MILLISECONDS,
+    PART,
+    Files,
+    open_files,
 )
+from dproo.counting.sources.text import cleaning
 from dproo.counting.sources.text.files import TextFile, unmarked
 from dproo.counting.sources.text.records import Parts, Syntax
-from dproo.counting.sql import open_letters, people
+from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for, literal
-from dproo.counting.tally import Tally
+from dproo.counting.sql.duckdb import DIALECT, ROOM, engine_for
+from dproo.counting.sql.reading import literal
+from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Bins, Letters
 from dproo.schema.reading import DATE, DAYS, EXACT, INTEGER, MONTH, YEAR
 
@@ -61,11 +61,7 @@ _SHORT = 1 << 14  # bytes of a cell that are always kept
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of files, or None if data is not a path, or Arrow reads it.
-
-    Raises:
-        ValueError: they cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of files, or None if data is not a path, or Arrow reads it."""
     if not isinstance(data, str | os.PathLike):
         return None
     load("duckdb", room=ROOM)
@@ -77,7 +73,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         for held, _ in found.started:
             held.close()
         return None
-    if found.is_once and asked.person is None and len(asked.batches) > 1:
+    if found.is_once and asked.passes > 1:
         raise ValueError(
             "standard input is read once, and so many columns need several passes. Save it as a"
             f" file, or use at most {_COLUMNS_AT_ONCE} columns, or a declared network."
@@ -130,7 +126,7 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
         yield from _unwritable(files, asked)
     is_marked = all(file.header is not None and file.header.is_marked for file in files.texts)
     is_said = asked.layout.encoding is not None or is_marked
-    letters = (letter for axis in asked.axes if isinstance(axis, Letters) for letter in axis.places)
+    letters = chain.from_iterable(asked.letters.values())
     if files.format == CSV and not is_said and not "".join(letters).isascii():
         yield (
             "letters beyond ASCII are found only if the file is UTF-8."
@@ -139,16 +135,11 @@ def _doubts(files: Files, asked: Asked) -> Iterator[str]:
 
 
 def _unwritable(files: Files, asked: Asked) -> Iterator[str]:
-    """Yield a warning for each column with letters that the named encoding cannot write.
-
-    Raises:
-        ValueError: it can write none of a column's.
-    """
+    """Yield a warning for letters that the encoding cannot write; refuse a column of such alone."""
     encoding = asked.layout.encoding or UTF_8
-    for column, axis in zip(files.columns, asked.axes, strict=False):
-        letters = axis.places if isinstance(axis, Letters) else {}
+    for place, letters in asked.letters.items():
         unwritten = [text for text in letters if not _is_written(text, encoding)]
-        name = reprlib.repr(column.name)
+        name = reprlib.repr(files.columns[place].name)
         if unwritten and len(unwritten) == len(letters):
             raise ValueError(
                 f"encoding must be able to write the letters of column {name}, got {encoding!r}."
@@ -198,22 +189,14 @@ def _doubts_about_text(files: Files, asked: Asked) -> Iterator[str]:
             )
 
 
-def count_files(
-    files: Files, asked: Asked, running: Running | None = None
-) -> tuple[Tally | Counts, ...]:
+def count_files(files: Files, asked: Asked, running: Running) -> tuple[Tally | Counts, ...]:
     """Count the records of files by the letters of each alphabet, within DuckDB.
 
     With people, records are selected once and then counted batch by batch; without them, the
-    files are read for each batch.
-
-    Args:
-        files: the files.
-        asked: the letters.
-        running: receives the engines that count, for another thread to interrupt.
+    files are read for each batch. Another thread may interrupt the ``running`` engines.
     """
-    passes = len(asked.batches) if asked.person is None else 1
-    tell(files.reading(passes))
-    if passes == 1:
+    tell(files.reading(asked.passes))
+    if asked.passes == 1:
         return _count(files, asked, running)
     before = _state(files)
     found = asked.in_batches(
@@ -231,7 +214,7 @@ def _state(files: Files) -> list[tuple[int, int, int]]:
 
 
 def _count(
-    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool = True
+    files: Files, asked: Asked, running: Running, *, is_grouped: bool = True
 ) -> tuple[Tally | Counts, ...]:
     duckdb = load("duckdb", room=ROOM)
     is_grouped = is_grouped and not files.is_once
@@ -252,28 +235,23 @@ def _count(
             is_piped = True
 
 
-def rehearse_files(files: Files, asked: Asked, running: Running | None = None) -> None:
+def rehearse_files(files: Files, asked: Asked, running: Running) -> None:
     """Start the engine, write the letters and run the queries, all on no record.
 
     The engine is reused for the count, or for its first batch. Text is read through an empty
     pipe.
     """
     is_grouped = not files.is_once
-    if asked.person is None and len(asked.batches) > 1:
+    if asked.passes > 1:
         batch = asked.batches[0]
         files, asked, is_grouped = files.reduced(batch.columns), batch.asked, False
     with ExitStack() as stack:
         engine = _engine(files, stack, is_bounded=is_grouped and asked.person is None)
-        _follow(running, engine)
+        running[:] = [engine]
         write_letters(engine, asked)
         is_piped = bool(files.pipe)
         _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped, is_real=False)
         files.rehearsed.append((stack.pop_all(), engine))
-
-
-def _follow(running: Running | None, engine: duckdb.DuckDBPyConnection) -> None:
-    if running is not None:
-        running[:] = [engine]
 
 
 def _is_read_as_it_is(file: TextFile) -> bool:
@@ -282,18 +260,18 @@ def _is_read_as_it_is(file: TextFile) -> bool:
 
 
 def _scan(
-    files: Files, asked: Asked, running: Running | None, *, is_grouped: bool, is_piped: bool
+    files: Files, asked: Asked, running: Running, *, is_grouped: bool, is_piped: bool
 ) -> tuple[Tally | Counts, ...]:
     with ExitStack() as stack:
         if files.rehearsed and not any(file.is_moved for file in files.opened):
             held, engine = files.rehearsed.pop()
             stack.push(held)
-            _follow(running, engine)
+            running[:] = [engine]
         else:
             # Counting people cannot be done in bounded memory; groups can be counted otherwise.
             is_bounded = is_grouped and asked.person is None
             engine = _engine(files, stack, is_bounded=is_bounded)
-            _follow(running, engine)
+            running[:] = [engine]
             write_letters(engine, asked)
         return _counted(engine, files, asked, is_grouped=is_grouped, is_piped=is_piped)
 
@@ -330,7 +308,9 @@ def _counted(
     texts: Iterable[Iterator[bytes]] = [iter([b"\n"])]
     if is_real:
         texts = chain.from_iterable(_cleaned(file, files, asked) for file in files.texts)
-    feed = None if pipe is None else (pipe, texts)
+    if pipe is None:
+        return counted_relation(engine, relation, files.kinds, asked, is_grouped=is_grouped)
+    feed = pipe, texts
     if asked.person is not None:
         return _count_people(engine, relation, files, asked, feed)
     query = sql.counting_query(
@@ -339,17 +319,13 @@ def _counted(
         asked=asked,
         dialect=DIALECT,
         is_grouped=is_grouped,
-        is_part=feed is not None,  # a letter may be rarer in a part than in all
+        is_part=True,  # a letter may be rarer in a part than in all
     )
-    if feed is not None:
-        query = _summed(engine, query, asked, feed)
-    rows = engine.execute(in_order(query)).fetchall()
+    rows = _sorted_rows(engine, _summed(engine, query, asked, feed))
     if files.format == CSV:
         nothing = [None] * len(asked.axes)
         rows += [(*marks, *nothing, _rejected(engine)) for marks in set(asked.marks)]
-    if asked.open_axis is not None:
-        return open_letters.named_counts(rows, asked.open_axis)
-    return Tally.of_sets(rows, asked=asked)
+    return tables_of(rows, asked)
 
 
 def _rejected(engine: duckdb.DuckDBPyConnection) -> int:
@@ -383,21 +359,38 @@ def _count_people(
     relation: str,
     files: Files,
     asked: Asked,
-    feed: Feed | None,
+    feed: Feed,
 ) -> tuple[Tally | Counts, ...]:
-    """Count the selected records of each person."""
+    """Count the selected records of each person.
+
+    A person may have records in several files: what is kept of each file is stored.
+    """
     named = people.named(relation, kinds=files.kinds, asked=asked, dialect=DIALECT)
-    ranked = people.ranked(named, asked)
-    if feed is not None:
-        # A person may have records in several files: what is kept of each file is stored.
-        kept = people.kept_by_group(ranked, asked)
-        engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
-        _insert(engine, f"INSERT INTO people FROM {kept}", feed)
-        if files.format == CSV:
-            unread = people.nobody(min(_rejected(engine), asked.kept), asked)
-            engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
-        ranked = "people"
-    return counted_people(engine, ranked, asked)
+    kept = people.kept_by_group(people.ranked(named, asked), asked)
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE people AS FROM {kept} LIMIT 0")
+    _insert(engine, f"INSERT INTO people FROM {kept}", feed)
+    if files.format == CSV:
+        unread = people.nobody(min(_rejected(engine), asked.kept), asked)
+        engine.execute(f"INSERT INTO people FROM {people.ranked(unread, asked)}")
+    return counted_people(engine, "people", asked)
+
+
+def counted_relation(
+    engine: duckdb.DuckDBPyConnection,
+    relation: str,
+    kinds: Sequence[str],
+    asked: Asked,
+    *,
+    is_grouped: bool,
+) -> tuple[Tally | Counts, ...]:
+    """Count a relation by one query, or by one for each batch if there are people."""
+    if asked.person is not None:
+        named = people.named(relation, kinds=kinds, asked=asked, dialect=DIALECT)
+        return counted_people(engine, people.ranked(named, asked), asked)
+    query = sql.counting_query(
+        relation, kinds=kinds, asked=asked, dialect=DIALECT, is_grouped=is_grouped
+    )
+    return tables_of(_sorted_rows(engine, query), asked)
 
 
 def counted_people(
@@ -411,19 +404,14 @@ def counted_people(
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
         rows = engine.execute(people.statement(kept, asked, batch, DIALECT)).fetchall()
-        if asked.open_axis is not None:
-            return open_letters.named_counts(rows, asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+        return tables_of(rows, batch.asked)
 
     return asked.in_batches(count)
 
 
-def in_order(query: str) -> str:
-    """Return the query with its rows in the order of their keys.
-
-    What Python looks up together is then together in memory.
-    """
-    return f"{query} ORDER BY 1"
+def _sorted_rows(engine: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    """Return the rows by key: what Python looks up together is then together in memory."""
+    return engine.execute(f"{query} ORDER BY 1").fetchall()
 
 
 def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -> str:
@@ -432,7 +420,6 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
         # A missing identifier differs from that of an unreadable line.
         nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
         read[-1] = f"coalesce({read[-1]}, {nothing})"
-    cells = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(read))
     longest = _LONGEST_CSV
     if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
@@ -440,17 +427,14 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
     if files.format != DUCKDB:
         source = source.replace(LONGEST_LINE, str(longest))
         source = source.replace(FILES, ", ".join(map(literal, names)))
-    return f"(SELECT {cells}, 1 AS records FROM {source})"  # noqa: S608
+    return sql.relation_of(read, source)
 
 
 def write_letters(engine: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     """Write the lists of letters into the tables that the query uses."""
-    for i, axis in enumerate(asked.axes):
-        if isinstance(axis, Letters):
-            letters = (
-                f"CREATE OR REPLACE TEMP TABLE letters{i} AS SELECT unnest($1::VARCHAR[]) AS letter"
-            )
-            engine.execute(letters, [list(axis.places)])
+    for place, listed in asked.letters.items():
+        table = f"CREATE OR REPLACE TEMP TABLE letters{place} AS SELECT unnest($1::VARCHAR[])"
+        engine.execute(f"{table} AS letter", [listed])
 
 
 def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[bytes]]:
@@ -458,20 +442,17 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[by
     if isinstance(file.opened, Incoming):
         file.opened.let_go()
     if files.format in {JSON, ARRAY}:
-        blocks = file.blocks() if files.format == JSON else array_lines(unmarked(file.blocks()))
+        blocks = (
+            file.blocks() if files.format == JSON else cleaning.array_lines(unmarked(file.blocks()))
+        )
         # With a final line break, because the reader sees no line in a single byte.
-        return [chain(short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
-    letters = [
-        letter.encode()
-        for axis in asked.axes
-        if isinstance(axis, Letters)
-        for letter in axis.places
-    ]
-    kept = max(map(len, letters), default=0) + _SHORT
+        return [chain(cleaning.short_lines(_parts(blocks), longest=_LONGEST_JSON), [b"\n"])]
+    letters = chain.from_iterable(asked.letters.values())
+    kept = max((len(letter.encode()) for letter in letters), default=0) + _SHORT
     is_old = file.header is not None and file.header.line_break == b"\r"
-    text = valid_text(own_breaks(file.blocks(), is_old=is_old))
+    text = cleaning.valid_text(cleaning.own_breaks(file.blocks(), is_old=is_old))
     # Decoded first: what a long run is shortened to depends on the text alone.
-    runs = short_runs(_parts(text), marks=files.marks, kept=kept)
+    runs = cleaning.short_runs(_parts(text), marks=files.marks, kept=kept)
     _, delimiter, quote, _ = files.marks
     syntax = Syntax(delimiter=delimiter, quote=quote)
     parts = Parts(runs, syntax, length=PART, longest=_LONGEST_CSV)

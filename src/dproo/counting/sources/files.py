@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dproo.core.checks import one_of, refusal
 from dproo.core.progress import Share
+from dproo.counting.boundary import apart, attempt
 from dproo.counting.fit import Column, MissingColumnError, one_of_them
 from dproo.counting.layout import (
     ARRAY,
@@ -30,19 +32,26 @@ from dproo.counting.layout import (
 )
 from dproo.counting.sources.descriptors import Incoming, Opened, Pipe
 from dproo.counting.sources.rows.excel import OTHERS
-from dproo.counting.sources.schemas import FILES, schemas_of, tables_of
 from dproo.counting.sources.text.files import TextFile, refuse_column
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, in_range, literal
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range
+from dproo.counting.sql.reading import literal
 
 if TYPE_CHECKING:
-    from dproo.counting.sources.schemas import Started
+    import duckdb
+
+    Started = tuple[ExitStack, duckdb.DuckDBPyConnection]
+    Named = tuple[str, str, str]  # a column's name, its type, and DuckDB's name of it
 
 SUFFIXES = tuple(ending for ending, kind in FORMATS.items() if kind != SQLITE)
 """The endings of files offered as data; an SQLite file is likely to be a ledger."""
 
-LONGEST_LINE = "<longest line>"
+FILES, LONGEST_LINE = "<files>", "<longest line>"
+
+MILLISECONDS = "TIMESTAMP_MILLIS"
+"""Moments that DuckDB converts to microseconds while reading, failing if one overflows."""
+
 PART = 64 << 20
 """Bytes of a CSV file that DuckDB reads at once; with one more record they fit into its buffer."""
 
@@ -55,6 +64,13 @@ _MOST_READ = Fraction(99, 100)
 _LINE_BREAK = b"\r\n"
 """The break of a first line after which the reader accepts both LF and CR LF."""
 
+_STORED = (
+    "SELECT name, num_children, precision, concat(converted_type, ' ', logical_type)"
+    " FROM parquet_schema($1)"
+)
+_ENCRYPTED = "SELECT count(encryption_algorithm) FROM parquet_file_metadata($1)"
+_DIGITS = 38  # DuckDB reads longer decimals as doubles, which have 16
+
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
@@ -62,20 +78,18 @@ class Files:
 
     Attributes:
         format: one of ``csv``, ``json``, ``array``, ``parquet``, ``duckdb``.
-        opened: the files.
+        opened: the files; ``texts`` if they are text, which a ``pipe`` passes on when converted.
         relation: the table expression that reads them, with ``<files>`` for their names and
             ``<longest line>`` for the longest line that is certain to be read.
         cells: the expression of each column to count.
         columns: those columns, as the header or schema describes them.
         header: all columns that the header or schema names.
-        texts: the files, if they are text.
         marks: the bytes that separate records and cells of a CSV file.
         first_line: a line put before the records of a CSV file for the reader to skip, so that
             it never treats a record as a first line.
         started: the engine that read the schema, for the first scan to use and close: starting
             another takes as long as counting some 10^7 records.
         rehearsed: the engine that has run the queries on no record, with the letters written.
-        pipe: the pipe for text that is converted.
     """
 
     format: str
@@ -140,15 +154,7 @@ def open_files(
 ) -> Files:
     """Read the columns of files from their headers or schemas alone.
 
-    Args:
-        opened: the files.
-        columns: the columns to count, or None for all of them.
-        table: the table of a DuckDB file.
-        layout: how text files are laid out.
-
-    Raises:
-        ValueError: a format is unknown, a file is unreadable, files differ in their columns, or
-            a column is missing.
+    All columns are read if ``columns`` is None.
     """
     suffixes = {_ending(file, layout) for file in opened}
     formats = {_format(suffix, layout) for suffix in suffixes}
@@ -163,7 +169,7 @@ def open_files(
             raise MissingColumnError(column)
     (file_format,) = formats
     if table is None and file_format == DUCKDB:
-        names = tables_of(opened[0])
+        names = _tables_of(opened[0])
         raise ValueError(f"table must be given for a DuckDB file. {one_of_them('table', names)}")
     if table is not None and file_format != DUCKDB:
         raise ValueError(refusal("table", "be given for a DuckDB file, and for no other", table))
@@ -319,7 +325,7 @@ def _open_typed(
     if table is not None:
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
-    schemas, started = schemas_of(opened, relation, is_attached=table is not None)
+    schemas, started = _schemas_of(opened, relation, is_attached=table is not None)
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, opened[schemas.index(None)].path))
@@ -355,3 +361,67 @@ def _check_log(path: str) -> None:
             refusal("data", "be a DuckDB file without a log of changes beside it", path)
             + " Open it in DuckDB and run CHECKPOINT."
         )
+
+
+def _schemas_of(
+    opened: Sequence[Opened | Incoming], relation: str, *, is_attached: bool
+) -> tuple[list[list[Named] | None], list[Started]]:
+    """Return the columns of each file, None for one that is unreadable.
+
+    The engine that read them is returned too, still open and sandboxed.
+    """
+    names = [file.name for file in opened]
+
+    def look() -> Started:
+        with ExitStack() as stack:
+            engine = stack.enter_context(engine_for(names, is_attached=is_attached))
+            for name in names:
+                source = relation if is_attached else relation.replace(FILES, literal(name))
+                rows = engine.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608
+                columns = [(column, kind, column) for column, kind, *_ in rows]
+                schemas.append(columns if is_attached else _stored(engine, name, columns))
+            return stack.pop_all(), engine
+
+    schemas: list[list[Named] | None] = []
+    started = attempt(lambda: apart(look))  # the engine turns an interrupt into an error
+    if started is None:
+        return [*schemas, None], []
+    return schemas, [started]
+
+
+def _stored(engine: duckdb.DuckDBPyConnection, file: str, columns: list[Named]) -> list[Named]:
+    """Return the columns of a Parquet file by the names they have there.
+
+    If names are equal, or differ only in case, DuckDB renames all but the first. A file with
+    encrypted columns may have a footer in plain text: it is refused.
+    """
+    if engine.execute(_ENCRYPTED, [file]).fetchall() != [(0,)]:
+        raise ValueError
+    _, *parts = engine.execute(_STORED, [file]).fetchall()
+    names, left = [], 0
+    for name, children, digits, stored in parts:
+        if not left:
+            is_wide = (digits or 0) > _DIGITS
+            is_coarse = "TIMESTAMP" in stored.upper() and "MILLIS" in stored.upper()
+            names.append((name, "DECIMAL256" if is_wide else MILLISECONDS if is_coarse else None))
+        left += (children or 0) - (left > 0)
+    return [
+        (name, odd or kind, called)
+        for (name, odd), (_, kind, called) in zip(names, columns, strict=True)
+    ]
+
+
+def _tables_of(file: Opened | Incoming) -> list[str]:
+    """Return the tables of a DuckDB file, as they are named; none if it is unreadable."""
+
+    def look() -> list[str]:
+        with engine_for([file.name], is_attached=True) as engine:
+            listed = (
+                "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END"
+                " FROM (SELECT schema_name, table_name AS name, database_name FROM duckdb_tables()"
+                " UNION ALL SELECT schema_name, view_name, database_name FROM duckdb_views()"
+                " WHERE NOT internal) WHERE database_name = 'source' ORDER BY 1"
+            )
+            return [name for (name,) in engine.execute(listed).fetchall()]
+
+    return attempt(lambda: apart(look)) or []

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 
+from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import apart, attempt
-from dproo.counting.cells import count_records
-from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load, loaded
+from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
+from dproo.counting.cells import count_records, count_rows
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import duckdb_kind
 from dproo.counting.tally import Tally
+from dproo.schema.cell import FINE
+
+pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
 
@@ -34,6 +37,7 @@ _CELL = "cell"
 _PART = 1 << 16  # rows
 _DOUBLE = 8  # bytes
 _DIGITS = 38  # Polars declares longer decimals, but cannot read them
+_LONG = re.compile(r"\[[0-9]*[YMWD]\]$")  # a unit of at least a day
 _NULLABLE = re.compile("U?Int(8|16|32|64)|Float(32|64)|boolean")
 _NUMPY = {
     "O": sql.ANY,
@@ -86,24 +90,18 @@ class Frame:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a frame or series, or None if data is neither.
-
-    Raises:
-        ValueError: a column is missing, or its type holds no letters.
-    """
+    """Return the scan of a frame or series, or None if data is neither."""
     frame = None if asked.table is not None else frame_of(data)
     if frame is None:
         return None
     names = [column.name for column in frame.columns]
     if not asked.read and len(names) > 1:
         raise ValueError("column must be given for a table.")
-    for name in asked.read:
-        if name not in names:
-            raise MissingColumnError(name, among=names)
+    require_columns(asked.read, among=names)
     places = [names.index(name) for name in asked.read] or [0]
     found = [frame.columns[place] for place in places]
     warnings = check_fit(found, asked.axes)
-    if frame.is_once and asked.person is None and len(asked.batches) > 1:
+    if frame.is_once and asked.passes > 1:
         raise ValueError(
             "data must be readable more than once: it is a stream, and so many columns need"
             " several passes. Read it into a table first, or declare a network."
@@ -128,12 +126,23 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     )
 
 
-def frame_of(data: Any) -> Frame | None:
-    """Return data as a frame, a series as its only column, or None if it is neither.
+def open_relation(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of a table, or None without a table or a DuckDB connection."""
+    is_duckdb = type(data).__module__.partition(".")[0] in {"duckdb", "_duckdb"}
+    if asked.table is None or not is_duckdb:
+        return None
+    return open_scan(relation_of(data, asked.table), replace(asked, table=None))
 
-    Raises:
-        ValueError: its schema cannot be read, or two columns have the same name.
-    """
+
+def relation_of(connection: Any, table: str | tuple[str, ...]) -> Any:
+    """Return a table of a connection as a relation."""
+    name = sql.table_name(table)
+    sentence = refusal("table", "be a table of the connection", table)
+    return required(lambda: connection.sql(f"FROM {name}"), sentence)
+
+
+def frame_of(data: Any) -> Frame | None:
+    """Return data as a frame, a series as its only column, or None if it is neither."""
     is_plain = type(data).__module__.partition(".")[0] in {"builtins", "collections", "numpy"}
     opened: Callable[[], Frame] | None = None
     if isinstance(data, str | os.PathLike):
@@ -146,6 +155,8 @@ def frame_of(data: Any) -> Frame | None:
     names = [column.name for column in frame.columns] if frame else []
     if frame is None or not names or len(set(names)) < len(names):
         raise ValueError("data must have a readable schema with columns of different names.")
+    if not _has_arrow():
+        return replace(frame, by_cell=frozenset(range(len(names))), warnings=(_SLOW,))
     return frame
 
 
@@ -156,17 +167,15 @@ def _opening(data: Any) -> Callable[[], Frame] | None:
         return lambda: _of_pandas(data)
     if polars is not None and isinstance(data, polars.DataFrame | polars.LazyFrame | polars.Series):
         return lambda: _of_polars(data)
-    if type(data).__name__ == "DuckDBPyRelation":
-        if not _has_arrow():
-            raise ValueError(_ASKED_FOR)
+    is_relation = type(data).__name__ == "DuckDBPyRelation"
+    is_stream = hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
+    if (is_relation or is_stream) and not _has_arrow():
+        raise ValueError(_ASKED_FOR)
+    if is_relation:
         return lambda: _of_duckdb(data)
     if pyarrow is not None and type(data).__module__.partition(".")[0] == "pyarrow":
         return _of_arrow(data)
-    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
-        if not _has_arrow():
-            raise ValueError(_ASKED_FOR)
-        return lambda: _of_stream(data)
-    return None
+    return (lambda: _of_stream(data)) if is_stream else None
 
 
 def _has_arrow() -> bool:
@@ -187,15 +196,13 @@ def _count(
                 running=running,
             )
 
-        if asked.person is not None or len(asked.batches) == 1:
+        if asked.passes == 1:
             return counted(places, asked)
         return asked.in_batches(
             lambda batch: counted([places[at] for at in batch.columns], batch.asked)
         )
     rows = frame.rows(places) if frame.rows else _rows(frame.batches(places))
-    # Without names an alphabet has one column, whose bare cells are counted.
-    is_bare = not asked.alphabets[0].columns and asked.person is None
-    return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+    return count_rows(rows, asked)
 
 
 def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:
@@ -217,8 +224,6 @@ def _rows(batches: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
 
 def _of_arrow(data: Any) -> Callable[[], Frame] | None:
     """Return the function that opens an array, table, batch, dataset or reader of pyarrow."""
-    import pyarrow as pa  # noqa: PLC0415 - already loaded
-
     if isinstance(data, pa.Array | pa.ChunkedArray):
         chunks = [data] if isinstance(data, pa.Array) else data.chunks
         schema = pa.schema([(_CELL, data.type)])
@@ -247,15 +252,21 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
     return opened
 
 
+def _columns(
+    names: Iterable[str], types: Sequence[Any], kind_of: Callable[[Any], str | None]
+) -> tuple[Column, ...]:
+    return tuple(
+        Column(name=name, kind=kind_of(dtype), type_name=str(dtype))
+        for name, dtype in zip(names, types, strict=True)
+    )
+
+
 def _of_schema(
     schema: Any, batches: Callable[[Sequence[int]], Iterator[Sequence[Any]]], **options: Any
 ) -> Frame:
     """Return the frame of an Arrow schema."""
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=arrow.kind_of(dtype), type_name=str(dtype))
-            for name, dtype in zip(schema.names, schema.types, strict=True)
-        ),
+        columns=_columns(schema.names, schema.types, arrow.kind_of),
         batches=batches,
         by_cell=frozenset(i for i, dtype in enumerate(schema.types) if arrow.is_by_cell(dtype)),
         **options,
@@ -268,8 +279,6 @@ def _batches(table: Any) -> Iterator[Sequence[Any]]:
 
 
 def _scanned(dataset: Any, places: Sequence[int]) -> Iterator[Sequence[Any]]:
-    from pyarrow import compute as pc  # noqa: PLC0415 - already loaded
-
     columns = {f"c{i}": pc.field(place) for i, place in enumerate(places)}  # a name may be a path
     return (batch.columns for batch in dataset.scanner(columns=columns).to_batches())
 
@@ -279,7 +288,6 @@ def _of_stream(data: Any) -> Frame:
 
     A table can be read again, a stream of batches cannot.
     """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
         reader = pa.RecordBatchReader.from_stream(data)
@@ -305,16 +313,11 @@ def _of_duckdb(relation: Any) -> Frame:
         return f"CAST({name} AS VARCHAR) AS c{place}" if is_long else f"{name} AS c{place}"
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         selected = relation.project(", ".join(map(cell, places)))
         return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
 
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=duckdb_kind(dtype), type_name=dtype)
-            for name, dtype in zip(names, types, strict=True)
-        ),
+        columns=_columns(names, types, duckdb_kind),
         batches=batches,
         by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
     )
@@ -322,12 +325,9 @@ def _of_duckdb(relation: Any) -> Frame:
 
 def _of_polars(data: Any) -> Frame:
     """Return the frame of a frame, lazy frame or series of Polars."""
-    import polars as pl  # noqa: PLC0415 - already loaded
-
     frame = data.alias(_CELL).to_frame() if isinstance(data, pl.Series) else data
     schema = frame.collect_schema()
     names, types = schema.names(), schema.dtypes()
-    has_arrow = _has_arrow()
 
     def parts(places: Sequence[int]) -> Iterator[Any]:
         # By place, because Polars may read a name as a pattern.
@@ -358,8 +358,7 @@ def _of_polars(data: Any) -> Frame:
         ),
         batches=batches,
         rows=rows,
-        by_cell=frozenset(i for i, t in enumerate(types) if t == pl.Object or not has_arrow),
-        warnings=() if has_arrow else (_SLOW,),
+        by_cell=frozenset(i for i, dtype in enumerate(types) if dtype == pl.Object),
     )
 
 
@@ -378,8 +377,6 @@ def _polars_kind(dtype: Any) -> str | None:
 
 def _polars_array(series: Any) -> Any:
     """Return a series as an Arrow array; Arrow has no wide integers."""
-    import polars as pl  # noqa: PLC0415 - already loaded
-
     name = series.dtype.base_type().__name__
     # Every chunk of a Categorical would have all categories.
     if name in {"Int128", "UInt128", "Categorical", "Enum"}:
@@ -399,11 +396,8 @@ def _of_pandas(data: Any) -> Frame:
     """Return the frame of a frame or series of pandas."""
     frame = data if hasattr(data, "columns") else data.to_frame(_CELL)
     types = list(frame.dtypes)
-    has_arrow = _has_arrow()
 
     def batches(places: Sequence[int]) -> Iterator[Sequence[Any]]:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         columns = [_pandas_array(frame.iloc[:, place]) for place in places]
         return _batches(pa.table(columns, names=list(map(str, places))))
 
@@ -411,14 +405,10 @@ def _of_pandas(data: Any) -> Frame:
         return zip(*(_pandas_cells(frame.iloc[:, place]) for place in places), strict=True)
 
     return Frame(
-        columns=tuple(
-            Column(name=name, kind=_frame_kind(dtype), type_name=str(dtype))
-            for name, dtype in zip(frame.columns, types, strict=True)
-        ),
+        columns=_columns(frame.columns, types, _frame_kind),
         batches=batches,
         rows=rows,
-        by_cell=frozenset(i for i, t in enumerate(types) if _has_objects(t) or not has_arrow),
-        warnings=() if has_arrow else (_SLOW,),
+        by_cell=frozenset(i for i, dtype in enumerate(types) if _has_objects(dtype)),
     )
 
 
@@ -466,8 +456,6 @@ def _has_objects(dtype: Any) -> bool:
 
 def _pandas_array(cells: Any) -> Any:
     """Return a series or an index, of a type without objects, as an Arrow array."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     if type(cells.dtype).__name__ != "CategoricalDtype":
         return pa.array(cells, from_pandas=True)
     codes = cells.array.codes
@@ -490,3 +478,49 @@ def _pandas_cells(cells: Any) -> Iterator[Any]:
         return (arrow.day(int(cell), per_day) for cell in cells.array.asi8)  # NaT is out of range
     parts = (cells.array[start : start + _PART] for start in range(0, len(cells), _PART))
     return chain.from_iterable(part.tolist() for part in parts)
+
+
+# NumPy arrays, whose cells become Python values
+
+
+def open_array(data: Any, asked: Asked) -> Scan | None:
+    """Return the scan of an array, or None if data is not an array."""
+    is_array = type(data).__module__.partition(".")[0] == "numpy" and hasattr(data, "shape")
+    if asked.table is not None or not is_array:
+        return None
+    found = _array_columns(data, asked.read if asked.alphabets[0].columns or asked.person else ())
+    return Scan(
+        engine="cells",
+        columns=found[: len(asked.axes)],
+        warnings=check_fit(found, asked.axes),
+        _asked=asked,
+        _read=lambda: count_records(_array_cells(data), asked),
+    )
+
+
+def _array_columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns of an array: its number of dimensions and of columns must fit."""
+    if array.shape[1:] != ((len(columns),) if columns else ()) or not array.ndim:
+        shape = f"have shape (n, {len(columns)})" if columns else "have one dimension"
+        raise ValueError(f"data must {shape}.")
+    kind = sql.TEXT if array.dtype.kind in "UT" else pandas_kind(array.dtype)
+    if array.dtype.kind == "M" and array.dtype.str[1:] == "M8[D]":
+        kind = sql.DATE
+    name = array.dtype.type.__name__.rstrip("_")  # without the length of the longest cell
+    return tuple(Column(name=column, kind=kind, type_name=name) for column in columns or ["data"])
+
+
+def _array_cells(array: Any) -> Iterator[object]:
+    for start in range(0, len(array), _PART):
+        part = array[start : start + _PART]
+        yield from (_days(part) if array.dtype.kind == "M" else part).tolist()
+
+
+def _days(moments: Any) -> Any:
+    """Return the days of moments, which NumPy converts to dates rather than integers."""
+    if moments.dtype.name.endswith(FINE):
+        moments = moments.astype("M8[us]")  # NumPy cannot convert some finer units to days
+    days = moments.astype("M8[D]")
+    if _LONG.search(moments.dtype.name):
+        days[days.astype(moments.dtype) != moments] = "NaT"  # so far away that it overflowed
+    return days

@@ -21,16 +21,14 @@ from uuid import uuid4
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.boundary import attempt
-from dproo.counting.fit import Column, MissingColumnError, check_fit
-from dproo.counting.loading import load, loaded
+from dproo.counting.boundary import attempt, load, loaded, required
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.open_letters import named_counts
 from dproo.counting.sql.spark import SPARK, cell_of, kind_of
-from dproo.counting.tally import Tally
-from dproo.schema.axis import Axis, Bins, Letters
+from dproo.counting.tally import Tally, tables_of
+from dproo.schema.axis import Bins
 
 LOCAL = "local[*]"
 
@@ -47,11 +45,7 @@ _LETTERS = (
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None.
-
-    Raises:
-        ValueError: Spark cannot read them, or a column is missing or holds no letters.
-    """
+    """Return the scan of a Spark frame, or of a table or files for Spark to read, or None."""
     if asked.engine is not None:
         return _open_by_name(data, asked, asked.engine)
     if asked.table is not None or not is_frame(data):
@@ -96,14 +90,9 @@ def is_frame(data: object) -> bool:
 
 
 def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
-    """Return the columns to count; a single column need not be named. Nothing is read.
+    """Return the columns of these names, or all of them; nothing is read.
 
-    Args:
-        frame: the frame.
-        names: their names, or None for all of them.
-
-    Raises:
-        ValueError: a column is missing.
+    A single column need not be named.
     """
     listed = attempt(lambda: list(frame.dtypes)) or []
     schema = dict(listed)
@@ -111,9 +100,7 @@ def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
         raise ValueError("data must have a readable schema with columns of different names.")
     if names is not None and not names and len(schema) > 1:
         raise ValueError("column must be given for a table.")
-    for name in names or ():
-        if name not in schema:
-            raise MissingColumnError(name, among=schema)
+    require_columns(names or (), among=schema)
     return [
         Column(name=name, kind=kind_of(schema[name]), type_name=schema[name])
         for name in names or schema
@@ -124,39 +111,24 @@ def columns_of(frame: Any, names: Sequence[str] | None) -> list[Column]:
 
 
 def _count(frame: Any, columns: Sequence[Column], asked: Asked) -> tuple[Tally | Counts, ...]:
-    """Count the records of a frame by each alphabet, within Spark, one query for each batch.
-
-    Args:
-        frame: the frame.
-        columns: the columns to count, then the person's, if there is one.
-        asked: the alphabets.
-    """
+    """Count the records of a frame by each alphabet, within Spark, one query for each batch."""
     kinds = [_DAYS.get(str(column.kind), str(column.kind)) for column in columns]
     cells = _cells(frame, columns)
 
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
-        if asked.person is not None:
-            relation = _relation(cells)
-            named = people.named(relation, kinds=kinds, asked=asked, dialect=SPARK)
-            kept = people.kept_by_window(people.ranked(named, asked), asked)
-            query, axes = people.statement(kept, asked, batch, SPARK), asked.axes
-        else:
-            axes = batch.asked.axes
+        has_bins = any(isinstance(axis, Bins) for axis in batch.asked.axes)
+        query = people.windowed_query(
+            cells,
+            _SOURCE,
+            kinds=kinds,
+            asked=asked,
+            batch=batch,
+            dialect=SPARK,
             # With several sets of bins, each would be grouped by every distinct number.
-            is_grouped = len(batch.asked.alphabets) == 1 or not any(
-                isinstance(axis, Bins) for axis in axes
-            )
-            query = sql.counting_query(
-                _relation([cells[place] for place in batch.columns]),
-                kinds=[kinds[place] for place in batch.columns],
-                asked=batch.asked,
-                dialect=SPARK,
-                is_grouped=is_grouped,
-            )
-        rows = _rows(frame, query, axes)
-        if asked.open_axis is not None:
-            return named_counts(rows, asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+            is_grouped=len(batch.asked.alphabets) == 1 or not has_bins,
+        )
+        rows = _rows(frame, query, batch.asked if asked.person is None else asked)
+        return tables_of(rows, batch.asked)
 
     with quiet():
         return asked.in_batches(count)
@@ -173,21 +145,15 @@ def _cells(frame: Any, columns: Sequence[Column]) -> list[str]:
     return cells
 
 
-def _relation(cells: Sequence[str]) -> str:
-    read = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))
-    return f"(SELECT {read}, 1 AS records FROM {_SOURCE})"  # noqa: S608
-
-
-def _rows(frame: Any, query: str, axes: Sequence[Axis]) -> list[Any]:
+def _rows(frame: Any, query: str, asked: Asked) -> list[Any]:
     """Return the rows of a query on the frame, whose columns are named by their places.
 
     A list of letters is sent as one text and becomes a table; within the query each letter
     would be an expression.
     """
     letters = {
-        f"letters{i}": _packed([text for text in axis.places if _is_storable(text)])
-        for i, axis in enumerate(axes)
-        if isinstance(axis, Letters)
+        f"letters{place}": _packed([text for text in listed if _is_storable(text)])
+        for place, listed in asked.letters.items()
     }
     tables = ", ".join(
         f"{name} AS (SELECT {_LETTERS.replace('{}', name)} AS letter)" for name in letters
@@ -213,11 +179,7 @@ def _is_storable(text: str) -> bool:
 
 @contextmanager
 def session_for(engine: str) -> Iterator[Any]:
-    """Yield a session on this machine or cluster: the open one, or one for this scan alone.
-
-    Raises:
-        ValueError: it is not a cluster, it does not answer, or another one is open.
-    """
+    """Yield a session on this machine or cluster: the open one, or one for this scan alone."""
     cluster = engine.removeprefix("spark:")
     master = None if cluster == "spark" else engine if cluster.startswith("//") else cluster
     if master is not None and not _MASTER.fullmatch(master):
@@ -225,9 +187,13 @@ def session_for(engine: str) -> Iterator[Any]:
         raise ValueError(refusal("engine", condition, engine))
     SparkSession = load("pyspark.sql", extra="spark").SparkSession  # noqa: N806 - a class
     name = f"dproo-{uuid4()}"
-    session = SparkSession.getActiveSession() or _started(master or LOCAL, name)
-    if session is None:
-        raise ValueError(refusal("engine", "be a Spark cluster that answers", engine))
+
+    def started() -> Any:
+        builder = SparkSession.builder.master(master or LOCAL).appName(name)
+        return builder.config(map=_CONFIG).getOrCreate()
+
+    sentence = refusal("engine", "be a Spark cluster that answers", engine)
+    session = SparkSession.getActiveSession() or required(started, sentence)
     is_ours = session.sparkContext.appName == name
     if master is not None and session.sparkContext.master != master:
         raise ValueError(refusal("engine", "be the cluster of the open session", engine))
@@ -240,38 +206,21 @@ def session_for(engine: str) -> Iterator[Any]:
             session.stop()
 
 
-def _started(master: str, name: str) -> Any:
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
-
-    try:
-        return SparkSession.builder.master(master).appName(name).config(map=_CONFIG).getOrCreate()
-    except Exception:  # noqa: BLE001 - the engine's errors, pages long
-        return None
-
-
 def open_table(session: Any, data: str | os.PathLike[str]) -> Any:
     """Return the frame of a table, or of Parquet files; no record is read.
 
-    Args:
-        session: an open session.
-        data: the path of Parquet files if it has a slash or exists here; else the name of a
-            table, ``visits`` or ``clinic.visits``.
-
-    Raises:
-        ValueError: the session has no such table, or cannot read such files.
+    Data with a slash, or that exists here, is the path of files; else it is the name of a table,
+    ``visits`` or ``clinic.visits``.
     """
     path = os.fspath(data)
     is_path = "/" in path or os.path.exists(path)  # noqa: PTH110 - it may not be a local path
-    frame = None
-    try:
+    what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
+
+    def look() -> Any:
         session.range(1).count()  # a silent cluster must fail before the charge
-        frame = session.read.parquet(path) if is_path else session.table(path)
-    except Exception:  # noqa: BLE001, S110 - the message could quote what is in there
-        pass
-    if frame is None:
-        what = "be a Parquet folder that Spark can read" if is_path else "be a table of Spark"
-        raise ValueError(refusal("data", what, path))
-    return frame
+        return session.read.parquet(path) if is_path else session.table(path)
+
+    return required(look, refusal("data", what, path))
 
 
 # What Spark writes

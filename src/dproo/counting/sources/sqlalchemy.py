@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
-from dproo.counting.boundary import attempt
-from dproo.counting.cells import count_records
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.boundary import Lazy, required
+from dproo.counting.cells import count_rows
+from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.rows import sqlite as sqlite_files
@@ -28,7 +29,7 @@ from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 from dproo.counting.tally import Tally
 
-Found = TypeVar("Found")
+library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
@@ -45,14 +46,7 @@ _MARIADB_IDENTIFIER = "CAST({} AS BINARY)"
 
 @dataclass(frozen=True, kw_only=True)
 class StreamedTable:
-    """A table with its columns.
-
-    Attributes:
-        connection: the driver's connection.
-        dialect: SQLAlchemy's dialect of the database.
-        name: the quoted name.
-        columns: the columns.
-    """
+    """A table, by its quoted name, with its columns and the driver's own connection."""
 
     connection: Any = field(repr=False)
     dialect: Any = field(repr=False)
@@ -106,12 +100,7 @@ def is_sqlalchemy(data: object) -> bool:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is not an engine or connection.
-
-    Raises:
-        ValueError: the table cannot be read, or a column is missing or holds no letters.
-        TypeError: the engine is asynchronous, or PostgreSQL is reached by another driver.
-    """
+    """Return the scan of a table, or None if data is not an engine or connection."""
     if not is_sqlalchemy(data):
         return None
     if not asked.columns:
@@ -132,25 +121,20 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
     if data.dialect.name == _POSTGRESQL:
         found = postgresql.open_table(connection, asked)
         columns, warnings = found.columns, found.warnings
-
-        def read() -> Sequence[Tally | Counts]:
-            with stack:
-                return postgresql.count_table(found, asked)
-
+        count = partial(postgresql.count_table, found, asked)
     else:
         table = _looked_up(data, connection, parts)
         listed = {column.name: column for column in table.columns}
-        for name in asked.read:
-            if name not in listed:
-                raise MissingColumnError(name, among=listed)
+        require_columns(asked.read, among=listed)
         columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
         query = table.query(columns, asked.person)
-        _attempted(lambda: _tried(table, query))
+        required(lambda: _tried(table, query), _REFUSED)
+        count = partial(_count, table, query, columns, asked)
 
-        def read() -> Sequence[Tally | Counts]:
-            with stack:
-                return _count(table, query, columns, asked)
+    def read() -> tuple[Tally | Counts, ...]:
+        with stack:
+            return count()
 
     return Scan(
         engine="sqlalchemy",
@@ -183,32 +167,22 @@ def _connected(data: Any, stack: ExitStack) -> Any:
         connection = stack.enter_context(data.connect()) if is_engine else data
         return connection.connection.driver_connection
 
-    return _attempted(connect, "the database cannot be reached with this engine.")
-
-
-def _attempted(act: Callable[[], Found], sentence: str = _REFUSED) -> Found:
-    """Return what ``act`` returns; errors of the database are reported in our own words."""
-    found = attempt(act)
-    if found is None:
-        raise ValueError(sentence)
-    return found
+    return required(connect, "the database cannot be reached with this engine.")
 
 
 def _looked_up(data: Any, connection: Any, parts: tuple[str, ...]) -> StreamedTable:
     """Return a table with all its columns."""
-    import sqlalchemy  # noqa: PLC0415 - already loaded
-
     *schema, name = parts
 
     def look() -> list[Column]:
-        found = sqlalchemy.inspect(data)
+        found = library.inspect(data)
         try:
             columns = found.get_columns(name, schema=schema[0] if schema else None)
-        except sqlalchemy.exc.NoSuchTableError:
+        except library.exc.NoSuchTableError:
             return []
         return [_column(column["name"], column["type"], data.dialect.name) for column in columns]
 
-    columns = _attempted(look)
+    columns = required(look, _REFUSED)
     if not columns:
         raise ValueError(refusal("table", "be a table or view of the database", parts))
     return StreamedTable(
@@ -229,19 +203,17 @@ def _column(name: str, dtype: Any, database: str) -> Column:
 
 def _kind(dtype: Any, type_name: str) -> str | None:
     """Return what a column holds, by its SQLAlchemy type, or None if no letters."""
-    from sqlalchemy import types as t  # noqa: PLC0415 - already loaded
-
-    if isinstance(dtype, t.DateTime):
+    if isinstance(dtype, types.DateTime):
         return sql.INSTANT if dtype.timezone else sql.TIMESTAMP
     if type_name == "SET":  # several values, which SQLAlchemy takes for text
         return None
     kinds: dict[Any, str] = {
-        t.String: sql.TEXT,
-        t.Integer: sql.INTEGER,
-        t.Float: sql.FLOAT,
-        t.Numeric: sql.DECIMAL,
-        t.Boolean: sql.BOOLEAN,
-        t.Date: sql.DATE,
+        types.String: sql.TEXT,
+        types.Integer: sql.INTEGER,
+        types.Float: sql.FLOAT,
+        types.Numeric: sql.DECIMAL,
+        types.Boolean: sql.BOOLEAN,
+        types.Date: sql.DATE,
     }
     found = (kind for base, kind in kinds.items() if isinstance(dtype, base))
     return next(found, sql.INTEGER if type_name == "YEAR" else None)
@@ -274,7 +246,7 @@ def _tried(table: StreamedTable, query: str) -> Any:
 
 def _count(
     table: StreamedTable, query: str, columns: Sequence[Column], asked: Asked
-) -> Sequence[Tally | Counts]:
+) -> tuple[Tally | Counts, ...]:
     read = [_reader(column, table, is_key=column.name == asked.person) for column in columns]
     with table.cursor() as cursor:
         cursor.execute(query)
@@ -282,9 +254,7 @@ def _count(
             [cell if act is None else act(cell) for act, cell in zip(read, row, strict=True)]
             for row in sqlite_files.fetched(cursor)
         )
-        # Without names an alphabet has one column, whose bare cells are counted.
-        is_bare = not asked.alphabets[0].columns and asked.person is None
-        return count_records((cell for (cell,) in rows) if is_bare else rows, asked)
+        return count_rows(rows, asked)
 
 
 def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[Any], Any] | None:

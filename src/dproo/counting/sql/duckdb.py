@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dproo.counting.loading import load
+from dproo.counting.boundary import load
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.reading import Reader
+from dproo.counting.sql.reading import Reader, literal
 from dproo.schema.cell import INTEGER_TEXT, NUMBER_TEXT
 from dproo.schema.reading import BLANKS
 
@@ -85,25 +85,20 @@ DIALECT = sql.Dialect(
             + sql.whole_float(f"TRY_CAST({_JSON_TEXT} AS DOUBLE)", cast="TRY_CAST")
             + " END"
         ),
-        sql.NOTHING: "CAST(NULL AS VARCHAR)",
     },
     numbers={
         sql.TEXT: _TEXT_NUMBER.replace("{}", _AS_TEXT),
         # Via text, which rounds once; casting an integer of 128 bits directly rounds twice.
         **dict.fromkeys((sql.INTEGER, sql.DECIMAL), f"TRY_CAST({_AS_TEXT} AS DOUBLE)"),
         sql.FLOAT: _FLOAT,
-        sql.BOOLEAN: "CAST(NULL AS DOUBLE)",
-        sql.DATE: "CAST(NULL AS DOUBLE)",
         sql.JSON: (
             f"CASE json_type({{}}) WHEN 'VARCHAR' THEN {_TEXT_NUMBER.replace('{}', _JSON_TEXT)}"
             " WHEN 'BOOLEAN' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'OBJECT' THEN NULL"
             f" ELSE TRY_CAST({_JSON_TEXT} AS DOUBLE) END"
         ),
-        sql.NOTHING: "CAST(NULL AS DOUBLE)",
     },
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_integer=f"regexp_full_match({{}}, '{INTEGER_TEXT}')",
-    bigint="TRY_CAST({} AS BIGINT)",
     reader=Reader(
         # Few cells have blanks around them, and looking for some is faster than trimming none.
         trimmed=f"CASE WHEN regexp_matches({{}}, '^[{BLANKS}]|[{BLANKS}]$')"
@@ -165,11 +160,6 @@ def engine_for(
         engine.execute("SET enable_external_access = false")
         engine.execute("SET lock_configuration = true")
         yield engine
-
-
-def literal(text: str) -> str:
-    """Return a text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def by_bytes(cell: str) -> str:

@@ -70,12 +70,7 @@ def rank_of(salt: str, person: str, keys: Iterable[str]) -> str:
 
 
 def kept_rows(rows: Iterable[Sequence[Any]], asked: Asked) -> Iterator[tuple[Any, ...]]:
-    """Yield the cells of the records that are kept, each followed by the number one.
-
-    Args:
-        rows: the cells of each record, the person's last.
-        asked: the letters, and how many records of a person are kept.
-    """
+    """Yield the cells of the records that are kept, each followed by the number one."""
     people: dict[str, list[tuple[int, int, list[Any]]]] = {}
     nothing = [None] * len(asked.axes)
     for place, (*read, cell) in enumerate(rows):
@@ -134,7 +129,7 @@ def _is_missing(cell: Any) -> bool:
     if cell is None or type(cell).__name__ in {"NAType", "NaTType"}:
         return True
     cell = _plain(cell)
-    if cell is None or (type(cell) is str and not cell):
+    if cell is None:
         return True
     if isinstance(cell, Decimal):
         return cell.is_nan()
@@ -193,11 +188,7 @@ def _decimal(number: Decimal) -> str | None:
 
 
 def _content(cell: Any, *, depth: int) -> str:
-    """Return a text that is the same for equal cells only, from their types and contents.
-
-    Raises:
-        TypeError: it is of another type.
-    """
+    """Return a text that is the same for equal cells only, or raise if it has no known type."""
     cell = _plain(cell)
     if depth > _DEEPEST:
         raise TypeError
@@ -259,12 +250,7 @@ def _key(axis: Axis, cell: object) -> str:
 def named(relation: str, *, kinds: Sequence[str], asked: Asked, dialect: sql.Dialect) -> str:
     """Return the relation of all records with person ``p`` and keys ``k0, k1, ...``.
 
-    Args:
-        relation: a table expression with the cells ``c0, c1, ...``, the person's last, and
-            ``records``.
-        kinds: the kind of each column, the person's last.
-        asked: the letters.
-        dialect: the engine's dialect.
+    The person's cell and its kind are the last.
     """
     who = len(asked.axes)
     cell = f"c{who}"
@@ -335,11 +321,35 @@ def statement(relation: str, asked: Asked, batch: Batch, dialect: sql.Dialect) -
         f"{_letter_sql(at, asked.axes[at], dialect)} AS k{i}" for i, at in enumerate(batch.columns)
     )
     kept = f"(SELECT {letters}, records FROM {relation} AS chosen) AS kept"  # noqa: S608
-    if asked.open_axis is not None:
-        return sql.counted_open(kept, minimum=asked.open_axis.minimum)
-    if len(batch.asked.alphabets) == 1:
-        return sql.counted(kept, axes=batch.asked.axes)
-    return sql.counted_by_sets(kept, grouped_by=batch.asked.sets, axes=batch.asked.axes)
+    return sql.counted(kept, batch.asked)
+
+
+def windowed_query(
+    cells: Sequence[str],
+    source: str,
+    *,
+    kinds: Sequence[str],
+    asked: Asked,
+    batch: Batch,
+    dialect: sql.Dialect,
+    is_grouped: bool = False,
+) -> str:
+    """Return the query that counts a table by one batch, with or without people.
+
+    The expression of the person's cell and its kind are the last. The dialect is of an engine with
+    window functions.
+    """
+    if asked.person is not None:
+        everyone = named(sql.relation_of(cells, source), kinds=kinds, asked=asked, dialect=dialect)
+        kept = kept_by_window(ranked(everyone, asked), asked)
+        return statement(kept, asked, batch, dialect)
+    return sql.counting_query(
+        sql.relation_of([cells[place] for place in batch.columns], source),
+        kinds=[kinds[place] for place in batch.columns],
+        asked=batch.asked,
+        dialect=dialect,
+        is_grouped=is_grouped,
+    )
 
 
 def kept_by_window(relation: str, asked: Asked) -> str:

@@ -64,7 +64,6 @@ POSTGRESQL = sql.Dialect(
         ),
         sql.TIMESTAMP: _DAY,
         sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
-        sql.NOTHING: "CAST(NULL AS TEXT)",
     },
     numbers={
         sql.TEXT: (
@@ -79,13 +78,9 @@ POSTGRESQL = sql.Dialect(
             f" WHEN abs({{}}) < 1.7976931348623158e308 THEN {_AS_DOUBLE} END"
         ),
         sql.FLOAT: _AS_DOUBLE,
-        sql.BOOLEAN: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.DATE: "CAST(NULL AS DOUBLE PRECISION)",
-        sql.NOTHING: "CAST(NULL AS DOUBLE PRECISION)",
     },
     is_letter="{} = ANY(%(letters{column})s)",
     is_integer=f"CASE WHEN octet_length({{}}) <= 64 THEN {{}} ~ '{INTEGER_TEXT}' END",
-    bigint="CAST({} AS BIGINT)",
     reader=Reader(
         trimmed=f"btrim({{}}, {_BLANKS})",
         is_like="{} ~ {pattern}",

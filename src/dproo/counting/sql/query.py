@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
@@ -43,10 +43,10 @@ class Dialect:
 
     Attributes:
         texts: the canonical text of a cell, by the kind of its column.
-        numbers: the double nearest to a cell, by the kind of its column.
+        numbers: the double nearest to a cell, by the kind of its column; ``fit.py`` refuses bins
+            for all other kinds.
         is_letter: whether a text is one of the letters of column ``{column}``.
         is_integer: whether a text is an integer of at most 18 digits.
-        bigint: such a text as an integer.
         reader: how text is read before it is compared.
         is_string: whether a cell of JSON is text.
         missing: whether the cell of a person is missing, by its kind, if that is more than being
@@ -63,7 +63,6 @@ class Dialect:
     numbers: dict[str, str]
     is_letter: str
     is_integer: str
-    bigint: str
     reader: Reader
     is_string: str = ""
     missing: dict[str, str]
@@ -101,9 +100,6 @@ def table_parts(table: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
     >>> table_parts("visits"), table_parts('clinic."my.visits"'), table_parts(("a.b",))
     (('visits',), ('clinic', 'my.visits'), ('a.b',))
-
-    Raises:
-        ValueError: it is not a name.
     """
     parts: tuple[object, ...] = table if isinstance(table, tuple) else ()
     if isinstance(table, str) and _NAMES.fullmatch(table):
@@ -126,11 +122,8 @@ def table_name(table: str | tuple[str, ...] | None) -> str:
 def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     """Refuse a column whose type holds no letters, before anything is charged.
 
-    Args:
-        column: its name, as the caller gave it.
-        type_name: the engine's name of its type. Only the first word is shown: the name of an
-            enumeration or a struct goes on with its contents.
-        remedy: what to do about it; by default to cast it.
+    Only the first word of the type is shown: the name of an enumeration or a struct goes on with
+    its contents.
 
     >>> refuse_type("scan", "STRUCT(a VARCHAR)")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -152,11 +145,7 @@ def whole_float(
 ) -> str:
     """Return the digits of an integral double of at most 2^53, else null.
 
-    Args:
-        double: the double.
-        cast: the engine's cast to an integer.
-        floor: the engine's function that leaves only integral doubles unchanged.
-        text: the name of the type of text.
+    The engine's ``floor`` leaves only integral doubles unchanged.
     """
     return (
         f"CASE WHEN {double} BETWEEN -{EXACT_FLOAT} AND {EXACT_FLOAT} AND"
@@ -167,11 +156,7 @@ def whole_float(
 def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
     """Return an integral double below 10^38 as an exact number, which a cast would round.
 
-    Args:
-        double: the double, null if it is not below.
-        bigint: how the engine truncates the double ``{}`` to an integer.
-        decimal: the name of the type of exact numbers.
-        number: the name of the type of doubles.
+    The double is null if it is not below; ``bigint`` truncates the double ``{}`` to an integer.
     """
     exponents = 74, 37  # the quotients, and all products, are exact doubles
     rest, parts = double, []
@@ -183,6 +168,12 @@ def wide_float(double: str, *, bigint: str, decimal: str, number: str) -> str:
     return " + ".join([*parts, f"CAST({bigint.replace('{}', rest)} AS {decimal})"])
 
 
+def relation_of(cells: Iterable[str], source: str) -> str:
+    """Return the relation of the cells ``c0, c1, ...`` and of ``records``, one to a row."""
+    read = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(cells))
+    return f"(SELECT {read}, 1 AS records FROM {source})"  # noqa: S608
+
+
 def counting_query(
     relation: str,
     *,
@@ -192,7 +183,11 @@ def counting_query(
     is_grouped: bool = False,
     is_part: bool = False,
 ) -> str:
-    """Return the query that counts a relation by all alphabets.
+    """Return the query that counts a relation by all alphabets, reading it once.
+
+    Its rows are the marks of :mod:`dproo.counting.sql.sets` if there are several alphabets, a key
+    per column and a number of records. A key is a cell of the same letter as all cells that it
+    represents.
 
     Args:
         relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
@@ -204,73 +199,53 @@ def counting_query(
             of the relation is then one record.
         is_part: whether there are other parts of the data, so that rare letters matter.
     """
-    columns = [f"c{i}" for i in range(len(asked.axes))]
-    keys = ", ".join(columns)
-    if len(asked.alphabets) > 1:
-        marks = {f"m{i}": mark for i, mark in enumerate(sets.marks(columns))} if is_grouped else {}
-        if is_grouped:
-            marked = ", ".join(f"{mark} AS {name}" for name, mark in marks.items())
-            groups = sets.clause(columns, asked.sets)
-            relation = (
-                f"(SELECT {marked}, {keys}, count(*) AS records"  # noqa: S608
-                f" FROM {relation} AS cells GROUP BY {groups})"
-            )
-        return statement_of_sets(
-            relation,
-            grouped_by=asked.sets,
-            marks=list(marks),
-            kinds=kinds,
-            axes=asked.axes,
-            dialect=dialect,
+    marks: list[str] = []
+    if is_grouped and asked.open_axis is None:
+        columns = [f"c{i}" for i in range(len(asked.axes))]
+        shown, groups = columns, ", ".join(columns)
+        if len(asked.alphabets) > 1:
+            marked = sets.marks(columns)
+            marks = [f"m{i}" for i in range(len(marked))]
+            named = (f"{mark} AS {name}" for mark, name in zip(marked, marks, strict=True))
+            shown, groups = [*named, *columns], sets.clause(columns, asked.sets)
+        relation = (
+            f"(SELECT {', '.join(shown)}, count(*) AS records"  # noqa: S608
+            f" FROM {relation} AS cells GROUP BY {groups})"
         )
+    carried = [*marks, "records"]
+    found = keyed(relation, carried, kinds=kinds, axes=asked.axes, dialect=dialect)
+    return counted(found, asked, marks=marks, is_part=is_part)
+
+
+def counted(
+    relation: str, asked: Asked, *, marks: Sequence[str] = (), is_part: bool = False
+) -> str:
+    """Return the query that counts a relation of :func:`keyed`.
+
+    If it is already grouped by sets, it has marks of its own.
+    """
     if asked.open_axis is not None:
         minimum = 1 if is_part else asked.open_axis.minimum
-        found = keyed(relation, ["records"], kinds=kinds, axes=asked.axes, dialect=dialect)
-        return counted_open(found, minimum=minimum)
-    if is_grouped:
-        relation = f"(SELECT {keys}, count(*) AS records FROM {relation} AS cells GROUP BY {keys})"  # noqa: S608
-    return statement(relation, kinds=kinds, axes=asked.axes, dialect=dialect)
-
-
-def statement(
-    relation: str, *, kinds: Sequence[str], axes: Sequence[Axis], dialect: Dialect
-) -> str:
-    """Return the query; its rows are a key per column and a number of records.
-
-    A key is a cell of the same letter as all cells that it represents.
-
-    Args:
-        relation: a table expression with the cells ``c0, c1, ...`` and ``records``, how many
-            records have them.
-        kinds: the kind of each column.
-        axes: the letters of each column.
-        dialect: the engine's.
-    """
-    return counted(keyed(relation, ["records"], kinds=kinds, axes=axes, dialect=dialect), axes=axes)
-
-
-def counted(relation: str, *, axes: Sequence[Axis]) -> str:
-    """Return the query for a relation of keys ``k0, k1, ...``, as made by :func:`keyed`."""
-    if len(axes) == 1:  # cells outside are already null
-        groups = "SELECT k0, CAST(sum(records) AS BIGINT)"
-        return f"{groups} FROM {relation} GROUP BY k0"
-    columns = range(len(axes))
-    closed = [f"k{i} IS NOT NULL" for i in columns if not axes[i].is_open]
-    is_inside = " AND ".join(closed) or "TRUE"
-    groups = ", ".join(f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in columns)
-    names = ", ".join(f"g{i}" for i in columns)
-    return (
-        f"SELECT {names}, CAST(sum(records) AS BIGINT) FROM"  # noqa: S608
-        f" (SELECT {groups}, records FROM {relation}) AS grouped GROUP BY {names}"
-    )
+        return counted_open(relation, minimum=minimum)
+    names = [f"k{i}" for i in range(len(asked.axes))]
+    if len(asked.alphabets) > 1:
+        groups = ", ".join([*marks, *names]) if marks else sets.clause(names, asked.sets)
+        selected = ", ".join([*(marks or sets.marks(names)), *names])
+    elif len(names) == 1:  # cells outside are already null
+        groups = selected = "k0"
+    else:
+        closed = [f"k{i} IS NOT NULL" for i, axis in enumerate(asked.axes) if not axis.is_open]
+        is_inside = " AND ".join(closed) or "TRUE"
+        inside = (f"CASE WHEN {is_inside} THEN k{i} END AS g{i}" for i in range(len(names)))
+        relation = f"(SELECT {', '.join(inside)}, records FROM {relation}) AS grouped"  # noqa: S608
+        groups = selected = ", ".join(f"g{i}" for i in range(len(names)))
+    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
 
 
 def counted_open(relation: str, *, minimum: int) -> str:
     """Return the query for a relation of open letters ``k0``; its rows are a letter and a number.
 
-    Args:
-        relation: a table expression with the key ``k0``, a short text or null, and ``records``.
-        minimum: the fewest records of a text with its own row; all others share one row.
+    A text with fewer records than the minimum has no row of its own: all such share one.
     """
     groups = f"SELECT k0, sum(records) AS number FROM {relation} GROUP BY k0"  # noqa: S608
     letter = f"CASE WHEN number >= {minimum} THEN k0 END"
@@ -278,46 +253,6 @@ def counted_open(relation: str, *, minimum: int) -> str:
         f"SELECT {letter}, CAST(sum(number) AS BIGINT) FROM ({groups}) AS grouped"  # noqa: S608
         f" GROUP BY {letter}"
     )
-
-
-def statement_of_sets(
-    relation: str,
-    *,
-    grouped_by: Sequence[Sequence[int]],
-    marks: Sequence[str] = (),
-    kinds: Sequence[str],
-    axes: Sequence[Axis],
-    dialect: Dialect,
-) -> str:
-    """Return the query for several sets of columns at once; it reads the relation once.
-
-    Its rows are the marks of :mod:`dproo.counting.sql.sets`, a key per column and a number of
-    records.
-
-    Args:
-        relation: as for :func:`statement`.
-        grouped_by: the places of the columns of each set.
-        marks: the names of the relation's own marks, if it is already grouped by these sets.
-        kinds: the kind of each column.
-        axes: the letters of each column.
-        dialect: the engine's.
-    """
-    relation = keyed(relation, [*marks, "records"], kinds=kinds, axes=axes, dialect=dialect)
-    return counted_by_sets(relation, grouped_by=grouped_by, marks=marks, axes=axes)
-
-
-def counted_by_sets(
-    relation: str,
-    *,
-    grouped_by: Sequence[Sequence[int]],
-    marks: Sequence[str] = (),
-    axes: Sequence[Axis],
-) -> str:
-    """Return the query for several sets of columns of a relation of keys."""
-    names = [f"k{i}" for i in range(len(axes))]
-    groups = ", ".join([*marks, *names]) if marks else sets.clause(names, grouped_by)
-    selected = ", ".join([*(marks or sets.marks(names)), *names])
-    return f"SELECT {selected}, CAST(sum(records) AS BIGINT) FROM {relation} GROUP BY {groups}"  # noqa: S608
 
 
 def keyed(
@@ -386,7 +321,7 @@ def _key(column: int, axis: Axis, dialect: Dialect) -> str:
         is_inside = f"{value} >= {edges[0]} AND {value} < {edges[-1]}"
         return f"CASE WHEN {is_inside} THEN {inside} END"
     if isinstance(axis, IntegerRange):
-        bigint = dialect.bigint.replace("{}", value)
+        bigint = dialect.reader.bigint.replace("{}", value)
         is_letter = f"{bigint} >= {axis.start} AND {bigint} < {axis.stop}"
         is_integer = dialect.is_integer.replace("{}", value)
         return f"CASE WHEN {is_integer} THEN CASE WHEN {is_letter} THEN {value} END END"

@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dproo.schema import reading as rules
 from dproo.schema.axis import Axis, Letters
-from dproo.schema.reading import (
-    DAY_TEXT,
-    DAYS,
-    DIGITS,
-    EXACT,
-    INTEGER,
-    IS_LED_BY_ZEROS,
-    ISO,
-    LEADING_ZEROS,
-    LOWER,
-    MONTH_TEXT,
-    MONTHS,
-    NOT_ZERO,
-    POINT_ZERO,
-    SHAPE,
-    YEAR_TEXT,
-    Reading,
-    upper_forms,
-)
+from dproo.schema.reading import Reading, upper_forms
 
 
-def _quoted(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -55,25 +39,25 @@ class Reader:
     double: str
     bigint: str
     string: str = "VARCHAR"
-    literal: Callable[[str], str] = _quoted
+    literal: Callable[[str], str] = literal
 
     def text(self, cell: str, axis: Axis) -> str:
         """Return the text that a cell, given by its name, is compared by."""
         reading = axis.reading
-        if reading.kind == EXACT:
+        if reading.kind == rules.EXACT:
             read = self._loose_integer(cell)
         else:
             trimmed = self.trimmed.replace("{}", cell)
-            if reading.kind == LOWER and isinstance(axis, Letters):
+            if reading.kind == rules.LOWER and isinstance(axis, Letters):
                 upper, lower = upper_forms(axis.places)
                 read = f"translate({trimmed}, {self.literal(upper)}, {self.literal(lower)})"
-            elif reading.kind == INTEGER:
+            elif reading.kind == rules.INTEGER:
                 read = self._integer(trimmed, reading)
-            elif reading.kind in DAYS:
+            elif reading.kind in rules.DAYS:
                 read = self._period(trimmed, reading)
-            elif reading.kind == SHAPE:
+            elif reading.kind == rules.SHAPE:
                 read = self.shaped.replace("{}", trimmed)
-                read = read.replace("{pattern}", self.literal(DIGITS))
+                read = read.replace("{pattern}", self.literal(rules.DIGITS))
             else:
                 read = trimmed
         return _if_short(cell, axis, read)
@@ -81,7 +65,7 @@ class Reader:
     def number(self, cell: str, axis: Axis) -> str:
         """Return the number that text is compared by."""
         reading = axis.reading
-        if reading.kind in {INTEGER, *DAYS}:
+        if reading.kind in {rules.INTEGER, *rules.DAYS}:
             return self.double.replace("{}", f"({self.text(cell, axis)})")
         trimmed = self.trimmed.replace("{}", cell)
         is_number = self._is_like(trimmed, reading.number_shape)
@@ -102,11 +86,11 @@ class Reader:
         return f"replace({number}, {self.literal(reading.decimal)}, '.')"
 
     def _loose_integer(self, cell: str) -> str:
-        text = self._replaced(self.trimmed.replace("{}", cell), POINT_ZERO)
+        text = self._replaced(self.trimmed.replace("{}", cell), rules.POINT_ZERO)
         return (
-            f"CASE WHEN {text} <> '' AND NOT {self._is_like(text, NOT_ZERO)} THEN '0'"
-            f" WHEN {self._is_like(text, IS_LED_BY_ZEROS)}"
-            f" THEN {self._replaced(text, LEADING_ZEROS)} ELSE {text} END"
+            f"CASE WHEN {text} <> '' AND NOT {self._is_like(text, rules.NOT_ZERO)} THEN '0'"
+            f" WHEN {self._is_like(text, rules.IS_LED_BY_ZEROS)}"
+            f" THEN {self._replaced(text, rules.LEADING_ZEROS)} ELSE {text} END"
         )
 
     def _integer(self, text: str, reading: Reading) -> str:
@@ -115,20 +99,22 @@ class Reader:
         return f"CASE WHEN {self._is_like(text, reading.number_shape)} THEN {integer} END"
 
     def _period(self, text: str, reading: Reading) -> str:
-        kept = DAYS[reading.kind]
+        kept = rules.DAYS[reading.kind]
         is_day = f"substr({text}, 11, 1) IN ('', 'T', ' ') AND length({text}) >= 10"
         begun = f"substr({text}, 1, 10)"
         whens = []
-        if reading.format != ISO:
+        if reading.format != rules.ISO:
             found = self._group(text, reading, 1)
             ends = f"substr({text}, length({found}) + 1, 1) IN ('', 'T', ' ')"
             is_like = self._is_like(text, reading.shape)
             whens.append(f"WHEN {is_like} AND {ends} THEN {self._iso(text, reading)}")
-        whens.append(
-            f"WHEN {is_day} AND {self._is_like(begun, DAY_TEXT)} THEN substr({text}, 1, {kept})"
-        )
-        for shape, length in ((MONTH_TEXT, DAYS["month"]), (YEAR_TEXT, DAYS["year"])):
-            if kept <= length < DAYS["date"]:
+        is_day += f" AND {self._is_like(begun, rules.DAY_TEXT)}"
+        whens.append(f"WHEN {is_day} THEN substr({text}, 1, {kept})")
+        for shape, length in (
+            (rules.MONTH_TEXT, rules.DAYS["month"]),
+            (rules.YEAR_TEXT, rules.DAYS["year"]),
+        ):
+            if kept <= length < rules.DAYS["date"]:
                 is_period = f"length({text}) = {length} AND {self._is_like(text, shape)}"
                 whens.append(f"WHEN {is_period} THEN substr({text}, 1, {kept})")
         return f"CASE {' '.join(whens)} END"
@@ -149,11 +135,11 @@ class Reader:
             groups["Y"] = f"CASE WHEN {year} >= {least} THEN {first} ELSE {second} END || {year}"
         if {"MMM", "MMMM"} & {*reading.parts}:
             name = f"lower(substr({groups['M']}, 1, 3))"
-            whens = (f"WHEN '{name}' THEN '{i}'" for i, name in enumerate(MONTHS, start=1))
+            whens = (f"WHEN '{name}' THEN '{i}'" for i, name in enumerate(rules.MONTHS, start=1))
             groups["M"] = f"CASE {name} {' '.join(whens)} END"
         rest = (f"lpad({groups[unit]}, 2, '0')" for unit in "MD" if unit in groups)
         day = " || '-' || ".join((f"({groups['Y']})", *rest))
-        return f"substr({day}, 1, {DAYS[reading.kind]})"
+        return f"substr({day}, 1, {rules.DAYS[reading.kind]})"
 
 
 def _if_short(cell: str, axis: Axis, read: str) -> str:

@@ -68,7 +68,6 @@ _VALID = "make_valid_utf8({})"  # bytes that are not text become U+FFFD, as they
 # The end of the text: in Java "$" also matches before a final line break.
 _PATTERN = "replace({pattern}, '$', chr(92) || 'z')"
 _DAY = f"CASE WHEN {{}} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {_AS_TEXT} END"
-_NO_NUMBER = "CAST(NULL AS DOUBLE)"
 _WHOLE = sql.whole_float(_AS_DOUBLE, cast="try_cast", floor="rint", text="STRING")
 
 
@@ -123,12 +122,9 @@ SPARK = sql.Dialect(
         # Via text, which rounds once.
         sql.DECIMAL: _TO_DOUBLE.replace("{}", _AS_TEXT),
         sql.FLOAT: _AS_DOUBLE,
-        sql.BOOLEAN: _NO_NUMBER,
-        sql.DATE: _NO_NUMBER,
     },
     is_letter="{} IN (SELECT letter FROM letters{column})",
     is_integer=_is_like("{}", INTEGER_TEXT),
-    bigint="try_cast({} AS BIGINT)",
     reader=Reader(
         trimmed=f"trim(BOTH '{BLANKS}' FROM {{}})",
         is_like=f"{{}} RLIKE {_PATTERN}",

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked, Batch
-from dproo.counting.fit import Column, MissingColumnError, check_fit
+from dproo.counting.fit import Column, MissingColumnError, check_fit, require_columns
 from dproo.counting.scan import Scan
-from dproo.counting.sources.postgresql import groups as postgresql_groups
-from dproo.counting.sources.postgresql import session as postgresql_session
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.counting.sources.postgresql.groups import EqualCells
-from dproo.counting.sources.postgresql.session import Session
-from dproo.counting.sql import open_letters, people
+from dproo.counting.sources.postgresql.session import Session, sentence
+from dproo.counting.sql import people
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.postgresql import CELLS, KINDS, POSTGRESQL
-from dproo.counting.tally import Tally
-from dproo.schema.axis import Letters
+from dproo.counting.tally import Tally, tables_of
+from dproo.schema.axis import Axis, Bins
+
+BYTES_MAX = 2 << 30
+"""The most bytes of a table that is grouped first, and so of what the server writes to disk."""
+
+FEW = 10**5
+"""The most groups that the planner may expect."""
 
 Found = TypeVar("Found")
 
-_SOURCE = "{relation}"
 _FOREIGN = re.compile(" *(->  )?(Async |Parallel )*Foreign ")
 _RELATION = (
     "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n"
@@ -50,6 +52,45 @@ _COLUMNS = """
     WHERE typtype <> 'd'
     ORDER BY attnum
 """
+_BYTES_OF_A_CHARACTER = 4
+_INSUFFICIENT_RESOURCES = "53"  # the class of disk full, out of memory and temp_file_limit
+# All tables that a scan of this one reads; only a heap's size bounds its contents.
+_SIZE = """
+    WITH RECURSIVE parts (oid) AS (
+        SELECT CAST(to_regclass(%s) AS oid)
+        UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid
+    )
+    SELECT bool_and(relkind = 'p' OR (relkind IN ('r', 'm') AND amname = 'heap')),
+        CAST(sum(coalesce(pg_relation_size(pg_class.oid), 0)) AS BIGINT)
+    FROM parts JOIN pg_class USING (oid) LEFT JOIN pg_am ON pg_am.oid = relam
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EqualCells:
+    """The groups of equal cells of a table, which are mapped to letters once, not record by record.
+
+    If a table has few distinct cells, this is as fast as PostgreSQL's own counting. If they are
+    many, the server may have to write them to disk, so only tables whose cells take no more than a
+    bound are grouped first. Within it the planner's estimate decides, as for every query; a wrong
+    one costs only time.
+
+    The relation has the cells ``c0, c1, ...`` and ``records``; the query counts by them.
+    """
+
+    name: str
+    relation: str = field(repr=False)
+    query: str = field(repr=False)
+
+    def are_few(self, cursor: Any) -> bool:
+        """Return whether to group first, by the catalog and the statistics; no record is read."""
+        cursor.execute(_SIZE, [self.name])
+        ((is_heap, size),) = cursor.fetchall()
+        if not is_heap or size > BYTES_MAX:
+            return False
+        cursor.execute(f"EXPLAIN SELECT * FROM {self.relation} AS grouped")  # noqa: S608
+        estimate = re.search(r" rows=([0-9]+) ", cursor.fetchall()[0][0])
+        return estimate is not None and int(estimate[1]) <= FEW
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,11 +117,7 @@ class Table:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of a table, or None if data is neither a URL nor a connection.
-
-    Raises:
-        ValueError: the table cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of a table, or None if data is neither a URL nor a connection."""
     is_table = asked.table is not None and is_connection(data)
     if not (is_table or postgresql_url.is_url(data)):
         return None
@@ -102,14 +139,8 @@ def is_connection(data: object) -> bool:
 def open_table(database: Any, asked: Asked) -> Table:
     """Look up a table and let the database plan its count; no record is read.
 
-    Args:
-        database: an open connection of psycopg, or a URL, whose new connection then holds a
-            lock on the table until it is counted, so that its schema cannot change.
-        asked: the table, the columns and their letters.
-
-    Raises:
-        ValueError: the database cannot be reached, or the table or a column is missing, cannot
-            be read, or is of a type that holds no letters.
+    The new connection of a URL then holds a lock on the table until it is counted, so that its
+    schema cannot change.
     """
     parts = sql.table_parts(asked.table)
     if not asked.columns:
@@ -124,7 +155,7 @@ def open_table(database: Any, asked: Asked) -> Table:
             opened.refuse_changes(cursor)
         queries = tuple(_query(name, types, asked, batch) for batch in asked.batches)
         letters = _letters(asked)
-        _refuse_foreign(cursor, _records(name, types))
+        _refuse_foreign(cursor, sql.relation_of(_cells(types), name))
         # It is planned and started, which checks rights and takes locks, but reads nothing.
         # All characters of the letters in one text show whether the database has them.
         characters = {key: ["".join(set().union(*some))] for key, some in letters.items()}
@@ -144,11 +175,7 @@ def open_table(database: Any, asked: Asked) -> Table:
 
 
 def describe_table(database: Any, table: str | tuple[str, ...] | None) -> tuple[Column, ...]:
-    """Return the columns of a table or view, by the catalog alone.
-
-    Raises:
-        ValueError: the database cannot be reached, or there is no such table.
-    """
+    """Return the columns of a table or view, by the catalog alone."""
     parts = sql.table_parts(table)
 
     def look(cursor: Any, opened: Session) -> tuple[Column, ...]:
@@ -175,7 +202,7 @@ def _within(
     except ValueError as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - its message could quote anything
-        failure = postgresql_session.sentence(error)
+        failure = sentence(error)
     finally:
         if found is None or is_over:  # an interrupt must also release the lock
             opened.close()
@@ -208,8 +235,8 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
     def count(batch: Batch) -> tuple[Tally | Counts, ...]:
         rows = _rows(cursor, table, next(queries))
         if asked.open_axis is not None:
-            return open_letters.named_counts(_texts(rows, table), asked.open_axis)
-        return Tally.of_sets(rows, asked=batch.asked)
+            rows = [(_text(stored, table.codec), number) for stored, number in rows]
+        return tables_of(rows, batch.asked)
 
     try:
         with table.session.cursor() as cursor:
@@ -219,17 +246,13 @@ def count_table(table: Table, asked: Asked) -> tuple[Tally | Counts, ...]:
         table.session.close()
 
 
-def _texts(rows: list[Any], table: Table) -> Iterator[tuple[str | None, int]]:
-    """Yield the texts of an open alphabet, None for bytes that are not text, and their numbers."""
-    for stored, number in rows:
-        yield None if stored is None else _text(bytes(stored), table.codec), number
-
-
-def _text(stored: bytes, codec: str) -> str | None:
+def _text(stored: Any, codec: str) -> str | None:
     """Return the stored text, or None if its bytes are not the only way to store it."""
+    if stored is None:
+        return None
     try:
-        text = stored.decode(codec)
-        return text if text.encode(codec) == stored else None
+        text = bytes(stored).decode(codec)
+        return text if text.encode(codec) == bytes(stored) else None
     except UnicodeError:
         return None
 
@@ -243,7 +266,7 @@ def _rows(cursor: Any, table: Table, query: str) -> list[Any]:
 
     groups, rows = table.groups, None
     if groups is not None and groups.are_few(cursor):
-        rows = postgresql_groups.attempt(table.session.connection, lambda: read(groups.query))
+        rows = _with_room(table.session.connection, lambda: read(groups.query))
     return read(query) if rows is None else rows
 
 
@@ -267,9 +290,7 @@ def _types(cursor: Any, oid: int, columns: Sequence[str] | None) -> list[tuple[C
     """Return each of these columns, or all, and its base type."""
     cursor.execute(_COLUMNS, [oid])
     types = {column: found for column, *found in cursor.fetchall()}
-    for column in columns or ():
-        if column not in types:
-            raise MissingColumnError(column, among=types)
+    require_columns(columns or (), among=types)
     return [
         (Column(name=name, kind=KINDS.get(base), type_name=named, values=tuple(values)), base)
         for name in (types if columns is None else columns)
@@ -287,49 +308,76 @@ def _refuse_foreign(cursor: Any, records: str) -> None:
         )
 
 
-def _records(name: str, types: Sequence[tuple[Column, str]]) -> str:
-    cells = ", ".join(
-        CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) + f" AS c{i}"
-        for i, (column, base) in enumerate(types)
-    )
-    return f"(SELECT {cells}, 1 AS records FROM {name})"  # noqa: S608
+def _cells(types: Sequence[tuple[Column, str]]) -> list[str]:
+    return [CELLS.get(base, "{}").replace("{}", sql.quoted(column.name)) for column, base in types]
 
 
 def _groups(name: str, types: Sequence[tuple[Column, str]], asked: Asked) -> EqualCells | None:
-    names, bases = [column.name for column, _ in types], [base for _, base in types]
-    relation = postgresql_groups.relation_of(name, names, bases, asked)
-    if relation is None:
+    """Return the groups of equal cells, or None if some may be too long.
+
+    Equal cells are the same letter. Text longer than every letter becomes null: both are
+    outside.
+    """
+    is_one = len(asked.alphabets) == 1 and asked.person is None and asked.open_axis is None
+    # A numeric has up to 10^5 digits, which may take next to nothing in the table.
+    kinds = [KINDS[base] for _, base in types]
+    if not is_one or sql.DECIMAL in kinds:
         return None
-    kinds = [KINDS[base] for base in bases]
-    query = sql.statement(_SOURCE, kinds=kinds, axes=asked.axes, dialect=POSTGRESQL)
-    return EqualCells(name=name, relation=relation, query=_read_from(query, relation))
+    shortened = zip(_cells(types), kinds, asked.axes, strict=True)
+    cells = ", ".join(f"{_short(*cell)} AS c{i}" for i, cell in enumerate(shortened))
+    keys = ", ".join(f"c{i}" for i in range(len(types)))
+    relation = (
+        f"(SELECT {keys}, count(*) AS records FROM"  # noqa: S608
+        f" (SELECT {cells} FROM {name}) AS cells GROUP BY {keys})"
+    )
+    query = sql.counting_query(
+        _with_percents(relation), kinds=kinds, asked=asked, dialect=POSTGRESQL
+    )
+    return EqualCells(name=name, relation=relation, query=query)
+
+
+def _short(cell: str, kind: str, axis: Axis) -> str:
+    if kind != sql.TEXT:
+        return cell
+    longest = axis.room if axis.is_read or isinstance(axis, Bins) else axis.longest
+    is_short = f"octet_length({cell}) <= {_BYTES_OF_A_CHARACTER * longest}"
+    return f'CASE WHEN {is_short} THEN {cell} COLLATE "C" END'
+
+
+def _with_room(connection: Any, read: Callable[[], Found]) -> Found | None:
+    """Return what is read, or None if the server lacks room for it; other errors pass."""
+    try:
+        with connection.transaction():
+            return read()
+    except postgresql_url.driver().Error as error:
+        if not (error.sqlstate or "").startswith(_INSUFFICIENT_RESOURCES):
+            raise
+    return None
 
 
 def _query(name: str, types: Sequence[tuple[Column, str]], asked: Asked, batch: Batch) -> str:
-    kinds = [KINDS[base] for _, base in types]
-    if asked.person is not None:
-        named = people.named(_SOURCE, kinds=kinds, asked=asked, dialect=POSTGRESQL)
-        kept = people.kept_by_window(people.ranked(named, asked), asked)
-        query = people.statement(kept, asked, batch, POSTGRESQL)
-    else:
-        types = [types[place] for place in batch.columns]
-        kinds = [kinds[place] for place in batch.columns]
-        query = sql.counting_query(_SOURCE, kinds=kinds, asked=batch.asked, dialect=POSTGRESQL)
+    query = people.windowed_query(
+        list(map(_with_percents, _cells(types))),
+        _with_percents(name),
+        kinds=[KINDS[base] for _, base in types],
+        asked=asked,
+        batch=batch,
+        dialect=POSTGRESQL,
+    )
     if asked.open_axis is not None:
         # As the stored bytes, because some cannot be sent as text.
         stored = "convert_to(letter, getdatabaseencoding())"
         query = f"SELECT {stored}, number FROM ({query}) AS found (letter, number)"  # noqa: S608
-    return _read_from(query, _records(name, types))
+    return query
 
 
-def _read_from(query: str, relation: str) -> str:
-    # Names may contain a percent sign, which marks parameters; no other part does.
-    return query.replace(_SOURCE, relation.replace("%", "%%"))
+def _with_percents(named: str) -> str:
+    """Escape percent signs, which mark parameters: names may contain some, no other part does."""
+    return named.replace("%", "%%")
 
 
 def _letters(asked: Asked) -> dict[str, list[str]]:
     return {
-        f"letters{i}": [letter for letter in axis.places if sql.is_storable(letter)]
-        for i, axis in enumerate(asked.axes)
-        if isinstance(axis, Letters)
+        f"letters{place}": [letter for letter in listed if sql.is_storable(letter)]
+        for place, listed in asked.letters.items()
     }

@@ -96,20 +96,14 @@ class Session:
     def of(cls, database: Any, *, is_repeatable: bool = False) -> Session:
         """Return the session of a URL, or of an open connection.
 
-        Args:
-            database: the URL or connection.
-            is_repeatable: whether all queries of a transaction must see the same records.
-
-        Raises:
-            ValueError: the database cannot be reached, or the connection cannot be used.
-            TypeError: the connection is an asynchronous one.
+        If it ``is_repeatable``, all queries of a transaction see the same records.
         """
         if isinstance(database, str):
-            session = cls(connection=_connect(database), is_ours=True, is_repeatable=is_repeatable)
-            if is_repeatable:
-                level = postgresql_url.driver().IsolationLevel.REPEATABLE_READ
-                session.connection.isolation_level = level
-            weakref.finalize(session, _close, session.connection, os.getpid())
+            connection, levels = connect(database), postgresql_url.driver().IsolationLevel
+            level = levels.REPEATABLE_READ if is_repeatable else levels.READ_COMMITTED
+            connection.isolation_level, connection.read_only = level, True
+            session = cls(connection=connection, is_ours=True, is_repeatable=is_repeatable)
+            weakref.finalize(session, _close, connection, os.getpid())
             return session
         if not isinstance(database, postgresql_url.driver().Connection):
             raise TypeError("data must be a synchronous Connection of psycopg.")
@@ -151,11 +145,7 @@ class Session:
             cursor.execute(_CHECKED)
 
     def codec(self, cursor: Any) -> str:
-        """Return Python's name of the database's encoding.
-
-        Raises:
-            ValueError: it has none that Python supports: what is stored may not be text.
-        """
+        """Return Python's name of the database's encoding; without one, cells may not be text."""
         cursor.execute("SHOW server_encoding")
         ((encoding,),) = cursor.fetchall()
         with suppress(LookupError):
@@ -207,14 +197,6 @@ def connect(url: str, *, name: str = "data") -> Any:
         failure = _unconnected(error, settings, name)
     if connection is None:
         raise ValueError(failure)
-    return connection
-
-
-def _connect(url: str) -> Any:
-    """Return a new connection that begins read-only transactions."""
-    connection = connect(url)
-    connection.isolation_level = postgresql_url.driver().IsolationLevel.READ_COMMITTED
-    connection.read_only = True
     return connection
 
 

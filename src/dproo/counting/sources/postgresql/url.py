@@ -11,7 +11,7 @@ import re
 from types import ModuleType
 from urllib.parse import quote
 
-from dproo.counting.loading import load
+from dproo.counting.boundary import load, required
 
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT = 10
@@ -27,24 +27,12 @@ def is_url(data: object) -> bool:
 
 
 def driver() -> ModuleType:
-    """Return psycopg.
-
-    Raises:
-        ValueError: it is not installed.
-    """
+    """Return psycopg."""
     return load("psycopg", extra="postgresql")
 
 
 def parsed(url: str, *, name: str = "data") -> dict[str, str]:
-    """Return the settings of a URL, for the driver only.
-
-    Args:
-        url: the URL.
-        name: what a refusal calls it.
-
-    Raises:
-        ValueError: the driver is not installed, or would misread the URL.
-    """
+    """Return the settings of a URL, for the driver only; ``name`` is what a refusal calls it."""
     psycopg = driver()
     if not url.startswith(SCHEMES):
         raise ValueError(
@@ -58,15 +46,11 @@ def parsed(url: str, *, name: str = "data") -> dict[str, str]:
             f"{name} must be a URL with / and @ written as %2F and %40 in user, password and"
             " options."
         )
-    try:
-        found = psycopg.conninfo.conninfo_to_dict(url)
-    except Exception:  # noqa: BLE001 - its message quotes the URL
-        found = None
-    if found is None:
-        raise ValueError(
-            f"{name} must be a URL that psycopg can read: postgresql://user@host:port/database."
-            " Write characters other than letters and digits as %XX."
-        )
+    found = required(  # the driver's message quotes the URL
+        lambda: psycopg.conninfo.conninfo_to_dict(url),
+        f"{name} must be a URL that psycopg can read: postgresql://user@host:port/database."
+        " Write characters other than letters and digits as %XX.",
+    )
     settings = {key: str(value) for key, value in found.items()}
     if re.fullmatch("[0-9,]*", settings.get("port", "")) is None:
         raise ValueError(
@@ -84,9 +68,6 @@ def public_name(url: str) -> str:
 
     >>> public_name("postgresql://ann:S3CR#T@db.example/clinic?%70assword=x&sslmode=require")
     'postgresql://db.example/clinic'
-
-    Raises:
-        ValueError: the URL cannot be read, or does not by itself identify the data.
     """
     given = parsed(url)
     if "service" in given or "PGSERVICE" in os.environ:

@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import required
 from dproo.counting.fit import Column, one_of_them
 from dproo.counting.sql import query as sql
 
@@ -96,7 +97,9 @@ class Cells:
 
     def _number(self, text: str, style: str) -> Any:
         number = float(text) if _NUMBER.fullmatch(text.strip()) else None
-        kind = self.styles[int(style)] if _is_index(style, len(self.styles)) else NUMBER
+        place = _whole(style)
+        is_styled = place is not None and place < len(self.styles)
+        kind = self.styles[place or 0] if is_styled else NUMBER
         if number is None or kind == SPAN:
             return None
         return self._moment(number) if kind == MOMENT else number
@@ -115,7 +118,8 @@ class Cells:
         return found.date() if number.is_integer() else found
 
     def _shared(self, text: str, _: str) -> str | None:
-        return self.strings.get(int(text)) if re.fullmatch("[0-9]{1,9}", text) else None
+        place = _whole(text)
+        return None if place is None else self.strings.get(place)
 
     def _text(self, text: str, _: str) -> str:
         return unescaped(text)
@@ -140,16 +144,14 @@ _READ: dict[str, Callable[[Cells, str, str], Any]] = {
 """How the text of a cell is read, by its type; other types, such as errors, have no value."""
 
 
-def _is_index(text: str, size: int) -> bool:
-    return bool(re.fullmatch("[0-9]{1,9}", text)) and int(text) < size
+def _whole(text: str) -> int | None:
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def kind_of(number: str, code: str | None) -> str:
     """Return what a format makes of a number: itself, a moment, or a span of time.
 
-    Args:
-        number: the format's number, which identifies a format without a code.
-        code: the format's code, which Excel limits to 255 characters.
+    The format's own number identifies it if it has no code.
 
     >>> [kind_of("164", code) for code in ("dd/mm/yyyy", "[h]:mm", "0.00E+00", '"day" 0', "14")]
     ['moment', 'span', 'number', 'number', 'number']
@@ -184,11 +186,10 @@ class Sheet:
     """A sheet of an open workbook.
 
     Attributes:
-        archive: the workbook.
+        archive: the workbook, which a refusal calls ``path``.
         part: the sheet's place in it.
         related: where the workbook stores what all sheets share, by kind.
         is_1904: whether days are counted from 1904.
-        path: how a refusal calls the workbook.
         skip: how many rows stand before the header.
     """
 
@@ -203,29 +204,24 @@ class Sheet:
 def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip: int = 0) -> Sheet:
     """Return a sheet of a workbook, by its name or because it is the only one.
 
-    Args:
-        file: what to open.
-        path: what a refusal calls it.
-        table: the name of the sheet.
-        skip: how many rows stand before the header.
-
-    Raises:
-        ValueError: there is no such sheet, or the workbook cannot be read.
+    A refusal calls the workbook ``path``; ``skip`` rows stand before the header.
     """
     try:
         archive = zipfile.ZipFile(file)
-        (main,) = _related(archive, "").get("officeDocument", ["xl/workbook.xml"])
-        related = _related(archive, main)
+        (main,) = [
+            target for _, kind, target in _relations(archive, "") if kind == "officeDocument"
+        ] or ["xl/workbook.xml"]
+        relations = list(_relations(archive, main))
         book = ET.fromstring(archive.read(main))  # noqa: S314 - as above
-        targets = _targets(archive, main)
     except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise _unreadable(path) from None
+        raise ValueError(_unreadable(path)) from None
+    sheets = {name: target for name, kind, target in relations if kind == "worksheet"}
     parts = {
-        str(sheet.get("name")): targets[target]
+        str(sheet.get("name")): sheets[name]
         for sheet in book.iter()
         if local(sheet) == "sheet"
-        for key, target in sheet.items()
-        if key.endswith("}id") and targets.get(target) in related.get("worksheet", ())
+        for key, name in sheet.items()
+        if key.endswith("}id") and name in sheets
     }
     if table is None and len(parts) != 1:
         raise ValueError(
@@ -242,31 +238,19 @@ def sheet_of(file: str, path: str, table: str | tuple[str, ...] | None, *, skip:
     return Sheet(
         archive=archive,
         part=parts[wanted],
-        related={kind: found[0] for kind, found in related.items()},
+        related={kind: target for _, kind, target in reversed(relations)},  # the first of each
         is_1904=any(part.get("date1904") in {"1", "true"} for part in properties),
         path=path,
         skip=skip,
     )
 
 
-def _unreadable(path: str) -> ValueError:
-    return ValueError(refusal("data", "be a readable Excel file", path))
-
-
-def _targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
-    """Return the places of the parts that a part refers to, by their identifiers."""
-    return {name: target for name, _, target in _relations(archive, part)}
-
-
-def _related(archive: zipfile.ZipFile, part: str) -> dict[str, list[str]]:
-    """Return the places of the parts that a part refers to, by kind."""
-    found: dict[str, list[str]] = {}
-    for _, kind, target in _relations(archive, part):
-        found.setdefault(kind, []).append(target)
-    return found
+def _unreadable(path: str) -> str:
+    return refusal("data", "be a readable Excel file", path)
 
 
 def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, str]]:
+    """Yield identifier, kind and place of the parts that a part refers to."""
     folder, name = posixpath.split(part)
     listed = ET.fromstring(  # noqa: S314 - as above
         archive.read(posixpath.join(folder, "_rels", f"{name}.rels"))
@@ -278,15 +262,8 @@ def _relations(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str, 
 
 
 def columns_of(sheet: Sheet) -> tuple[Column, ...]:
-    """Return the columns that the first row names; each cell has its own type.
-
-    Raises:
-        ValueError: there is none, or the sheet cannot be read.
-    """
-    try:
-        header = _header(sheet)
-    except Exception:  # noqa: BLE001 - of a library, in its own words
-        raise _unreadable(sheet.path) from None
+    """Return the columns that the first row names; each cell has its own type."""
+    header = required(lambda: _header(sheet), _unreadable(sheet.path))
     if not any(header):
         skipped = f" behind the {sheet.skip} that skip_rows={sheet.skip} leaves out" * bool(
             sheet.skip
@@ -313,8 +290,8 @@ def _header(sheet: Sheet) -> list[str]:
 
 def _row_number(row: ET.Element, place: int) -> int:
     """Return the number of a row, which it may leave out."""
-    number = row.get("r", "")
-    return int(number) if re.fullmatch("[0-9]{1,9}", number) else place
+    number = _whole(row.get("r", ""))
+    return place if number is None else number
 
 
 def _name(cell: object) -> str:
@@ -326,7 +303,7 @@ def _name(cell: object) -> str:
 def _index_of(cell: ET.Element) -> int | None:
     """Return the number of a cell's shared string, or None if it is not one."""
     text = "".join(part.text or "" for part in cell if local(part) == "v")
-    return int(text) if cell.get("t") == "s" and re.fullmatch("[0-9]{1,9}", text) else None
+    return _whole(text) if cell.get("t") == "s" else None
 
 
 def rows_of(sheet: Sheet, places: Sequence[int]) -> Iterator[Sequence[Any]]:
@@ -358,12 +335,9 @@ def _rows(sheet: Sheet, at_most: int | None = None) -> Iterator[ET.Element]:
 def _elements(
     archive: zipfile.ZipFile, part: str, path: tuple[str, ...], *, at_most: int | None = None
 ) -> Iterator[ET.Element]:
-    """Yield the elements at a path one by one, freeing each afterwards.
+    """Yield the elements at a path, of at most so many bytes, one by one, freeing each afterwards.
 
     An element nested in one of the same name, such as a row in a cell, is part of it.
-
-    Raises:
-        ValueError: none is complete after so many bytes.
     """
     parser: Any = ET.XMLPullParser(events=("start", "end"))
     above: list[ET.Element] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from dproo.core.checks import refusal
 from dproo.counting.asked import Asked
-from dproo.counting.cells import count_records
+from dproo.counting.cells import count_rows
 from dproo.counting.fit import Column, check_fit
 from dproo.counting.layout import EXCEL, FORMATS, PLAIN, ROWS, SQLITE, Layout
 from dproo.counting.scan import Scan
@@ -25,12 +25,7 @@ Rows = Iterator[Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class RowFile:
-    """A file with its header.
-
-    Attributes:
-        columns: its columns.
-        rows: reads the cells of the columns at these places, row by row.
-    """
+    """A file with its header; ``rows`` reads the cells at some places, row by row."""
 
     columns: tuple[Column, ...]
     rows: Callable[[Sequence[int]], Rows] = field(repr=False)
@@ -45,11 +40,7 @@ def is_row_file(data: object, layout: Layout = PLAIN) -> bool:
 
 
 def open_scan(data: Any, asked: Asked) -> Scan | None:
-    """Return the scan of such files, or None if data is not one.
-
-    Raises:
-        ValueError: they cannot be read, or a column is missing or holds no letters.
-    """
+    """Return the scan of such files, or None if data is not one."""
     if asked.engine is not None or not is_row_file(data, asked.layout):
         return None
     if not asked.columns:
@@ -65,20 +56,12 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         refuse_column(name, header)
     places = [header.index(name) for name in asked.read]
     found = [files[0].columns[place] for place in places]
-    # Without names an alphabet has one column, whose bare cells are counted.
-    is_bare = not asked.alphabets[0].columns and asked.person is None
-
-    def records() -> Iterator[Any]:
-        for file in files:
-            for row in file.rows(places):
-                yield row[0] if is_bare else row
-
     return Scan(
         engine="files",
         columns=tuple(found[: len(asked.axes)]),
         warnings=check_fit(found, asked.axes),
         _asked=asked,
-        _read=lambda: count_records(records(), asked),
+        _read=lambda: count_rows((row for file in files for row in file.rows(places)), asked),
     )
 
 
@@ -98,15 +81,8 @@ def open_rows(
 ) -> list[RowFile]:
     """Read the columns of files, but no rows.
 
-    Args:
-        opened: the files.
-        table: the sheet of an Excel file, optional if there is only one; the table of an
-            SQLite file.
-        layout: the encoding of text in an SPSS or Stata file, by default its own.
-        numeric: the columns that are read as numbers, whatever labels these have.
-
-    Raises:
-        ValueError: a file is unreadable, or files differ in their columns.
+    The table is the sheet of an Excel file, optional if there is only one, or the table of an
+    SQLite file. Numeric columns are read as numbers, whatever labels these have.
     """
     layout.refuse_lines(is_sheet=all(_is_sheet(file, layout) for file in opened))
     if not layout.has_header:
@@ -132,18 +108,13 @@ def _opened(
     if isinstance(file, Incoming):
         raise ValueError("data must be text if it is standard input.")  # noqa: TRY004 - about a name
     suffix, _ = layout.ending_of(file.path)
+    own = {EXCEL: "an Excel file", SQLITE: "an SQLite file"}.get(FORMATS[suffix])
+    if own is not None and layout.encoding is not None:
+        raise ValueError(refusal("encoding", f"be left out: {own} has its own", layout.encoding))
     if FORMATS[suffix] == EXCEL:
-        if layout.encoding is not None:
-            raise ValueError(
-                refusal("encoding", "be left out: an Excel file has its own", layout.encoding)
-            )
         sheet = excel.sheet_of(file.name, file.path, table, skip=layout.skip_rows)
         return RowFile(columns=excel.columns_of(sheet), rows=lambda at: excel.rows_of(sheet, at))
     if FORMATS[suffix] == SQLITE:
-        if layout.encoding is not None:
-            raise ValueError(
-                refusal("encoding", "be left out: an SQLite file has its own", layout.encoding)
-            )
         connection = sqlite_files.connected(file.path)
         columns = sqlite_files.columns_of(connection, table)
         names = [column.name for column in columns]

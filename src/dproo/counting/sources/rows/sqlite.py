@@ -39,11 +39,7 @@ def kind_of(declared: str) -> str:
 
 
 def connected(path: str) -> sqlite3.Connection:
-    """Open a file for reading only; nothing is written beside it.
-
-    Raises:
-        ValueError: it is not an SQLite file, or has a log of changes beside it.
-    """
+    """Open a file for reading only; nothing is written beside it."""
     log = f"{os.path.realpath(path)}-wal"  # SQLite writes it beside the file, not beside a link
     if os.path.exists(log) and os.path.getsize(log):  # noqa: PTH110, PTH202 - the name unchanged
         raise ValueError(
@@ -90,22 +86,11 @@ def _tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
 def columns_of(
     connection: sqlite3.Connection, table: str | tuple[str, ...] | None
 ) -> tuple[Column, ...]:
-    """Return the columns of a table or view, from the schema alone.
-
-    Raises:
-        ValueError: there is no such table.
-    """
+    """Return the columns of a table or view, from the schema alone."""
     if table is None:
         listed = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
-        names = (
-            attempt(
-                lambda: [
-                    sql.quoted(name) if "." in name else name
-                    for (name,) in connection.execute(listed)
-                ]
-            )
-            or []
-        )
+        tables = attempt(lambda: connection.execute(listed).fetchall()) or []
+        names = [sql.quoted(name) if "." in name else name for (name,) in tables]
         raise ValueError(f"table must be given for an SQLite file. {one_of_them('table', names)}")
     *schema, name = sql.table_parts(table)
     query = "SELECT name, type FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1"  # with generated

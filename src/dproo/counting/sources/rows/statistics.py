@@ -19,8 +19,8 @@ from itertools import chain
 from typing import Any
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import load
 from dproo.counting.fit import LABELS, Column
-from dproo.counting.loading import load
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
 
@@ -64,11 +64,7 @@ class LongText:
 
     @classmethod
     def of(cls, descriptor: int) -> LongText:
-        """Find where rows and texts are; no text is read.
-
-        Raises:
-            ValueError: the file is not a Stata file, or is damaged.
-        """
+        """Find where rows and texts are; no text is read."""
         start = os.pread(descriptor, 1 << 10, 0)
         found = _START.match(start)
         if found is None:
@@ -102,9 +98,6 @@ class LongText:
 
         A text of more than ``longest`` bytes, which cannot be a letter, is replaced by its
         fingerprint, so that different texts stay different.
-
-        Raises:
-            ValueError: the file ends too early.
         """
         found = dict(self._found())
         at_once = max(_READ // max(self.width, 1), 1)
@@ -178,17 +171,7 @@ _SPSS_START, _STATA_START = datetime(1582, 10, 14), datetime(1960, 1, 1)  # noqa
 
 
 def header_of(file: str, suffix: str, *, path: str, name: str) -> Any:
-    """Return the header of a file; no row is read.
-
-    Args:
-        file: what to open.
-        suffix: the ending of its name.
-        path: what a refusal calls it.
-        name: the argument that names it.
-
-    Raises:
-        ValueError: the library is not installed, or the file is unreadable.
-    """
+    """Return the header of a file; no row is read. A refusal calls the file ``path``."""
     read = _reader(suffix)
     try:
         header = read(file, metadataonly=True, user_missing=True)[1]
@@ -216,12 +199,7 @@ def _reader(suffix: str) -> Callable[..., tuple[Any, Any]]:
 
 
 def columns_of(header: Any, numeric: Container[str] = ()) -> tuple[Column, ...]:
-    """Return the variables, as the header describes them.
-
-    Args:
-        header: the header.
-        numeric: the variables whose cells are read as they are stored, not by their labels.
-    """
+    """Return the variables, as the header describes them; those in ``numeric`` without labels."""
 
     def column(name: str) -> Column:
         if name not in numeric and _is_labelled(header, name):
@@ -267,15 +245,8 @@ def rows_of(
 ) -> Iterator[Sequence[Any]]:
     """Yield the cells of the variables at these places, row by row.
 
-    A number that has a label is the label: a function of this cell and of the header alone.
-
-    Args:
-        file: what to open.
-        suffix: the ending of its name.
-        header: its header.
-        places: the places of the variables.
-        encoding: the encoding of its text, by default the one in the header.
-        numeric: the variables whose cells are read as they are stored, not by their labels.
+    A number that has a label is the label, unless its variable is in ``numeric``: a function of
+    this cell and of the header alone. Text is in the header's encoding unless another is named.
     """
     names = [header.column_names[place] for place in places]
     stored = header.file_encoding or "utf-8"

@@ -27,10 +27,6 @@ def own_breaks(blocks: Iterable[bytes], *, is_old: bool) -> Iterator[bytes]:
     other character within a record would end it for some readers, which would take what follows
     for another record: it becomes U+FFFD.
 
-    Args:
-        blocks: the bytes after the header.
-        is_old: whether CR alone ends the header.
-
     >>> b"".join(own_breaks([b"a\r", b"\r\nb\rc\n", b"d\r\n"], is_old=False)).decode()
     'a\r\nb�c\nd\r\n'
     >>> b"".join(own_breaks([b"a\rb\nc\r"], is_old=True)).decode()
@@ -161,9 +157,7 @@ class _Stretch:
 def short_lines(blocks: Iterable[bytes], *, longest: int) -> Iterator[bytes]:
     r"""Yield the same lines of JSON; a longer one is cut, and marked so that it is not JSON.
 
-    Args:
-        blocks: the bytes; no block is longer than ``longest``.
-        longest: the length of the longest line that is read, without blanks at its ends.
+    Blanks at the ends of a line do not count. No block may be longer than ``longest``.
 
     >>> b"".join(short_lines([b"[1]\n [2", b"2]   ", b"  \n[3]", b"   4\n"], longest=5))
     b'[1]\n[22] \n[3]  \x01\n'

@@ -1,28 +1,32 @@
-"""Text files as every reader accepts them: decompressed, in UTF-8, without their header."""
+"""Text files as every reader accepts them: decompressed, in UTF-8, without their header.
+
+Compressed files are recognised by their names and read chunk by chunk.
+"""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from dproo.core.checks import refusal
+from dproo.counting.boundary import attempt, load
 from dproo.counting.fit import MissingColumnError
-from dproo.counting.layout import UTF_8, Layout
+from dproo.counting.layout import GZIP, UTF_8, ZIP, ZSTD, Layout
 from dproo.counting.sources.descriptors import Incoming, Opened
-from dproo.counting.sources.text.compression import (
-    ZIP,
-    is_packed,
-    plain_blocks,
-    require,
-    the_only_file,
-    unzipped,
-)
 from dproo.counting.sources.text.header import Header, behind
 from dproo.errors import DamagedFileError
 
 _AS_THEY_ARE = {UTF_8, "utf-8-sig", "ascii"}
+_MAGIC = {GZIP: b"\x1f\x8b", ZSTD: b"\x28\xb5\x2f\xfd", ZIP: b"PK\3\4"}
+_ENCRYPTED = 1
+_ANY_WINDOW = 32 + zlib.MAX_WBITS  # a gzip or zlib header, any window
+_LONGEST = 1 << 20
+_LONGEST_PACKED = 1 << 11
+"""Bytes of zstd unpacked at a time: four of them may stand for 128 KiB."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,13 @@ class TextFile:
     ) -> TextFile:
         """Read the header of a file, and nothing after it.
 
-        Args:
-            opened: the file.
-            layout: what its owner says of it.
-            separator: what separates the names of its header if neither the layout nor the header
-                says so; None if it has no header: then its first bytes are a record, and are not
-                looked at.
-
-        Raises:
-            ValueError: it is not compressed as its name implies, or has no valid header.
+        The separator is what separates its names if neither the layout nor the header says so. It
+        is None if there is no header: the first bytes are then a record, and are not looked at.
         """
         _, compression = layout.ending_of(opened.path)
-        require(compression)
-        if compression is not None and not is_packed(opened.start(), compression):
+        if compression == ZSTD:
+            load("zstandard", extra="zstd")
+        if compression is not None and not opened.start().startswith(_MAGIC[compression]):
             raise ValueError(refusal("data", f"be compressed as {compression}", opened.path))
         if compression == ZIP and (
             isinstance(opened, Incoming) or the_only_file(opened.name) is None
@@ -101,7 +99,7 @@ class TextFile:
     def raw_blocks(self) -> Iterator[bytes]:
         """Yield the content unpacked, a part at a time."""
         if self.compression == ZIP:
-            return unzipped(self.opened.name)
+            return _checked(_unzipped(self.opened.name))
         return plain_blocks(self.opened.blocks(), self.compression)
 
     def blocks(self) -> Iterator[bytes]:
@@ -135,6 +133,80 @@ def _transcoded(blocks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     for block in blocks:
         yield decoder.decode(block).encode(errors="replace")
     yield decoder.decode(b"", final=True).encode(errors="replace")
+
+
+def plain_blocks(blocks: Iterable[bytes], compression: str | None) -> Iterator[bytes]:
+    """Yield the decompressed bytes.
+
+    Raises:
+        DamagedFileError: the file is damaged, or ends too early.
+    """
+    if compression == GZIP:
+        return _checked(_gunzipped(blocks))
+    return _checked(_unzstd(blocks)) if compression == ZSTD else iter(blocks)
+
+
+def _checked(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the same blocks; what a library raises becomes an error without details."""
+    try:
+        yield from blocks
+    except DamagedFileError:
+        raise
+    except Exception:  # noqa: BLE001 - in the words of zlib, zstandard or zipfile
+        raise DamagedFileError from None
+
+
+def the_only_file(archive: str) -> zipfile.ZipInfo | None:
+    """Return the file in a ZIP archive; None if there is not exactly one that can be read."""
+
+    def listed() -> list[zipfile.ZipInfo]:
+        with zipfile.ZipFile(archive) as opened:
+            return [found for found in opened.infolist() if not found.is_dir()]
+
+    files = attempt(listed) or []  # a damaged archive makes the library raise errors of any kind
+    is_read = len(files) == 1 and not files[0].flag_bits & _ENCRYPTED
+    return files[0] if is_read else None
+
+
+def _unzipped(archive: str) -> Iterator[bytes]:
+    """Yield the content of the only file in a ZIP archive."""
+    only = the_only_file(archive)
+    with zipfile.ZipFile(archive) as opened, opened.open(only or "") as content:
+        while block := content.read(_LONGEST):
+            yield block
+
+
+def _gunzipped(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a gzip file, which may have several members."""
+    unpacking = zlib.decompressobj(_ANY_WINDOW)
+    for block in blocks:
+        rest = block
+        while rest:
+            if unpacking.eof:
+                rest = rest.lstrip(b"\0")  # padding
+                if not rest:
+                    break
+                unpacking = zlib.decompressobj(_ANY_WINDOW)
+            yield unpacking.decompress(rest, _LONGEST)
+            rest = unpacking.unconsumed_tail or unpacking.unused_data
+    if not unpacking.eof:
+        raise DamagedFileError("the file ends too early")
+
+
+def _unzstd(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    unpacking = None
+    for block in blocks:
+        for start in range(0, len(block), _LONGEST_PACKED):
+            rest = block[start : start + _LONGEST_PACKED]
+            while rest:
+                if unpacking is None:
+                    unpacking = load("zstandard", extra="zstd").ZstdDecompressor().decompressobj()
+                yield unpacking.decompress(rest)
+                rest = b""
+                if unpacking.eof:
+                    rest, unpacking = unpacking.unused_data, None
+    if unpacking is not None:
+        raise DamagedFileError("the file ends too early")
 
 
 def refuse_column(column: str, header: Sequence[str]) -> None:

@@ -105,9 +105,6 @@ class Header:
             default: what separates them if the line has none.
             skip: how many lines stand before the header.
             comment: how further lines before it begin, if there are any.
-
-        Raises:
-            HeaderError: there is no such line, or what separates its names must be said.
         """
         is_wide = encoding == UTF_16
         try:
@@ -150,9 +147,6 @@ def _separator(line: str, quote: str, default: str) -> str:
 
 def require_names(names: Sequence[str], sentence: str = BAD_NAMES) -> None:
     """Refuse names that cannot be shown as names of columns: they may be records.
-
-    Raises:
-        HeaderError: one is too long or has a character that no name has.
 
     >>> require_names(["age", "größe"])
     """
