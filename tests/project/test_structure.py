@@ -37,16 +37,35 @@ def imported(path):
                 yield rest.split(".")
 
 
+def packages_table():
+    section = CONTRIBUTING.read_text(encoding="utf-8").partition("## The packages")[2]
+    return section.partition("\n## ")[0]
+
+
 def packages_of_the_table():
     """Return the packages in the order of CONTRIBUTING, from the ground up."""
-    table = CONTRIBUTING.read_text(encoding="utf-8").partition("## The packages")[2]
-    return re.findall(r"^\| `(\w+)(?:\.py|/)` \|", table.partition("\n## ")[0], flags=re.MULTILINE)
+    return re.findall(r"^\| `(\w+)(?:\.py|/)` \|", packages_table(), flags=re.MULTILINE)
 
 
 def test_the_table_names_every_package_once():
     found = [path.stem for path in SOURCE.iterdir() if path.suffix in {"", ".py"}]
     packages = [name for name in found if not name.startswith("__")]
     assert sorted(packages_of_the_table()) == sorted(packages)
+
+
+def test_the_map_names_every_file_in_the_row_of_its_package():
+    rows = re.findall(r"^\| `([a-z_/]+)/` (\|.*)$", packages_table(), re.MULTILINE)
+    named = {
+        (package, name) for package, row in rows for name in re.findall(r"`([a-z_]+\.py)`", row)
+    }
+    folders = sorted((package for package, _ in rows), key=len, reverse=True)
+    found = set()
+    for path in SOURCE.glob("*/**/*.py"):
+        if path.stem != "__init__":
+            inside = path.relative_to(SOURCE).as_posix()
+            package = next(folder for folder in folders if inside.startswith(f"{folder}/"))
+            found.add((package, path.name))
+    assert named == found
 
 
 def test_imports_point_downwards():
