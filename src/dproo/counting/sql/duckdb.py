@@ -120,7 +120,10 @@ DIALECT = sql.Dialect(
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
         # A line that cannot be read is null; a missing identifier is JSON's null.
-        sql.JSON: f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''))",
+        sql.JSON: (
+            f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''"
+            f" OR (json_type({{}}) = 'DOUBLE' AND lower({_JSON_TEXT}) IN ('nan', '-nan'))))"
+        ),
     },
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),

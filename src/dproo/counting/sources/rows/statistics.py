@@ -374,4 +374,4 @@ def _utf_8(cell: Any) -> Any:
 def _decoded(cell: Any, encoding: str) -> Any:
     if not isinstance(cell, str):
         return cell
-    return cell.encode(_LATIN_1).decode(encoding, errors="replace").replace("\ufffd", "?")
+    return cell.encode(_LATIN_1).decode(encoding, errors="replace")
