@@ -34,7 +34,7 @@ from dproo.counting.sources.schemas import FILES, schemas_of, tables_of
 from dproo.counting.sources.text.files import TextFile, refuse_column
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, in_range, literal
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, in_range, literal, shown_type
 
 if TYPE_CHECKING:
     from dproo.counting.sources.schemas import Started
@@ -341,7 +341,8 @@ def _open_typed(
         ),
         # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
         columns=tuple(
-            Column(name=name, kind=duckdb_kind(kind), type_name=kind) for name, kind, _ in found
+            Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
+            for name, kind, _ in found
         ),
         header=tuple(header),
         started=started,

@@ -25,7 +25,7 @@ from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import duckdb_kind
+from dproo.counting.sql.duckdb import duckdb_kind, shown_type
 from dproo.counting.tally import Tally
 
 Rows = Callable[[Sequence[int]], Iterator[Sequence[Any]]]
@@ -312,7 +312,7 @@ def _of_duckdb(relation: Any) -> Frame:
 
     return Frame(
         columns=tuple(
-            Column(name=name, kind=duckdb_kind(dtype), type_name=dtype)
+            Column(name=name, kind=duckdb_kind(dtype), type_name=shown_type(dtype))
             for name, dtype in zip(names, types, strict=True)
         ),
         batches=batches,

@@ -37,6 +37,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 NANOSECONDS = "TIMESTAMPTZ_NS"
 """Moments that few of the engine's functions take."""
 
+_ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 _KINDS = {
     "FLOAT": sql.FLOAT,
     "DOUBLE": sql.FLOAT,
@@ -197,6 +198,15 @@ def in_range(cell: str, type_name: str) -> str:
     # Clamped as well: CASE does not guard, as the engine may evaluate what follows THEN first.
     clamped = f"least(greatest({cell}, {least}), {most})"
     return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
+
+
+def shown_type(name: str) -> str:
+    """Return DuckDB's name of a type without the values of enumerations, which are not public.
+
+    >>> shown_type("STRUCT(a ENUM('x', 'y'), b DATE)"), shown_type("DECIMAL(9,2)")
+    ('STRUCT(a ENUM, b DATE)', 'DECIMAL(9,2)')
+    """
+    return _ENUMERATION.sub("ENUM", name)
 
 
 def duckdb_kind(name: str) -> str | None:
