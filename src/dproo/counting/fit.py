@@ -75,6 +75,7 @@ def looks_like_record(names: Iterable[str]) -> bool:
 
 
 def _nearest(column: object, names: list[str]) -> str:
+    names = [name for name in names if isinstance(name, str)]  # pandas takes others, too
     plain = {name.strip().lower(): name for name in names}
     wanted = str(column).strip().lower()
     near = [wanted] if wanted in plain else []

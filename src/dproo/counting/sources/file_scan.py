@@ -20,7 +20,7 @@ from dproo.core.progress import tell
 from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import apart, load
 from dproo.counting.fit import check_fit
-from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, TEXT, UTF_8
+from dproo.counting.layout import ARRAY, CSV, DELIMITERS, DUCKDB, JSON, PARQUET, TEXT, UTF_8
 from dproo.counting.scan import Scan
 from dproo.counting.sources.descriptors import BLOCK, Incoming, Pipe, find_files, refuse_own_letters
 from dproo.counting.sources.files import (
@@ -420,6 +420,9 @@ def _relation(files: Files, names: list[str], asked: Asked, *, is_piped: bool) -
         # A missing identifier differs from that of an unreadable line.
         nothing = "CASE WHEN json_type(json) = 'OBJECT' THEN CAST('null' AS JSON) END"
         read[-1] = f"coalesce({read[-1]}, {nothing})"
+    if asked.person is not None and files.format == PARQUET and files.kinds[-1] == sql.TEXT:
+        # DuckDB reads bytes that are not text as "?".
+        read[-1] = f"replace({read[-1]}, '?', '{people.REPLACED}')"
     longest = _LONGEST_CSV
     if files.format in {JSON, ARRAY}:
         longest = _LONGEST_JSON + BLOCK if is_piped else _LONGEST_JSON // 2
@@ -454,7 +457,7 @@ def _cleaned(file: TextFile, files: Files, asked: Asked) -> Iterable[Iterator[by
     # Decoded first: what a long run is shortened to depends on the text alone.
     runs = cleaning.short_runs(_parts(text), marks=files.marks, kept=kept)
     _, delimiter, quote, _ = files.marks
-    syntax = Syntax(delimiter=delimiter, quote=quote)
+    syntax = Syntax(delimiter=delimiter, quote=quote, longest_run=kept)
     parts = Parts(runs, syntax, length=PART, longest=_LONGEST_CSV)
     return (chain([files.first_line], part) for part in parts)
 

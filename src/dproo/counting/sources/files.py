@@ -35,7 +35,7 @@ from dproo.counting.sources.rows.excel import OTHERS
 from dproo.counting.sources.text.files import TextFile, refuse_column
 from dproo.counting.sources.text.header import UTF_16
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range
+from dproo.counting.sql.duckdb import by_bytes, duckdb_kind, engine_for, in_range, shown_type
 from dproo.counting.sql.reading import literal
 
 if TYPE_CHECKING:
@@ -347,7 +347,8 @@ def _open_typed(
         ),
         # The values of an enumeration are not public: a category of pandas, or a SELECT, made them.
         columns=tuple(
-            Column(name=name, kind=duckdb_kind(kind), type_name=kind) for name, kind, _ in found
+            Column(name=name, kind=duckdb_kind(kind), type_name=shown_type(kind))
+            for name, kind, _ in found
         ),
         header=tuple(header),
         started=started,

@@ -25,7 +25,7 @@ from dproo.counting.scan import Scan
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
-from dproo.counting.sql.duckdb import duckdb_kind
+from dproo.counting.sql.duckdb import duckdb_kind, shown_type
 from dproo.counting.tally import Tally
 from dproo.schema.cell import FINE
 
@@ -317,7 +317,10 @@ def _of_duckdb(relation: Any) -> Frame:
         return (batch.columns for batch in pa.RecordBatchReader.from_stream(selected))
 
     return Frame(
-        columns=_columns(names, types, duckdb_kind),
+        columns=tuple(
+            Column(name=name, kind=duckdb_kind(dtype), type_name=shown_type(dtype))
+            for name, dtype in zip(names, types, strict=True)
+        ),
         batches=batches,
         by_cell=frozenset(i for i, t in enumerate(types) if t == f"DECIMAL({_DIGITS},{_DIGITS})"),
     )

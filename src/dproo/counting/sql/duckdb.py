@@ -37,6 +37,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 NANOSECONDS = "TIMESTAMPTZ_NS"
 """Moments that few of the engine's functions take."""
 
+_ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*+'(?:, )?)*+\)")
 _KINDS = {
     "FLOAT": sql.FLOAT,
     "DOUBLE": sql.FLOAT,
@@ -115,7 +116,10 @@ DIALECT = sql.Dialect(
         sql.FLOAT: f"({{}} IS NULL OR isnan({_AS_DOUBLE}))",
         sql.TEXT: "({} IS NULL OR {} = '')",
         # A line that cannot be read is null; a missing identifier is JSON's null.
-        sql.JSON: f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''))",
+        sql.JSON: (
+            f"({{}} IS NOT NULL AND (json_type({{}}) = 'NULL' OR {_JSON_TEXT} = ''"
+            f" OR (json_type({{}}) = 'DOUBLE' AND lower({_JSON_TEXT}) IN ('nan', '-nan'))))"
+        ),
     },
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
@@ -184,6 +188,15 @@ def in_range(cell: str, type_name: str) -> str:
     # Clamped as well: CASE does not guard, as the engine may evaluate what follows THEN first.
     clamped = f"least(greatest({cell}, {least}), {most})"
     return f"(CASE WHEN {cell} BETWEEN {least} AND {most} THEN {clamped} END)"
+
+
+def shown_type(name: str) -> str:
+    """Return DuckDB's name of a type without the values of enumerations, which are not public.
+
+    >>> shown_type("STRUCT(a ENUM('x', 'y'), b DATE)"), shown_type("DECIMAL(9,2)")
+    ('STRUCT(a ENUM, b DATE)', 'DECIMAL(9,2)')
+    """
+    return _ENUMERATION.sub("ENUM", name)
 
 
 def duckdb_kind(name: str) -> str | None:

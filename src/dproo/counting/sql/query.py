@@ -132,7 +132,7 @@ def refuse_type(column: str, type_name: str, *, remedy: str = "") -> NoReturn:
     Traceback (most recent call last):
     ValueError: column 'empty' must hold text, numbers, booleans or dates, got type NULL. ...
     """
-    word = re.match(r"[<>]?\w*(\[\])*", type_name.strip('"'))
+    word = re.match(r"[<>%]?\w*(\[\])*", type_name.strip('"'))
     raise ValueError(
         f"column {reprlib.repr(column)} must hold text, numbers, booleans or dates,"
         f" got type {word[0] if word else ''}."

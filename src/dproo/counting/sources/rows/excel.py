@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import IO, Any, Final
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
@@ -29,6 +29,11 @@ NUMBER, MOMENT, SPAN = "number", "moment", "span"
 
 _NUMBER = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?")
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+# Controls, U+FFFE and U+FFFF, which some programs write unescaped; and what may begin the latter.
+_NEVER_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+_BEGUN = re.compile(rb"(?:\xef\xbf?)?\Z")
+_UNREADABLE = "\ufffd".encode()
+_UTF_16 = b"\xff\xfe", b"\xfe\xff"
 # Formats without a code of their own.
 _MOMENTS = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
 _SPANS = {46}
@@ -64,10 +69,8 @@ def unescaped(text: str) -> str:
     if "_x" not in text:
         return text
     found = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), text)
-    # Two surrogates may be one character; a lone one becomes a question mark.
-    return (
-        found.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
-    )
+    # Two surrogates may be one character; a lone one becomes U+FFFD.
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,7 +346,7 @@ def _elements(
     above: list[ET.Element] = []
     size, depth = 0, len(path) - 1
     with archive.open(part) as content:
-        while block := content.read(_BLOCK):
+        for block in _accepted(content):
             parser.feed(block)
             for event, element in parser.read_events():
                 if event == "start":
@@ -358,6 +361,23 @@ def _elements(
             if at_most is not None and size > at_most:
                 raise ValueError
         parser.close()
+
+
+def _accepted(content: IO[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a part, with U+FFFD for characters that some write and no parser takes.
+
+    >>> from io import BytesIO
+    >>> b"".join(_accepted(BytesIO("<t>a\uffffb</t>".encode()))).decode() == "<t>a\ufffdb</t>"
+    True
+    """
+    held, is_utf_16 = b"", None
+    while block := content.read(_BLOCK):
+        is_utf_16 = block.startswith(_UTF_16) if is_utf_16 is None else is_utf_16
+        whole = held + block
+        held = b"" if is_utf_16 else _BEGUN.search(whole)[0]  # type: ignore[index]
+        text = whole[: len(whole) - len(held)]
+        yield text if is_utf_16 else _NEVER_XML.sub(_UNREADABLE, text)
+    yield held
 
 
 def _placed(row: ET.Element) -> Iterator[tuple[int, ET.Element]]:

@@ -217,7 +217,8 @@ def labels_of(header: Any, name: str) -> dict[Any, str]:
 
 
 def _is_labelled(header: Any, name: str) -> bool:
-    return bool(labels_of(header, name)) and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
+    # By the set that the variable names: it is empty where `encode` found no text in the data.
+    return name in header.variable_to_label and _kind(header, name) in {sql.INTEGER, sql.FLOAT}
 
 
 def _format(header: Any, name: str) -> str:
@@ -345,4 +346,4 @@ def _utf_8(cell: Any) -> Any:
 def _decoded(cell: Any, encoding: str) -> Any:
     if not isinstance(cell, str):
         return cell
-    return cell.encode(_LATIN_1).decode(encoding, errors="replace").replace("\ufffd", "?")
+    return cell.encode(_LATIN_1).decode(encoding, errors="replace")

@@ -91,7 +91,8 @@ def short_runs(blocks: Iterable[bytes], *, marks: Sequence[bytes], kept: int) ->
     """Yield the same text, each longer run without a mark cut to ``kept`` bytes and a hash.
 
     The marks give a file its structure, which is unchanged. A shortened run is longer than
-    ``kept``, so it differs from every other run. No character is cut in two.
+    ``kept``, so it differs from every other run. No character is cut in two. If U+FFFD was cut
+    off, it stands behind the hash.
 
     Guarantee: what a run becomes depends only on its bytes; different runs stay different.
 
@@ -118,7 +119,7 @@ class _Stretch:
 
     def __init__(self, kept: int) -> None:
         self._kept, self._length, self._dropped = kept, 0, sha256()
-        self._is_cut = False
+        self._is_cut, self._is_unreadable, self._last = False, False, b""
 
     def is_short(self, block: bytes, sign: re.Pattern[bytes]) -> bool:
         """Return whether no run in a block is too long, and if so skip the block."""
@@ -143,14 +144,22 @@ class _Stretch:
         while not self._is_cut and room < len(part) and part[room] & 0xC0 == 0x80:
             room += 1
         self._is_cut = room < len(part)
-        self._dropped.update(part[room:])
+        self._drop(part[room:])
         self._length += len(part)
         return part[:room]
+
+    def _drop(self, part: bytes) -> None:
+        self._dropped.update(part)
+        joint = self._last + part[:_LONGEST_SEQUENCE]  # a character may be in two parts
+        self._is_unreadable |= _UNREADABLE in part or _UNREADABLE in joint
+        self._last = (self._last + part[-_LONGEST_SEQUENCE:])[-_LONGEST_SEQUENCE:]
 
     def ended(self) -> bytes:
         """Return the replacement for the bytes that were not shown, and begin another run."""
         digest = self._dropped.hexdigest().encode() if self._length > self._kept else b""
-        self._length, self._dropped, self._is_cut = 0, sha256(), False
+        digest += _UNREADABLE * self._is_unreadable
+        self._length, self._dropped = 0, sha256()
+        self._is_cut, self._is_unreadable, self._last = False, False, b""
         return digest
 
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 
+_UNREADABLE = "\ufffd".encode()
+
 
 class Place(Enum):
     """Where in a record a byte is."""
@@ -30,7 +32,8 @@ class Place(Enum):
 class Syntax:
     r"""How cells are separated and quoted, and where the records of a text end.
 
-    The text is received block by block.
+    The text is received block by block. In it a run of more than ``longest_run`` bytes without a
+    quote is shortened, if that is given.
 
     >>> syntax = Syntax(delimiter=b",", quote=b'"')
     >>> syntax.ends(b'a,"b\n'), syntax.place.name
@@ -39,9 +42,10 @@ class Syntax:
     ((3, 11, False), 'PLAIN')
     """
 
-    def __init__(self, *, delimiter: bytes, quote: bytes) -> None:
+    def __init__(self, *, delimiter: bytes, quote: bytes, longest_run: int | None = None) -> None:
         self.place = Place.START
         self.delimiter, self.quote = delimiter, quote
+        self._longest_run = longest_run
         d, q = re.escape(delimiter), re.escape(quote)
         blank = b"" if delimiter == b" " else b" ?"
         opening = rb"(?:(?<![^%b\n%b])|(?<=[%b\n] ))%b" % (d, q, d, q)
@@ -149,9 +153,12 @@ class Syntax:
         if quoted is not None:
             _, *parts = quoted.split(self.quote)
             # By turns between quotes and outside; nothing between two quotes is a quote.
-            parts[1:-1:2] = [part or self.quote for part in parts[1:-1:2]]
             parts[-1] = parts[-1].rstrip(b" \r")
+            is_odd = any(parts[1::2])
+            parts[1:-1:2] = [part or self.quote for part in parts[1:-1:2]]
             cell = b"".join(parts)
+            if is_odd and self._longest_run is not None and len(cell) > self._longest_run:
+                cell += _UNREADABLE  # with its quotes elsewhere, it would be shortened differently
         elif self.quote not in cell:
             return found[0]
         text = cell.removesuffix(b"\r") if quoted is None else cell

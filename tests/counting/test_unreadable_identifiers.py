@@ -1,0 +1,149 @@
+"""Identifiers whose bytes are not all text name nobody, wherever they come from."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyreadstat
+import pytest
+
+from dproo import Layout, counting
+from dproo.counting.sources.text.cleaning import short_runs
+
+LETTERS = ["a", "b"]
+LONG = "x" * 20_000
+
+
+def kept(path: Path, *, encoding: str | None = None, person: str = "p") -> list[int]:
+    layout = Layout(encoding=encoding)
+    return list(
+        counting.count(str(path), alphabet=LETTERS, column="c", person=person, layout=layout)
+    )
+
+
+def test_bytes_in_parquet_that_are_not_text_name_nobody(tmp_path: Path) -> None:
+    cells = pa.array([b"a\xff", b"a\xfe", b"ok", b"\xff"], pa.binary()).buffers()
+    people = pa.Array.from_buffers(pa.string(), 4, cells)
+    pq.write_table(pa.table({"p": people, "c": ["a"] * 4}), tmp_path / "x.parquet")
+    assert kept(tmp_path / "x.parquet") == [1, 0, 1]
+
+
+def test_a_question_mark_in_parquet_cannot_be_told_from_such_bytes(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"p": ["a?", "b?", "c"], "c": ["a"] * 3}), tmp_path / "x.parquet")
+    assert kept(tmp_path / "x.parquet") == [1, 0, 1]
+
+
+@pytest.mark.parametrize("suffix", ["sav", "dta"])
+@pytest.mark.parametrize(
+    ("encoding", "first", "second"),
+    [
+        ("cp1252", b"\x81", b"\x8d"),
+        ("ascii", b"\x81", b"\x8d"),
+        ("cp1253", b"\xaa", b"\xd2"),
+        ("shift_jis", b"\xff", b"\xfe"),
+        ("utf-8", b"\xff", b"\xfe"),
+    ],
+)
+def test_bytes_in_a_statistics_file_that_are_not_text_name_nobody(
+    tmp_path: Path, suffix: str, encoding: str, first: bytes, second: bytes
+) -> None:
+    path = tmp_path / f"x.{suffix}"
+    frame = pd.DataFrame({"p": ["aQ", "aW", "a?", "ok"], "c": ["a"] * 4})
+    (pyreadstat.write_sav if suffix == "sav" else pyreadstat.write_dta)(frame, str(path))
+    stored = path.read_bytes()
+    path.write_bytes(stored.replace(b"aQ", b"a" + first).replace(b"aW", b"a" + second))
+    assert kept(path, encoding=encoding) == [2, 0, 1]
+
+
+def test_long_text_of_stata_names_nobody_in_the_same_way(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"p": ["Q1" * 1500, "Q2" * 1500, "?" * 3000], "c": ["a"] * 3})
+    path = tmp_path / "x.dta"
+    frame.to_stata(path, version=118, convert_strl=["p"], write_index=False)
+    path.write_bytes(path.read_bytes().replace(b"Q1", b"\xffQ").replace(b"Q2", b"\xfeQ"))
+    assert kept(path, encoding="ascii") == [1, 0, 1]
+
+
+def test_a_lone_surrogate_in_a_sheet_names_nobody(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["p", "c"], *([who, "a"] for who in ("_xD800_", "_xD801_", "?", "x_xDC00_"))):
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    # openpyxl escapes the escapes.
+    with (
+        zipfile.ZipFile(tmp_path / "x.xlsx") as old,
+        zipfile.ZipFile(tmp_path / "y.xlsx", "w") as new,
+    ):
+        for part in old.namelist():
+            new.writestr(part, old.read(part).replace(b"_x005F_", b"_"))
+    assert kept(tmp_path / "y.xlsx") == [1, 0, 1]
+
+
+@pytest.mark.parametrize("sign", ["\ufffe", "\uffff", "\x01", "\x1f"])
+@pytest.mark.parametrize("padding", range(5))
+def test_no_character_in_a_cell_makes_a_sheet_unreadable(
+    tmp_path: Path, sign: str, padding: int
+) -> None:
+    """Also where a block of the file ends within the character."""
+    book = openpyxl.Workbook()
+    rows = [["p", "c"], ["1", "a"], ["2", "MARK"], ["3", "a"]]
+    for row in [*rows, ["4", "." * padding], *([str(i), f"b{i}"] for i in range(20_000))]:
+        book.active.append(row)
+    book.save(tmp_path / "x.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "x.xlsx") as old,
+        zipfile.ZipFile(tmp_path / "y.xlsx", "w") as new,
+    ):
+        for part in old.namelist():
+            content = old.read(part).replace(b"<t>b", b"<t>" + sign.encode())
+            new.writestr(part, content.replace(b"MARK", sign.encode()))
+    counts = counting.count(str(tmp_path / "y.xlsx"), alphabet=LETTERS, column="c")
+    assert list(counts) == [2, 0, 20_002]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [LONG.encode() + b"\xff", LONG.encode() + b"\xfe"],
+        [LONG.encode() + b"\xff" + LONG.encode(), LONG.encode() + b"\xfe" + LONG.encode()],
+        [LONG.encode() + b"\r", LONG.encode() + "\ufffd".encode()],
+        [b"\xff" + LONG.encode(), b"\xfe" + LONG.encode()],
+        [b'"xx' + LONG.encode() + b'"' + b"x"],  # the same text as the long one below
+        [b'"xx"' + LONG.encode() + b"x"],
+    ],
+)
+def test_the_end_of_a_long_identifier_is_looked_at(tmp_path: Path, lines: list[bytes]) -> None:
+    known = b"xxx" + LONG.encode()
+    text = b"".join(line + b",a\n" for line in [*lines, known, b'"' + known + b'"'])
+    (tmp_path / "x.csv").write_bytes(b"p,c\n" + text)
+    assert kept(tmp_path / "x.csv") == [1, 0, 1]
+
+
+def test_odd_quotes_do_not_split_a_shorter_person(tmp_path: Path) -> None:
+    text = LONG[:9000].encode()
+    (tmp_path / "x.csv").write_bytes(b'p,c\n%b,a\n"x"%b,a\n' % (text, text[1:]))
+    assert kept(tmp_path / "x.csv") == [1, 0, 0]
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_a_sign_in_two_blocks_is_found(at: int) -> None:
+    run = b"x" * 8 + "\ufffd".encode() + b"y" * 3
+    blocks = [run[: 7 + at], run[7 + at : 8 + at], run[8 + at :]]
+    assert b"".join(short_runs(blocks, marks=[b","], kept=6)).endswith("\ufffd".encode())
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+@pytest.mark.parametrize("token", ["NaN", "nan", "-NaN", "null", '""'])
+def test_a_missing_identifier_of_json_names_nobody(tmp_path: Path, suffix: str, token: str) -> None:
+    lines = [f'{{"p": {token}, "c": "{letter}"}}' for letter in "ab"]
+    lines.append('{"p": "nan", "c": "a"}')
+    text = "\n".join(lines) if suffix == "jsonl" else f"[{','.join(lines)}]"
+    (tmp_path / f"x.{suffix}").write_text(text)
+    path = str(tmp_path / f"x.{suffix}")
+    assert kept(Path(path)) == [1, 0, 1]
+    each = counting.count(path, alphabet=LETTERS, column="c", person="p", is_each_missing=True)
+    assert list(each) == [2, 1, 0]
