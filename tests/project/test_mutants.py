@@ -969,7 +969,7 @@ MUTANTS = {
         "_theorem_1", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
     ),
     "an upper power is squared downwards": (
-        "power_upper", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+        "_power", "square = divide(square * square, one)", "square = square * square // one", POWER,
     ),
     "the limit of adding a record is that of replacing one": (
         "_loss", "else 2 * epsilon", "else epsilon", LIMIT,
