@@ -29,7 +29,6 @@ from dproo.core.numbers import (
     budget_of,
     in_epsilon,
     parse_delta,
-    parse_epsilon,
     rational,
 )
 from dproo.errors import RuleRefused
@@ -150,21 +149,6 @@ _TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
-    """What a release costs.
-
-    Attributes:
-        nano: the cost in nano-epsilon.
-        atto: the cost in atto-delta.
-        fields: the exact amounts, as in a body.
-    """
-
-    nano: int
-    atto: int
-    fields: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Basis:
     """The conditions under which the epsilons of a budget add up.
 
@@ -229,21 +213,6 @@ def delta_field(delta: object) -> dict[str, str]:
     """Return the field of a body that holds delta; a pure budget or release has none."""
     exact = parse_delta(delta)
     return {"delta": written("delta", exact)} if exact else {}
-
-
-def cost_of(epsilon: object, delta: object) -> Cost:
-    """Return what a release costs, rounded up."""
-    exact, small = parse_epsilon(epsilon), parse_delta(delta)
-    return Cost(
-        nano=rounded_up(exact, NANO),
-        atto=rounded_up(small, ATTO),
-        fields={"epsilon": written("epsilon", exact), **delta_field(delta)},
-    )
-
-
-def rounded_up(amount: Fraction, parts: int) -> int:
-    """Return an amount in units of ``1 / parts``, rounded up."""
-    return -(-amount.numerator * parts // amount.denominator)
 
 
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:

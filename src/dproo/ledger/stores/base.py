@@ -10,9 +10,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
-from dproo.ledger.account import BudgetTally
+from dproo.ledger.account import BudgetTally, taken
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
-from dproo.ledger.location import Address
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
@@ -22,16 +21,6 @@ Result = TypeVar("Result")
 
 Look = Callable[[str], Looked]
 """Asks the witnesses about a ledger, given the hash of its first event, or empty text."""
-
-
-class Fetched(Protocol):
-    """The result of a query."""
-
-    def fetchone(self) -> Any:
-        """Return the next row, if there is one."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows."""
 
 
 class LedgerSession(ABC, Generic[Looked]):
@@ -47,8 +36,12 @@ class LedgerSession(ABC, Generic[Looked]):
     is_again: bool = False
 
     @abstractmethod
-    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Fetched:
-        """Run a query of our own whose parameters are written as question marks."""
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Any:
+        """Run a query of our own whose parameters are written as question marks.
+
+        Returns:
+            The driver's cursor.
+        """
 
     @abstractmethod
     def append(self, draft: Draft) -> Event:
@@ -116,6 +109,11 @@ class LedgerSession(ABC, Generic[Looked]):
             )
         return found
 
+    def require_free(self, dataset: str) -> None:
+        """Raise if a name, or one that differs only in case, has a budget."""
+        if dataset.casefold() in {name.casefold() for name in self.names()}:
+            raise taken(dataset)
+
     def names(self) -> list[str]:
         """Return the datasets that have a budget, in the order of their declaration."""
         rows = self.execute("SELECT dataset FROM event WHERE kind = 'declared' ORDER BY seq")
@@ -133,10 +131,6 @@ class Store(Protocol):
     Guarantee: writers exclude each other, what :meth:`write` has returned from is durable, and
     an action that raises leaves the ledger as it was.
     """
-
-    @property
-    def address(self) -> Address:
-        """Where it is; its text may be shown."""
 
     def create(self) -> None:
         """Make the ledger if it is missing, unless it must be installed."""
