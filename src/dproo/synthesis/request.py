@@ -195,8 +195,8 @@ class Released:
 
     @property
     def certificate(self) -> TableCertificate:
-        """What it leaks, exactly."""
-        return certify(self)
+        """What it leaks along the path that was taken, exactly."""
+        return certified(self.request, self.steps)
 
     @property
     def theorem(self) -> str | None:
@@ -236,7 +236,7 @@ class TableRequest:
     Proof: docs/proofs/table.md
 
     >>> request = TableRequest(sizes=(2, 3), epsilon=Fraction(1), network="independent")
-    >>> certify(request).holds
+    >>> request.certificate.holds
     True
     """
 
@@ -387,22 +387,14 @@ class TableRequest:
     @property
     def certificate(self) -> TableCertificate:
         """What it leaks at most, exactly."""
-        return certify(self)
-
-
-def certify(table: TableRequest | Released) -> TableCertificate:
-    """Return what a table leaks: the product of the largest ratios of its steps, exactly.
-
-    Of a request whose steps released counts decide, it is a bound on every path; of what was
-    released, it is the product along the path that was taken.
-    """
-    if isinstance(table, Released):
-        return certified(table.request, table.steps)
-    return certified(table, table.schedule)
+        return certified(self, self.schedule)
 
 
 def certified(request: TableRequest, steps: Sequence[Step] | None) -> TableCertificate:
-    """Return what these steps of a table leak together; without them, what any may leak."""
+    """Return what these steps leak together: the product of their largest ratios, exactly.
+
+    Without steps, because released counts decide them, it is a bound on every path.
+    """
     if request.is_gaussian:
         rho = request.budget if steps is None else sum(map(_rho, steps), Fraction(0))
         return TableCertificate(request, None, rho, is_bound=steps is None)
