@@ -14,7 +14,7 @@ import dproo
 from dproo.cli.commands import cli
 from dproo.mechanisms import AUTO, SAMPLERS, choose, mechanism
 from dproo.mechanisms.bal_roo.sampler import CLEARLY, ENTRIES_MAX, BalancedRevealOrObscure
-from dproo.mechanisms.registry import enough
+from dproo.mechanisms.base import enough
 from dproo.report import advised_object
 
 SETTINGS = int(os.environ.get("DPROO_SETTINGS", "25"))

@@ -10,7 +10,7 @@ from support.releasing import sample
 import dproo
 from dproo.cli.commands import cli
 from dproo.mechanisms import SAMPLERS
-from dproo.mechanisms.registry import enough
+from dproo.mechanisms.base import enough
 
 LETTERS = ["a", "b", "c"]
 DATA = ["a"] * 600 + ["b"] * 400

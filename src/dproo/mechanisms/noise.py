@@ -99,12 +99,8 @@ class Ratio:
     def _doublings(self) -> int:
         """The least ``j`` with ``q^(2^j)`` proven to be at most a half."""
         precision = 2 * self.bits + 64
-        upper = self.over << (precision - self.bits)
-        for doublings in count():
-            if 2 * upper <= 1 << precision:
-                return doublings
-            upper = ceil_div(upper * upper, 1 << precision)
-        raise AssertionError  # pragma: no cover - the loop has no end
+        half = 1 << (precision - 1)
+        return next(j for j in count() if self._bounds(j, precision)[1] <= half)
 
     def _bounds(self, doublings: int, precision: int) -> tuple[int, int]:
         """Return bounds on ``q^(2^doublings)`` in units of ``2^-precision``."""

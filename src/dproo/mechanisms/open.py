@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
@@ -127,21 +128,19 @@ class OpenAlphabet:
 
     @property
     def _step(self) -> int:
-        pairs = zip(self.table, self.table[1:], strict=False)
-        return max([self.unit, *(after - before for before, after in pairs)])
+        steps = (after - before for before, after in pairwise(self.table))
+        return max([self.unit, *steps])
 
     @property
     def conditions(self) -> dict[str, bool]:
         """What the proof assumes of the integers."""
-        pairs = list(zip(self.table, self.table[1:], strict=False))
         return {
             "nothing_unseen": self.table[0] == 0,
             "never_above_proportion": all(
                 weight <= count * self.unit for count, weight in enumerate(self.table)
             ),
-            "rising": all(before <= after for before, after in pairs),
-            "floor_covers_steps": self.floor * (self.growth - 1)
-            >= max([self.unit, *(after - before for before, after in pairs)]),
+            "rising": all(before <= after for before, after in pairwise(self.table)),
+            "floor_covers_steps": self.floor * (self.growth - 1) >= self._step,
         }
 
     @cached_property
@@ -182,10 +181,9 @@ class OpenAlphabet:
         """Return the integer weight of every letter; the last one is ``other``."""
         if self.neighbours == REPLACE and counts.n != self.n:
             raise ValueError("counts must sum to n.")
-        letters = Runs(counts.runs).map(self.weigh)
-        last = letters[letters.k - 1]
-        rest = counts.n * self.unit + self.floor - (letters.total - last)
-        return Runs([*_without_last(letters), (rest, 1)])
+        letters = counts.part(0, counts.k - 1).map(self.weigh)
+        rest = counts.n * self.unit + self.floor - letters.total
+        return Runs([*letters.runs, (rest, 1)])
 
     def pmf(self, counts: list[int] | Counts) -> list[Fraction]:
         """Return the exact law on a dataset with these counts, ``other`` last."""
@@ -195,8 +193,3 @@ class OpenAlphabet:
     def draw(self, counts: Counts, *, source: RandomSource | None = None) -> int:
         """Return the place of one letter."""
         return pick(self.weights(counts), source or RandomSource())
-
-
-def _without_last(runs: Runs) -> list[tuple[int, int]]:
-    *others, (value, letters) = runs.runs
-    return [*others, (value, letters - 1)]

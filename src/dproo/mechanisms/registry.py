@@ -17,28 +17,11 @@ from typing import Any, Final
 from dproo.core.checks import one_of
 from dproo.core.numbers import Number, parse_epsilon, percent
 from dproo.mechanisms.bal_roo.sampler import FUTILE, BalancedRevealOrObscure
-from dproo.mechanisms.base import (
-    REPLACE,
-    Mechanism,
-    Relation,
-    enough,
-)
+from dproo.mechanisms.base import REPLACE, Mechanism, Relation, enough
 from dproo.mechanisms.ds_roo import DataSpecificRevealOrObscure
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
 from dproo.mechanisms.roo import RevealOrObscure
 from dproo.mechanisms.subrr import SubsampledRandomizedResponse
-
-__all__ = [
-    "AUTO",
-    "PLAIN",
-    "SAMPLERS",
-    "Choice",
-    "certified",
-    "choose",
-    "enough",
-    "mechanism",
-    "takes",
-]
 
 SAMPLERS: dict[str, type[Mechanism]] = {
     sampler.name: sampler

@@ -16,6 +16,7 @@ from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
 from dproo.mechanisms import ADD_REMOVE, AUTO, REPLACE, LetterSpecificRevealOrObscure, Relation
+from dproo.mechanisms.base import enough
 from dproo.mechanisms.network import (
     DECLARED,
     INDEPENDENT,
@@ -27,7 +28,6 @@ from dproo.mechanisms.network import (
     Wiring,
     grown_tree,
 )
-from dproo.mechanisms.registry import enough
 from dproo.mechanisms.rows import Row, RowSampler
 from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import Alphabet

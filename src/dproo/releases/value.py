@@ -21,7 +21,8 @@ from dproo.mechanisms import (
     Relation,
     choose,
 )
-from dproo.mechanisms.registry import certified, enough, takes
+from dproo.mechanisms.base import enough
+from dproo.mechanisms.registry import certified, takes
 from dproo.releases.request import FEW, Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet, Record
 

@@ -58,37 +58,30 @@ class LevelRange(NamedTuple):
     """A range of levels.
 
     Attributes:
-        low: the lowest.
         high: the highest.
         most: the loss at the lowest level, the largest.
         starved: the count that loses most at the highest.
+        end: the crossing at the lowest level that other letters have there.
     """
 
-    low: int
     high: int
     most: int
     starved: int
+    end: int
 
 
-def _steps(table: BalancedTable) -> Iterator[LevelRange]:
+def level_ranges(table: BalancedTable) -> Iterator[LevelRange]:
     """Yield ranges that together cover all levels, from the lowest on."""
-    level = table.low
+    level = lowest = table.low
+    end = table.revealed
     _, most = table.starved(level)
     while level < table.high:
-        following = min(table.high, level + level // _FINENESS + 1)
-        starved, least = table.starved(following)
-        yield LevelRange(level, following, most, starved)
-        level, most = following, least
-
-
-def hidden_ends(table: BalancedTable) -> Iterator[tuple[LevelRange, int]]:
-    """Yield each range with the crossing at the lowest level that other letters have there."""
-    end, lowest = table.revealed, table.low
-    for step in _steps(table):
-        level = lowest_beside(table, step.low, step.most)
-        end = table.crossing(level, below=end if level >= lowest else None)
-        lowest = level
-        yield step, end
+        high = min(table.high, level + level // _FINENESS + 1)
+        starved, least = table.starved(high)
+        beside = lowest_beside(table, level, most)
+        end = table.crossing(beside, below=end if beside >= lowest else None)
+        yield LevelRange(high, most, starved, end)
+        level, most, lowest = high, least, beside
 
 
 _ONE = 1 << BITS
@@ -218,13 +211,13 @@ class BalancedBounds:
         table, found = self.table, []
         whole = table.slope.denominator * table.unit
         knee = int(whole * self.knee)
-        for step, end in hidden_ends(table):
-            last = min(end - 1, table.forgotten(step.most))
+        for high, most, starved, end in level_ranges(table):
+            last = min(end - 1, table.forgotten(most))
             crowding = _ONE
-            if last >= step.starved:
-                counted = knee - table.gift(last, step.high)
+            if last >= starved:
+                counted = knee - table.gift(last, high)
                 crowding = max(crowding, ceil_div(last * whole * _ONE, counted))
-            unseen = ceil_div(step.high * table.powers[0] * _ONE, table.unit)
+            unseen = ceil_div(high * table.powers[0] * _ONE, table.unit)
             found.append(((end - 1) * _ONE + unseen, crowding))
         return found
 

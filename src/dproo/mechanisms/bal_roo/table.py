@@ -32,26 +32,67 @@ from typing import NamedTuple
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.numbers import ceil_div
-from dproo.mechanisms.base import RECORDS_MAX
 
 _STEPS = 3
 
 
+def extend(powers: list[int], growth: Fraction, last: int) -> None:
+    """Append powers up to the count ``last``, each rounded down.
+
+    The denominator of ``growth`` is a power of two, so a shift divides by it.
+    """
+    over, places = growth.numerator, growth.denominator.bit_length() - 1
+    power = powers[-1]
+    for _ in range(last + 1 - len(powers)):
+        power = power * over >> places
+        powers.append(power)
+
+
+def extend_to_crossing(
+    powers: list[int], growth: Fraction, *, knee: int, unit: int, level: int
+) -> None:
+    """Append powers up to a level's crossing above the knee."""
+    end = knee + 1
+    extend(powers, growth, end)
+    while powers[end] * level < end * unit:
+        end += end // 8 + 8
+        extend(powers, growth, end)
+    last = bisect_left(
+        range(end),
+        x=True,
+        lo=knee + 1,
+        key=lambda count: powers[count] * level >= count * unit,
+    )
+    del powers[last + 1 :]
+
+
 @dataclass(frozen=True)
-class PowerTable:
-    """Powers by count.
+class BalancedTable:
+    """The integers of the weights.
 
     Attributes:
         powers: the powers of ``growth`` by count, rounded down.
         growth: the largest factor of a weight for one more record.
         knee: the least count of a letter that may weigh exactly its count.
         unit: the weight of a revealed record.
+        slope: how fast a loss is forgotten, per record.
+        plateau: a loss is remembered in full for ``plateau`` above itself.
+        surplus: the most that the gifts to the other letters may total, at level zero.
+        fading: how much less it is one level higher; at high levels it is below zero.
+        low: the lowest level.
+        high: the highest level.
     """
 
     powers: tuple[int, ...]
     growth: Fraction
     knee: int
     unit: int
+    slope: Fraction
+    plateau: int
+    surplus: int
+    fading: int
+    low: int
+    high: int
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
@@ -83,63 +124,6 @@ class PowerTable:
             lo=max(low, end - step + 1),
             key=lambda count: powers[count] * level >= count * unit,
         )
-
-
-def extend(powers: list[int], growth: Fraction, last: int) -> None:
-    """Append powers up to the count ``last``, each rounded down.
-
-    The denominator of ``growth`` is a power of two, so a shift divides by it.
-    """
-    over, places = growth.numerator, growth.denominator.bit_length() - 1
-    power = powers[-1]
-    for _ in range(last + 1 - len(powers)):
-        power = power * over >> places
-        powers.append(power)
-
-
-def extend_to_crossing(
-    powers: list[int],
-    growth: Fraction,
-    *,
-    knee: int,
-    unit: int,
-    level: int,
-    most: int = RECORDS_MAX,
-) -> None:
-    """Append powers up to a level's crossing above the knee, or to ``most``."""
-    end = min(knee + 1, most)
-    extend(powers, growth, end)
-    while end < most and powers[end] * level < end * unit:
-        end = min(end + end // 8 + 8, most)
-        extend(powers, growth, end)
-    last = bisect_left(
-        range(end),
-        x=True,
-        lo=min(knee + 1, end),
-        key=lambda count: powers[count] * level >= count * unit,
-    )
-    del powers[last + 1 :]
-
-
-@dataclass(frozen=True)
-class BalancedTable(PowerTable):
-    """The integers of the weights.
-
-    Attributes:
-        slope: how fast a loss is forgotten, per record.
-        plateau: a loss is remembered in full for ``plateau`` above itself.
-        surplus: the most that the gifts to the other letters may total, at level zero.
-        fading: how much less it is one level higher; at high levels it is below zero.
-        low: the lowest level.
-        high: the highest level.
-    """
-
-    slope: Fraction
-    plateau: int
-    surplus: int
-    fading: int
-    low: int
-    high: int
 
     def left(self, level: int) -> int:
         """Return what is left of the surplus at a level."""
