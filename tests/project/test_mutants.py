@@ -867,7 +867,7 @@ MUTANTS = {
         "Memory.news_for", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
     ),
     "an edit of an event's spender is overlooked": (
-        "Event.link", "{at}\\n{role}\\n{id_}", "{at}\\n{id_}", SPENDER_HASHED,
+        "Event.link", "*self[:-1]", "*self[:7], *self[8:-1]", SPENDER_HASHED,
     ),
     "the replay looks at no rule": (
         "Replay._reserved", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,

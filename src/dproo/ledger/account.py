@@ -268,9 +268,7 @@ class BudgetTally:
         """Return the state of the budget on a day."""
         return Budget(
             dataset=self.declared.dataset,
-            neighbours=self.basis.neighbours,
-            records_per_person=self.basis.records_per_person,
-            unit=self.basis.unit,
+            **vars(self.basis),
             budget=self.declared.nano,
             spent=self.nano,
             spent_today=self.days.get(day, 0),

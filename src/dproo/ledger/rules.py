@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import isinf
+from math import isfinite
 from typing import Any, Literal
 
 from dproo.core.checks import may_hold_secret, one_of, refusal, whole
@@ -276,7 +276,7 @@ def fault_of(part: str, text: str) -> str | None:
             text.replace("\\u0000", _ZERO_BYTE),
             parse_int=_number,
             parse_float=_number,
-            parse_constant=_no_constant,
+            parse_constant=_number,
             object_pairs_hook=_named_once,
         )
         json.dumps(value, ensure_ascii=False).encode()
@@ -305,7 +305,7 @@ def _number(text: str) -> float:
     """Return a number within the range of floats; the database refuses any other too."""
     value = float(text)
     is_too_small = value == 0 and _ZERO.fullmatch(text) is None
-    if isinf(value) or is_too_small:
+    if not isfinite(value) or is_too_small:
         raise ValueError(refusal("number", "be within the range of floats", text))
     return value
 
@@ -315,10 +315,6 @@ def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(parts):
         raise ValueError("a name occurs twice")
     return found
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(refusal("number", "be finite", text))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -326,16 +326,18 @@ class Memory:
                 "what was lost."
             )
 
-    def require_writable(self) -> None:
-        """Raise unless a witness can be written; if one was chosen, the user's own is optional."""
-        if not self.writable():
+    def require_writable(self) -> list[Witness]:
+        """Return the witnesses that can be written.
+
+        Raises:
+            UnusableWitnessError: the first one cannot, or there is none. If one was chosen, the
+                user's own is optional.
+        """
+        if not self.witnesses:
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
-
-    def writable(self) -> list[Witness]:
-        """Return the witnesses that can be written; the first one must be."""
         found: list[Witness] = []
         for one in self.witnesses:
             try:
@@ -352,7 +354,7 @@ class Memory:
         if first is None:
             return []
         known = self if self.ledger else Memory(ledger=first.hash, chosen=self.chosen)
-        return [known.news_for(one, held) for one in known.writable()]
+        return [known.news_for(one, held) for one in known.require_writable()]
 
     def news_for(self, witness: Witness, held: LedgerSession[Any]) -> News:
         """Return what one witness lacks."""

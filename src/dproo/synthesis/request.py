@@ -316,16 +316,12 @@ class TableRequest:
         """Whether the noise is Gaussian, as it is with a delta where that disturbs pairs less."""
         if not self.delta or self.noise != AUTO:
             return self.noise == GAUSSIAN
-        d = len(self.active)
-        sizes = [self.sizes[column] for column in self.active]
-        families: list[Family] = [(column,) for column in range(d)]
+        sizes, families = self.sizes, self.declared
         if self.network == AUTO:  # about as many sets as are measured
+            sizes = tuple(self.sizes[column] for column in self.active)
             two = pairs(sizes)
-            step = max(1, len(two) // max(1, 2 * d))
-            families = [*families, *two[::step]]
-        else:
-            families = list(self.declared)
-            sizes = list(self.sizes)
+            step = max(1, len(two) // max(1, 2 * len(sizes)))
+            families = (*((column,) for column in range(len(sizes))), *two[::step])
         q = [disturbance(sizes, family) for family in families]
         pure, bell = self._noise(is_gaussian=False), self._noise(is_gaussian=True)
         rho = float(concentrated(self.epsilon, self.delta))
