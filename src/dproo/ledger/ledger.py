@@ -118,10 +118,8 @@ class Ledger:
         timeout: float = PATIENCE,
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
-        object.__setattr__(self, "path", address_of(path))
-        object.__setattr__(self, "timeout", timeout)
-        object.__setattr__(self, "limits", NO_LIMITS)
-        object.__setattr__(self, "witness", named_witness(witness))
+        found = {"path": address_of(path), "witness": named_witness(witness)}
+        vars(self).update(found, timeout=timeout, limits=NO_LIMITS)
         with self._reading(is_checked=False):
             pass
 
@@ -150,8 +148,7 @@ class Ledger:
     def limited(self, limits: Limits) -> Self:
         """Return the same ledger, with further rules for releases through it."""
         other = copy(self)
-        object.__setattr__(other, "limits", limits)
-        other.__dict__["_store"] = self._store
+        vars(other).update(limits=limits, _store=self._store)
         return other
 
     def declare(
@@ -384,7 +381,7 @@ class Ledger:
             yield session
 
     def _write(self, action: Callable[[LedgerSession[Memory]], Result]) -> Result:
-        """Run ``action`` as :meth:`Store.write` does, then let witnesses note what it wrote."""
+        """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote."""
 
         def remembered(session: LedgerSession[Memory]) -> tuple[Result, Any]:
             session.looked.require_all(session, self.path)

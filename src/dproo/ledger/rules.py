@@ -346,7 +346,7 @@ class Limits:
         for name in _AMOUNTS:
             amount = getattr(self, name)
             if amount is not None:
-                self._keep(name, written(name, rational(name, amount)))
+                vars(self)[name] = written(name, rational(name, amount))
                 _nano(name, getattr(self, name))
         if self.until is not None:
             try:
@@ -359,12 +359,9 @@ class Limits:
             names = [self.columns] if isinstance(self.columns, str) else list(self.columns)
             if not names or not all(isinstance(name, str) and name for name in names):
                 raise ValueError(refusal("columns", "be names", names))
-            self._keep("columns", tuple(sorted(set(names))))
+            vars(self)["columns"] = tuple(sorted(set(names)))
         if self.codebook is not None and not _DIGEST.fullmatch(str(self.codebook)):
             raise ValueError(refusal("codebook", "be a SHA-256 in hexadecimal", self.codebook))
-
-    def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     @cached_property
     def declared(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class OpenAlphabet:
         """Check every argument, then certify the integers that would be drawn from."""
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         n = self.n or (RECORDS_MAX if self.neighbours == ADD_REMOVE else 0)
-        self._set(
+        vars(self).update(
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),
             n=whole("n", n, at_least=1),
@@ -79,10 +79,6 @@ class OpenAlphabet:
             raise ValueError(refusal("delta", least, str(self.delta)))
         if not (self.largest_delta <= self.delta and all(self.conditions.values())):
             raise ValueError(f"the open alphabet did not certify at delta = {self.delta}.")
-
-    def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
     @property
     def growth(self) -> Fraction:

@@ -253,18 +253,16 @@ class TableRequest:
         sizes = tuple(whole("sizes", size, at_least=1) for size in self.sizes)
         if not sizes:
             raise ValueError("sizes must name at least one column, got none.")
-        own: dict[str, Any] = {
-            "sizes": sizes,
-            "epsilon": parse_epsilon(self.epsilon),
-            "delta": parse_delta(self.delta),
-            "neighbours": one_of("neighbours", self.neighbours, (ADD_REMOVE, REPLACE)),
-            "records_per_person": whole("records_per_person", self.records_per_person, at_least=1),
-            "noise": one_of("noise", self.noise, (AUTO, GEOMETRIC, GAUSSIAN)),
-        }
+        vars(self).update(
+            sizes=sizes,
+            epsilon=parse_epsilon(self.epsilon),
+            delta=parse_delta(self.delta),
+            neighbours=one_of("neighbours", self.neighbours, (ADD_REMOVE, REPLACE)),
+            records_per_person=whole("records_per_person", self.records_per_person, at_least=1),
+            noise=one_of("noise", self.noise, (AUTO, GEOMETRIC, GAUSSIAN)),
+        )
         if isinstance(self.network, str):
-            own["network"] = one_of("network", self.network, (AUTO, INDEPENDENT))
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+            one_of("network", self.network, (AUTO, INDEPENDENT))
         if (self.records is None) == (self.neighbours == REPLACE):
             condition = "be public under replace, and None under add-remove"
             raise ValueError(refusal("records", condition, self.records))

@@ -1,12 +1,11 @@
-"""What both stores share: the queries of one transaction, and a store's guarantee."""
+"""What both stores share: the queries of one transaction."""
 
 from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
@@ -20,7 +19,10 @@ Looked = TypeVar("Looked")
 Result = TypeVar("Result")
 
 Look = Callable[[str], Looked]
-"""Asks the witnesses about a ledger, given the hash of its first event, or empty text."""
+"""Asks the witnesses about a ledger, given the hash of its first event, or empty text.
+
+Their notes are never newer than the state of the ledger that a transaction sees.
+"""
 
 
 class LedgerSession(ABC, Generic[Looked]):
@@ -123,29 +125,3 @@ class LedgerSession(ABC, Generic[Looked]):
         """Return number and hash of the last event."""
         row = self.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
         return (0, NO_EVENT) if row is None else tuple(row)
-
-
-class Store(Protocol):
-    """A file or a database.
-
-    Guarantee: writers exclude each other, what :meth:`write` has returned from is durable, and
-    an action that raises leaves the ledger as it was.
-    """
-
-    def create(self) -> None:
-        """Make the ledger if it is missing, unless it must be installed."""
-
-    def reading(
-        self, look: Look[Looked], *, is_checked: bool = True
-    ) -> AbstractContextManager[LedgerSession[Looked]]:
-        """Begin a transaction that sees one state of the ledger.
-
-        Args:
-            look: asks the witnesses, whose notes are never newer than that state.
-            is_checked: whether a file with an edited event is refused.
-        """
-
-    def write(
-        self, look: Look[Looked], action: Callable[[LedgerSession[Looked]], Result]
-    ) -> Result:
-        """Run an action, commit, and return its result; it may run twice, but counts once."""

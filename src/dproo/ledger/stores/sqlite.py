@@ -242,7 +242,10 @@ class SqliteStore:
     def reading(
         self, look: Look[Looked], *, is_checked: bool = True
     ) -> Iterator[SqliteSession[Looked]]:
-        """Begin a transaction that sees one state of the ledger; nobody commits meanwhile."""
+        """Begin a transaction that sees one state of the ledger; nobody commits meanwhile.
+
+        If ``is_checked``, a file with an edited event is refused.
+        """
         with self._connected() as connection:
             connection.execute("BEGIN")
             session = self._session(connection, look)
