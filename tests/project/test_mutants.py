@@ -867,7 +867,7 @@ MUTANTS = {
         "Memory.news_for", "since = newest.seq if newest is not None else 0", "since = newest.seq if newest is not None else 3", LATE_WITNESS,
     ),
     "an edit of an event's spender is overlooked": (
-        "Event.link", "{at}\\n{role}\\n{id_}", "{at}\\n{id_}", SPENDER_HASHED,
+        "Event.link", "*self[:-1]", "*self[:7], *self[8:-1]", SPENDER_HASHED,
     ),
     "the replay looks at no rule": (
         "Replay._reserved", "            tally.require(event, request, NO_LIMITS)\n", "", BROKEN_RULE,
@@ -969,7 +969,7 @@ MUTANTS = {
         "_theorem_1", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
     ),
     "an upper power is squared downwards": (
-        "power_upper", "square = ceil_div(square * square, 1 << precision)", "square = square * square >> precision", POWER,
+        "_power", "square = divide(square * square, one)", "square = square * square // one", POWER,
     ),
     "the limit of adding a record is that of replacing one": (
         "_loss", "else 2 * epsilon", "else epsilon", LIMIT,

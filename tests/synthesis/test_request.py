@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.draws import numbers
 
+from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.mechanisms.noise import Ratio, concentrated
@@ -17,7 +18,7 @@ from dproo.synthesis import request as requests
 from dproo.synthesis import run as runs
 from dproo.synthesis.families import Elimination, Noise, cells, disturbance, pairs, shares
 from dproo.synthesis.fit import Law
-from dproo.synthesis.request import UNIT, Released, TableRequest, certify, transcript
+from dproo.synthesis.request import UNIT, Released, TableRequest, transcript
 from dproo.synthesis.run import run
 
 RELATIONS = "add-remove", "replace"

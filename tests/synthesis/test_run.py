@@ -9,12 +9,13 @@ import pytest
 from support.draws import numbers, some
 
 import dproo
+from dproo import certify
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import is_at_most_exp
 from dproo.synthesis import run as runs
 from dproo.synthesis.families import DEPENDENCE, STRONG, PairPlan, cells, expected, planned
 from dproo.synthesis.model import Model, ModelColumn
-from dproo.synthesis.request import QUESTION, UNIT, Step, TableRequest, certify
+from dproo.synthesis.request import QUESTION, UNIT, Step, TableRequest
 from dproo.synthesis.run import run
 
 RELATIONS = "add-remove", "replace"

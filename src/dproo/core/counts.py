@@ -177,11 +177,12 @@ class Counts(Runs):
         [0, 2, 9]
         """
         ends, _ = self._ends
-        end = start + width
-        runs = []
-        for i in range(bisect_right(ends, start), bisect_left(ends, end) + 1):
-            count, letters = self.runs[i]
-            runs.append((count, min(ends[i], end) - max(start, ends[i] - letters)))
+        first, last = bisect_right(ends, start), bisect_left(ends, start + width)
+        runs = list(self.runs[first : last + 1])
+        count, letters = runs[-1]
+        runs[-1] = count, letters - (ends[last] - start - width)
+        count, letters = runs[0]
+        runs[0] = count, letters - (start - ends[first] + self.runs[first][1])
         return Counts(runs)
 
     def split(self, width: int) -> Iterator[Counts]:

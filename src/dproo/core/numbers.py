@@ -24,6 +24,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import inf, nextafter
+from operator import floordiv
 
 from dproo.core.checks import refusal
 
@@ -124,28 +125,12 @@ def log_upper(y: Fraction, *, bits: int = BITS) -> Fraction:
 
 def power_lower(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
     """Return a rational just below ``base^exponent``, for ``base >= 1`` and ``exponent >= 0``."""
-    precision = _power_precision(exponent, bits)
-    square = (base.numerator << precision) // base.denominator
-    power = 1 << precision
-    while exponent:
-        if exponent & 1:
-            power = power * square >> precision
-        square = square * square >> precision
-        exponent >>= 1
-    return Fraction(power, 1 << precision)
+    return _power(base, exponent, bits, floordiv)
 
 
 def power_upper(base: Fraction, exponent: int, *, bits: int = BITS) -> Fraction:
     """Return a rational just above ``base^exponent``, for ``base >= 1`` and ``exponent >= 0``."""
-    precision = _power_precision(exponent, bits)
-    square = ceil_div(base.numerator << precision, base.denominator)
-    power = 1 << precision
-    while exponent:
-        if exponent & 1:
-            power = ceil_div(power * square, 1 << precision)
-        square = ceil_div(square * square, 1 << precision)
-        exponent >>= 1
-    return Fraction(power, 1 << precision)
+    return _power(base, exponent, bits, ceil_div)
 
 
 def power(base: Fraction, exponent: int) -> Fraction:
@@ -155,9 +140,20 @@ def power(base: Fraction, exponent: int) -> Fraction:
     return base**exponent
 
 
-def _power_precision(exponent: int, bits: int) -> int:
-    """Return a precision at which fewer than ``4 exponent + 4`` roundings stay below ``bits``."""
-    return bits + exponent.bit_length() + 4
+def _power(base: Fraction, exponent: int, bits: int, divide: Callable[[int, int], int]) -> Fraction:
+    """Return ``base^exponent``, every product rounded by ``divide``.
+
+    The precision is one at which fewer than ``4 exponent + 4`` roundings stay below ``bits``.
+    """
+    one = 1 << bits + exponent.bit_length() + 4
+    square = divide(base.numerator * one, base.denominator)
+    power = one
+    while exponent:
+        if exponent & 1:
+            power = divide(power * square, one)
+        square = divide(square * square, one)
+        exponent >>= 1
+    return Fraction(power, one)
 
 
 def is_at_most_exp(y: Fraction, x: Fraction) -> bool:

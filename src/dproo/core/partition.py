@@ -184,7 +184,7 @@ def deal(seen: Seen, parts: int, source: RandomSource, *, evenly: bool) -> list[
     each, more = divmod(n, parts)
     sizes = [each + 1] * more + [each] * (parts - more)
     if not evenly:
-        sizes = _chosen(n, parts, source)
+        sizes = [block.n for block in scatter(Counts([(n, 1)]), parts, source)]
     return [Counter(places[start:end]) for start, end in pairwise(accumulate(sizes, initial=0))]
 
 
@@ -244,12 +244,3 @@ def _uniform(below: int, size: int, source: RandomSource) -> list[int]:
         words = source.words((below - 1).bit_length(), missing)
         kept += [word for word in words if word < below]
     return kept
-
-
-def _chosen(n: int, parts: int, source: RandomSource) -> list[int]:
-    """Return how many of ``n`` records choose each part, independently and uniformly."""
-    if parts == 1 or n == 0:
-        return [n] + [0] * (parts - 1)
-    half = (parts + 1) // 2
-    left = binomial(n, Fraction(half, parts), source)
-    return _chosen(left, half, source) + _chosen(n - left, parts - half, source)

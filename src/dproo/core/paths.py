@@ -101,11 +101,11 @@ def read_public(
     """
     unreadable = ValueError(refusal(name, "be a readable UTF-8 text file", str(path)))
     try:
-        is_plain = _is_plain(Path(path).stat())
+        mode = Path(path).stat().st_mode
         origin = Origin.of(path)
     except (OSError, ValueError):  # ValueError: a name with a null character
         raise unreadable from None
-    if not is_plain:
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         raise ValueError(refusal(name, "be a file or a pipe", str(path)))
     if is_guarded:
         require_public(name, origin)
@@ -137,10 +137,6 @@ def _content(path: Path, at_most: int) -> bytes:
         while len(content) < at_most and (block := file.read(_BLOCK)):
             content += block
     return bytes(content)
-
-
-def _is_plain(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)
 
 
 def user_folder(variable: str, *default: str) -> Path | None:

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
 from dproo.core.checks import refusal
 from dproo.core.notebook import table
 from dproo.core.numbers import (
-    ATTO,
     EPSILON_MAX,
     EPSILON_MIN,
-    NANO,
     budget_of,
+    charge_of,
     delta_budget_of,
+    delta_charge_of,
     in_delta,
     in_epsilon,
 )
@@ -56,7 +55,6 @@ from dproo.ledger.rules import (
     Limits,
     Unit,
     read,
-    rounded_up,
     shape_fault,
 )
 from dproo.mechanisms import Relation
@@ -270,9 +268,7 @@ class BudgetTally:
         """Return the state of the budget on a day."""
         return Budget(
             dataset=self.declared.dataset,
-            neighbours=self.basis.neighbours,
-            records_per_person=self.basis.records_per_person,
-            unit=self.basis.unit,
+            **vars(self.basis),
             budget=self.declared.nano,
             spent=self.nano,
             spent_today=self.days.get(day, 0),
@@ -295,7 +291,7 @@ class Replay:
 
     Attributes:
         tallies: the running sums, by dataset.
-        lines: the fields of the :class:`Line` of each charge, by number.
+        lines: the charges, by number.
         requests: the requests, by number.
         problems: what is wrong, by the number of the event.
         count: the number of events processed.
@@ -304,7 +300,7 @@ class Replay:
     """
 
     tallies: dict[str, BudgetTally] = field(default_factory=dict)
-    lines: dict[int, dict[str, Any]] = field(default_factory=dict)
+    lines: dict[int, Line] = field(default_factory=dict)
     requests: dict[int, ApprovalRequest] = field(default_factory=dict)
     problems: dict[int, str] = field(default_factory=dict)
     count: int = 0
@@ -347,7 +343,7 @@ class Replay:
             self._charge(event, request={}, problem=problem)
         elif event.kind == RECORDED and event.entry in self.lines:
             line = self.lines[event.entry]
-            line["problem"] = line["problem"] or problem
+            self.lines[event.entry] = replace(line, problem=line.problem or problem)
 
     def _apply(self, event: Event) -> None:
         if event.kind != RECORDED:
@@ -440,10 +436,10 @@ class Replay:
 
     def _recorded(self, event: Event, *, receipt: dict[str, Any]) -> None:
         line = self.lines[event.entry]
-        is_open = not (line["is_recorded"] or line["is_restored"])
-        _require(is_open, "its charge is recorded already")
+        _require(not (line.is_recorded or line.is_restored), "its charge is recorded already")
         fault = shape_fault("receipt", receipt)
-        line["is_recorded"], line["receipt"] = True, {} if fault else receipt
+        kept = {} if fault else receipt
+        self.lines[event.entry] = replace(line, is_recorded=True, receipt=kept)
         numbers = event.nano, event.atto, event.at
         is_right = self._names[event.entry] == event.dataset and numbers == (0, 0, "")
         _require(is_right, "it is not of its charge")
@@ -459,18 +455,17 @@ class Replay:
     ) -> None:
         """Note a charge, even if something is wrong with it."""
         self._names[event.seq] = event.dataset
-        self.lines[event.seq] = {
-            "entry": event.seq,
-            "charge": event.nano,
-            "at": event.at,
-            "is_recorded": False,
-            "request": request,
-            "delta": event.atto,
-            "is_restored": event.kind == RESTORED,
-            "receipt": {},
-            "spender": event.role or None,
-            "problem": problem,
-        }
+        self.lines[event.seq] = Line(
+            entry=event.seq,
+            charge=event.nano,
+            at=event.at,
+            is_recorded=False,
+            request=request,
+            delta=event.atto,
+            is_restored=event.kind == RESTORED,
+            spender=event.role or None,
+            problem=problem,
+        )
         if add and event.dataset in self.tallies:
             self.tallies[event.dataset].add(event)
 
@@ -478,10 +473,9 @@ class Replay:
         """Return the accounts, in the order of their declaration."""
         day = max(self._at, now())[:10]
         lines: dict[str, list[Line]] = {name: [] for name in self.tallies}
-        for number, facts in self.lines.items():
-            problem = facts["problem"] or self.problems.get(number)
-            line = Line(**{**facts, "problem": problem})
-            lines.setdefault(self._names[number], []).append(line)
+        for number, line in self.lines.items():
+            problem = line.problem or self.problems.get(number)
+            lines.setdefault(self._names[number], []).append(replace(line, problem=problem))
         return tuple(
             Account(**vars(tally.budget(day)), lines=tuple(lines[name]))
             for name, tally in self.tallies.items()
@@ -493,13 +487,10 @@ class Replay:
             seq, problem = min(self.problems.items())
             more = len(self.problems) - 1
             also = f" So do {more} others." if more else ""
-            is_chain = problem == BROKEN_CHAIN
-            what = (
-                f"{problem} at event {seq}"
-                if is_chain
-                else f"event {seq} breaks the rules: {problem}"
-            )
-            raise CorruptLedgerError(f"the ledger {ledger} is corrupt: {what}.{also}")
+            what = f"event {seq} breaks the rules: {problem}"
+            if problem == BROKEN_CHAIN:
+                what = f"{problem} at event {seq}"
+            raise corrupt(ledger, f"{what}.{also}")
 
 
 _KINDS: dict[str, Callable[..., None]] = {
@@ -528,7 +519,7 @@ def _cost(epsilon: str, delta: str | None) -> tuple[int, int]:
     """Return the cost of an epsilon and a delta, written as in a ledger."""
     exact, small = read(epsilon), 0 if delta is None else read(delta)
     _require(EPSILON_MIN <= exact <= EPSILON_MAX and small < 1, "its epsilon is out of bounds")
-    return rounded_up(exact, NANO), rounded_up(Fraction(small), ATTO)
+    return charge_of(exact), delta_charge_of(small)
 
 
 def require_left(
@@ -543,6 +534,11 @@ def require_left(
         raise DeltaRefused(dataset, asked=atto, left=delta_left)
     if nano > left:
         raise BudgetRefused(dataset, asked=nano, left=left)
+
+
+def corrupt(ledger: object, what: str) -> CorruptLedgerError:
+    """Return the error of a ledger that is not what this software wrote."""
+    return CorruptLedgerError(f"the ledger {ledger} is corrupt: {what}")
 
 
 def pure(dataset: str, atto: int) -> PureBudgetError:

@@ -61,9 +61,7 @@ class Event(NamedTuple):
         The fields are lines. Only the last could contain a line break, but it is ASCII without
         any, so no two events share a text.
         """
-        seq, kind, dataset, entry, nano, atto, at, role, id_, body, _ = self
-        numbers = f"{entry}\n{nano}\n{atto}\n{at}\n{role}\n{id_}"
-        text = f"{previous}\n{seq}\n{kind}\n{dataset}\n{numbers}\n{body}"
+        text = "\n".join(map(str, (previous, *self[:-1])))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property

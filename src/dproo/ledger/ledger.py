@@ -12,14 +12,24 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from dproo.core.checks import refusal, whole
-from dproo.core.numbers import Number, budget_of, delta_budget_of, rational
-from dproo.errors import (
-    ApprovalNeeded,
-    CorruptLedgerError,
-    NotRecordedError,
-    UnknownEntryError,
+from dproo.core.numbers import (
+    Number,
+    budget_of,
+    charge_of,
+    delta_budget_of,
+    delta_charge_of,
+    rational,
 )
-from dproo.ledger.account import Account, ApprovalRequest, Budget, Replay, Verification, budgets
+from dproo.errors import ApprovalNeeded, NotRecordedError, UnknownEntryError
+from dproo.ledger.account import (
+    Account,
+    ApprovalRequest,
+    Budget,
+    Replay,
+    Verification,
+    budgets,
+    corrupt,
+)
 from dproo.ledger.events import (
     APPROVED,
     DECLARED,
@@ -38,7 +48,6 @@ from dproo.ledger.rules import (
     Basis,
     Limits,
     Unit,
-    cost_of,
     delta_field,
     public_text,
     require_name,
@@ -109,10 +118,8 @@ class Ledger:
         timeout: float = PATIENCE,
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
-        object.__setattr__(self, "path", address_of(path))
-        object.__setattr__(self, "timeout", timeout)
-        object.__setattr__(self, "limits", NO_LIMITS)
-        object.__setattr__(self, "witness", named_witness(witness))
+        found = {"path": address_of(path), "witness": named_witness(witness)}
+        vars(self).update(found, timeout=timeout, limits=NO_LIMITS)
         with self._reading(is_checked=False):
             pass
 
@@ -141,8 +148,7 @@ class Ledger:
     def limited(self, limits: Limits) -> Self:
         """Return the same ledger, with further rules for releases through it."""
         other = copy(self)
-        object.__setattr__(other, "limits", limits)
-        other.__dict__["_store"] = self._store
+        vars(other).update(limits=limits, _store=self._store)
         return other
 
     def declare(
@@ -215,28 +221,19 @@ class Ledger:
                 approve it first.
             PureBudgetError: the release needs a delta, and the budget has none.
         """
-        cost = cost_of(epsilon, delta)
+        draft = _reservation(dataset, epsilon, delta, request or {})
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
-        request = dict(request or {})
-        public_text("request", request, neighbours)
-        draft = Draft(
-            kind=RESERVED,
-            dataset=dataset,
-            nano=cost.nano,
-            atto=cost.atto,
-            body={"request": request, **cost.fields},
-            limits=self.limits,
-            room=room,
-        )
+        public_text("request", draft.body["request"], neighbours)
+        limited = replace(draft, limits=self.limits, room=room)
 
         def append(session: LedgerSession[Memory]) -> Event:
             session.tally(dataset).require_basis(basis)
-            return session.append(draft)
+            return session.append(limited)
 
         event = self._write(append)
         if event.kind == REQUESTED:
             raise ApprovalNeeded(dataset, event.seq)
-        return Entry(dataset=dataset, number=event.seq, charge=cost.nano, hash=event.hash)
+        return Entry(dataset=dataset, number=event.seq, charge=draft.nano, hash=event.hash)
 
     def require(
         self,
@@ -248,8 +245,7 @@ class Ledger:
         request: Mapping[str, Any],
     ) -> None:
         """Raise as :meth:`reserve` would now, except for a missing approval; charge nothing."""
-        cost = cost_of(epsilon, delta)
-        draft = Draft(kind=RESERVED, dataset=dataset, nano=cost.nano, atto=cost.atto, body={})
+        draft = _reservation(dataset, epsilon, delta, {})
         with self._reading() as session:
             tally = session.tally(dataset)
             tally.require_basis(basis)
@@ -367,10 +363,8 @@ class Ledger:
             replay = Replay.of(session.events())
         replay.require_intact(self.path)
         if expect_head not in {None, NO_EVENT} and expect_head not in replay.hashes:
-            raise CorruptLedgerError(
-                f"the ledger {self.path} is corrupt: it lacks the event of the expected head. "
-                "It was truncated, replaced or rewritten."
-            )
+            what = "it lacks the event of the expected head."
+            raise corrupt(self.path, f"{what} It was truncated, replaced or rewritten.")
         return Verification(events=replay.count, head=replay.head, accounts=replay.accounts())
 
     @cached_property
@@ -387,7 +381,7 @@ class Ledger:
             yield session
 
     def _write(self, action: Callable[[LedgerSession[Memory]], Result]) -> Result:
-        """Run ``action`` as :meth:`Store.write` does, then let witnesses note what it wrote."""
+        """Run ``action`` as the store's ``write`` does, then let witnesses note what it wrote."""
 
         def remembered(session: LedgerSession[Memory]) -> tuple[Result, Any]:
             session.looked.require_all(session, self.path)
@@ -397,6 +391,19 @@ class Ledger:
         result, news = self._store.write(self._look, remembered)
         tell(news, timeout=self.timeout)
         return result
+
+
+def _reservation(dataset: str, epsilon: Number, delta: Number, request: Mapping[str, Any]) -> Draft:
+    """Return a charge of what a release costs, rounded up."""
+    nano, atto = charge_of(epsilon), delta_charge_of(delta)
+    exact = written("epsilon", rational("epsilon", epsilon))
+    return Draft(
+        kind=RESERVED,
+        dataset=dataset,
+        nano=nano,
+        atto=atto,
+        body={"request": dict(request), "epsilon": exact, **delta_field(delta)},
+    )
 
 
 def _charge(session: LedgerSession[Memory], number: int) -> Event:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import isinf
+from math import isfinite
 from typing import Any, Literal
 
 from dproo.core.checks import may_hold_secret, one_of, refusal, whole
@@ -29,7 +29,6 @@ from dproo.core.numbers import (
     budget_of,
     in_epsilon,
     parse_delta,
-    parse_epsilon,
     rational,
 )
 from dproo.errors import RuleRefused
@@ -150,21 +149,6 @@ _TYPES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost:
-    """What a release costs.
-
-    Attributes:
-        nano: the cost in nano-epsilon.
-        atto: the cost in atto-delta.
-        fields: the exact amounts, as in a body.
-    """
-
-    nano: int
-    atto: int
-    fields: dict[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Basis:
     """The conditions under which the epsilons of a budget add up.
 
@@ -231,21 +215,6 @@ def delta_field(delta: object) -> dict[str, str]:
     return {"delta": written("delta", exact)} if exact else {}
 
 
-def cost_of(epsilon: object, delta: object) -> Cost:
-    """Return what a release costs, rounded up."""
-    exact, small = parse_epsilon(epsilon), parse_delta(delta)
-    return Cost(
-        nano=rounded_up(exact, NANO),
-        atto=rounded_up(small, ATTO),
-        fields={"epsilon": written("epsilon", exact), **delta_field(delta)},
-    )
-
-
-def rounded_up(amount: Fraction, parts: int) -> int:
-    """Return an amount in units of ``1 / parts``, rounded up."""
-    return -(-amount.numerator * parts // amount.denominator)
-
-
 def public_text(part: str, value: Mapping[str, Any], neighbours: str) -> None:
     """Raise unless a request or receipt can be stored and read back, and no field is private.
 
@@ -307,7 +276,7 @@ def fault_of(part: str, text: str) -> str | None:
             text.replace("\\u0000", _ZERO_BYTE),
             parse_int=_number,
             parse_float=_number,
-            parse_constant=_no_constant,
+            parse_constant=_number,
             object_pairs_hook=_named_once,
         )
         json.dumps(value, ensure_ascii=False).encode()
@@ -336,7 +305,7 @@ def _number(text: str) -> float:
     """Return a number within the range of floats; the database refuses any other too."""
     value = float(text)
     is_too_small = value == 0 and _ZERO.fullmatch(text) is None
-    if isinf(value) or is_too_small:
+    if not isfinite(value) or is_too_small:
         raise ValueError(refusal("number", "be within the range of floats", text))
     return value
 
@@ -346,10 +315,6 @@ def _named_once(parts: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(parts):
         raise ValueError("a name occurs twice")
     return found
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(refusal("number", "be finite", text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,7 +346,7 @@ class Limits:
         for name in _AMOUNTS:
             amount = getattr(self, name)
             if amount is not None:
-                self._keep(name, written(name, rational(name, amount)))
+                vars(self)[name] = written(name, rational(name, amount))
                 _nano(name, getattr(self, name))
         if self.until is not None:
             try:
@@ -394,12 +359,9 @@ class Limits:
             names = [self.columns] if isinstance(self.columns, str) else list(self.columns)
             if not names or not all(isinstance(name, str) and name for name in names):
                 raise ValueError(refusal("columns", "be names", names))
-            self._keep("columns", tuple(sorted(set(names))))
+            vars(self)["columns"] = tuple(sorted(set(names)))
         if self.codebook is not None and not _DIGEST.fullmatch(str(self.codebook)):
             raise ValueError(refusal("codebook", "be a SHA-256 in hexadecimal", self.codebook))
-
-    def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     @cached_property
     def declared(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
@@ -36,6 +36,7 @@ from dproo.errors import (
 )
 from dproo.ledger.events import CHARGES, Event
 from dproo.ledger.location import GATE, make_folder, sync_folder
+from dproo.ledger.stores.base import LedgerSession
 
 _HASH = re.compile("[0-9a-f]{64}")
 _TAIL = 1 << 16  # bytes in which the wanted notes nearly always are
@@ -262,23 +263,8 @@ def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
                 yield Note(**found)
 
 
-class Held(Protocol):
-    """The ledger, in one state."""
-
-    def event(self, seq: int) -> Event | None:
-        """Return an event by its number."""
-
-    def events(self, *, since: int = 0) -> Iterable[Event]:
-        """Yield the events after a number, in order."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class News:
-    """What one witness lacks."""
-
-    witness: Witness
-    newest: Note | None
-    notes: list[Note]
+News = tuple[Witness, Note | None, list[Note]]
+"""A witness, its newest note, and the notes that it lacks."""
 
 
 @dataclass(kw_only=True)
@@ -310,7 +296,7 @@ class Memory:
         looked = self.witnesses if self.ledger else []
         self.newest = {one: one.newest(self.ledger) for one in looked}
 
-    def lost(self, held: Held) -> list[Note]:
+    def lost(self, held: LedgerSession[Any]) -> list[Note]:
         """Return the notes of events that the ledger lacks."""
         if all(self._is_held(note, held) for note in self.newest.values()):
             return []
@@ -324,13 +310,13 @@ class Memory:
         return [note for digest, note in noted.items() if digest not in hashes]
 
     @staticmethod
-    def _is_held(note: Note | None, held: Held) -> bool:
+    def _is_held(note: Note | None, held: LedgerSession[Any]) -> bool:
         if note is None:
             return True
         found = held.event(note.seq)
         return found is not None and found.hash == note.hash
 
-    def require_all(self, held: Held, path: object) -> None:
+    def require_all(self, held: LedgerSession[Any], path: object) -> None:
         """Raise unless the ledger holds every noted event."""
         if lost := self.lost(held):
             raise RolledBackError(
@@ -340,16 +326,18 @@ class Memory:
                 "what was lost."
             )
 
-    def require_writable(self) -> None:
-        """Raise unless a witness can be written; if one was chosen, the user's own is optional."""
-        if not self.writable():
+    def require_writable(self) -> list[Witness]:
+        """Return the witnesses that can be written.
+
+        Raises:
+            UnusableWitnessError: the first one cannot, or there is none. If one was chosen, the
+                user's own is optional.
+        """
+        if not self.witnesses:
             raise UnusableWitnessError(
                 "the ledger's newest event must be remembered outside of it, and there is no home "
                 "folder. Set XDG_STATE_HOME to a folder of yours."
             )
-
-    def writable(self) -> list[Witness]:
-        """Return the witnesses that can be written; the first one must be."""
         found: list[Witness] = []
         for one in self.witnesses:
             try:
@@ -360,15 +348,15 @@ class Memory:
                     raise
         return found
 
-    def news(self, held: Held) -> list[News]:
+    def news(self, held: LedgerSession[Any]) -> list[News]:
         """Return what the witnesses lack, for :func:`tell` after the commit."""
         first = held.event(1)
         if first is None:
             return []
         known = self if self.ledger else Memory(ledger=first.hash, chosen=self.chosen)
-        return [known.news_for(one, held) for one in known.writable()]
+        return [known.news_for(one, held) for one in known.require_writable()]
 
-    def news_for(self, witness: Witness, held: Held) -> News:
+    def news_for(self, witness: Witness, held: LedgerSession[Any]) -> News:
         """Return what one witness lacks."""
         newest = self.newest.get(witness)
         since = newest.seq if newest is not None else 0
@@ -376,7 +364,7 @@ class Memory:
             noted = {note.hash for note in witness.lineage(self.ledger)}
             since = max((event.seq for event in held.events() if event.hash in noted), default=0)
         notes = [Note.of(self.ledger, event) for event in held.events(since=since)]
-        return News(witness=witness, newest=newest, notes=notes)
+        return witness, newest, notes
 
 
 def tell(news: Iterable[News], *, timeout: float) -> None:
@@ -386,9 +374,9 @@ def tell(news: Iterable[News], *, timeout: float) -> None:
         ChargedError: it could not be written; the event is in the ledger nevertheless.
     """
     try:
-        for one in news:
-            if one.notes:
-                one.witness.append(one.notes, after=one.newest, timeout=timeout)
+        for witness, newest, notes in news:
+            if notes:
+                witness.append(notes, after=newest, timeout=timeout)
     except UnusableWitnessError as error:
         raise ChargedError(f"{error} The ledger was written; a charge in it stays.") from None
 

@@ -123,8 +123,7 @@ class Mechanism(ABC):
         self._set(epsilon=parse_epsilon(self.epsilon))
 
     def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)
 
     @property
     def is_for_release(self) -> bool:

@@ -66,14 +66,12 @@ class KeepRule:
     def __post_init__(self) -> None:
         """Check every argument, then certify the integers that would be drawn from."""
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
-        own = {
-            "epsilon": parse_epsilon(self.epsilon),
-            "delta": parse_delta(self.delta),
-            "records": whole("records_per_person", self.records, at_least=1),
-            "minimum": whole("minimum", self.minimum or self.records + 1, at_least=1),
-        }
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            epsilon=parse_epsilon(self.epsilon),
+            delta=parse_delta(self.delta),
+            records=whole("records_per_person", self.records, at_least=1),
+            minimum=whole("minimum", self.minimum or self.records + 1, at_least=1),
+        )
         if self.epsilon / self.changes < KEEP_EPSILON_MIN:
             least = decimal_text(KEEP_EPSILON_MIN * self.changes)
             raise ValueError(refusal("epsilon", f"be at least {least} here", str(self.epsilon)))

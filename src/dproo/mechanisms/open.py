@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 from dproo.core.checks import one_of, refusal, whole
 from dproo.core.counts import Counts, Runs
@@ -64,7 +65,7 @@ class OpenAlphabet:
         """Check every argument, then certify the integers that would be drawn from."""
         one_of("neighbours", self.neighbours, (REPLACE, ADD_REMOVE))
         n = self.n or (RECORDS_MAX if self.neighbours == ADD_REMOVE else 0)
-        self._set(
+        vars(self).update(
             epsilon=parse_epsilon(self.epsilon),
             delta=parse_delta(self.delta),
             n=whole("n", n, at_least=1),
@@ -78,10 +79,6 @@ class OpenAlphabet:
             raise ValueError(refusal("delta", least, str(self.delta)))
         if not (self.largest_delta <= self.delta and all(self.conditions.values())):
             raise ValueError(f"the open alphabet did not certify at delta = {self.delta}.")
-
-    def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
     @property
     def growth(self) -> Fraction:
@@ -127,21 +124,21 @@ class OpenAlphabet:
 
     @property
     def _step(self) -> int:
-        pairs = zip(self.table, self.table[1:], strict=False)
-        return max([self.unit, *(after - before for before, after in pairs)])
+        steps = (after - before for before, after in pairwise(self.table))
+        return max([self.unit, *steps])
 
     @property
     def conditions(self) -> dict[str, bool]:
         """What the proof assumes of the integers."""
-        pairs = list(zip(self.table, self.table[1:], strict=False))
         return {
             "nothing_unseen": self.table[0] == 0,
             "never_above_proportion": all(
                 weight <= count * self.unit for count, weight in enumerate(self.table)
             ),
-            "rising": all(before <= after for before, after in pairs),
+            "rising": all(before <= after for before, after in pairwise(self.table)),
+            # Not by _step, which the floor was made from.
             "floor_covers_steps": self.floor * (self.growth - 1)
-            >= max([self.unit, *(after - before for before, after in pairs)]),
+            >= max([self.unit, *(after - before for before, after in pairwise(self.table))]),
         }
 
     @cached_property
@@ -182,10 +179,9 @@ class OpenAlphabet:
         """Return the integer weight of every letter; the last one is ``other``."""
         if self.neighbours == REPLACE and counts.n != self.n:
             raise ValueError("counts must sum to n.")
-        letters = Runs(counts.runs).map(self.weigh)
-        *others, (last, times) = letters.runs
-        rest = counts.n * self.unit + self.floor - (letters.total - last)
-        return Runs([*others, (last, times - 1), (rest, 1)])
+        letters = counts.part(0, counts.k - 1).map(self.weigh)
+        rest = counts.n * self.unit + self.floor - letters.total
+        return Runs([*letters.runs, (rest, 1)])
 
     def pmf(self, counts: list[int] | Counts) -> list[Fraction]:
         """Return the exact law on a dataset with these counts, ``other`` last."""

@@ -223,11 +223,10 @@ class Urn:
     def _weight(self, rank: int) -> int:
         return self.bases[self._ranked[rank]]
 
-    def _even_parts(self, few: int) -> Iterator[Part]:
-        """Yield gains and draws spread over letters as evenly as possible."""
+    def _even_parts(self, few: int) -> list[Part]:
+        """Return gains and draws spread over letters as evenly as possible."""
         letters = min(few, len(self._ranked) - 1)
-        for i in range(letters):
-            yield (self.gains + i) // letters, (self.draws + i) // letters
+        return [((self.gains + i) // letters, (self.draws + i) // letters) for i in range(letters)]
 
     def _one_letter(self) -> tuple[Fraction, Transition]:
         """Return the largest ratio if all gains and all draws are worst on one letter."""

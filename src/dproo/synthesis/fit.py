@@ -61,8 +61,7 @@ class Law:
 
     def __post_init__(self) -> None:
         tree = Elimination(self.sizes, self.potentials)
-        object.__setattr__(self, "tree", tree)
-        object.__setattr__(self, "conditionals", _conditionals(tree, self.potentials))
+        vars(self).update(tree=tree, conditionals=_conditionals(tree, self.potentials))
 
     tree: Elimination = None  # type: ignore[assignment]
     conditionals: dict[int, Array] = None  # type: ignore[assignment]

@@ -195,8 +195,8 @@ class Released:
 
     @property
     def certificate(self) -> TableCertificate:
-        """What it leaks, exactly."""
-        return certify(self)
+        """What it leaks along the path that was taken, exactly."""
+        return certified(self.request, self.steps)
 
     @property
     def theorem(self) -> str | None:
@@ -236,7 +236,7 @@ class TableRequest:
     Proof: docs/proofs/table.md
 
     >>> request = TableRequest(sizes=(2, 3), epsilon=Fraction(1), network="independent")
-    >>> certify(request).holds
+    >>> request.certificate.holds
     True
     """
 
@@ -253,18 +253,16 @@ class TableRequest:
         sizes = tuple(whole("sizes", size, at_least=1) for size in self.sizes)
         if not sizes:
             raise ValueError("sizes must name at least one column, got none.")
-        own: dict[str, Any] = {
-            "sizes": sizes,
-            "epsilon": parse_epsilon(self.epsilon),
-            "delta": parse_delta(self.delta),
-            "neighbours": one_of("neighbours", self.neighbours, (ADD_REMOVE, REPLACE)),
-            "records_per_person": whole("records_per_person", self.records_per_person, at_least=1),
-            "noise": one_of("noise", self.noise, (AUTO, GEOMETRIC, GAUSSIAN)),
-        }
+        vars(self).update(
+            sizes=sizes,
+            epsilon=parse_epsilon(self.epsilon),
+            delta=parse_delta(self.delta),
+            neighbours=one_of("neighbours", self.neighbours, (ADD_REMOVE, REPLACE)),
+            records_per_person=whole("records_per_person", self.records_per_person, at_least=1),
+            noise=one_of("noise", self.noise, (AUTO, GEOMETRIC, GAUSSIAN)),
+        )
         if isinstance(self.network, str):
-            own["network"] = one_of("network", self.network, (AUTO, INDEPENDENT))
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+            one_of("network", self.network, (AUTO, INDEPENDENT))
         if (self.records is None) == (self.neighbours == REPLACE):
             condition = "be public under replace, and None under add-remove"
             raise ValueError(refusal("records", condition, self.records))
@@ -316,16 +314,12 @@ class TableRequest:
         """Whether the noise is Gaussian, as it is with a delta where that disturbs pairs less."""
         if not self.delta or self.noise != AUTO:
             return self.noise == GAUSSIAN
-        d = len(self.active)
-        sizes = [self.sizes[column] for column in self.active]
-        families: list[Family] = [(column,) for column in range(d)]
+        sizes, families = self.sizes, self.declared
         if self.network == AUTO:  # about as many sets as are measured
+            sizes = tuple(self.sizes[column] for column in self.active)
             two = pairs(sizes)
-            step = max(1, len(two) // max(1, 2 * d))
-            families = [*families, *two[::step]]
-        else:
-            families = list(self.declared)
-            sizes = list(self.sizes)
+            step = max(1, len(two) // max(1, 2 * len(sizes)))
+            families = (*((column,) for column in range(len(sizes))), *two[::step])
         q = [disturbance(sizes, family) for family in families]
         pure, bell = self._noise(is_gaussian=False), self._noise(is_gaussian=True)
         rho = float(concentrated(self.epsilon, self.delta))
@@ -387,22 +381,14 @@ class TableRequest:
     @property
     def certificate(self) -> TableCertificate:
         """What it leaks at most, exactly."""
-        return certify(self)
-
-
-def certify(table: TableRequest | Released) -> TableCertificate:
-    """Return what a table leaks: the product of the largest ratios of its steps, exactly.
-
-    Of a request whose steps released counts decide, it is a bound on every path; of what was
-    released, it is the product along the path that was taken.
-    """
-    if isinstance(table, Released):
-        return certified(table.request, table.steps)
-    return certified(table, table.schedule)
+        return certified(self, self.schedule)
 
 
 def certified(request: TableRequest, steps: Sequence[Step] | None) -> TableCertificate:
-    """Return what these steps of a table leak together; without them, what any may leak."""
+    """Return what these steps leak together: the product of their largest ratios, exactly.
+
+    Without steps, because released counts decide them, it is a bound on every path.
+    """
     if request.is_gaussian:
         rho = request.budget if steps is None else sum(map(_rho, steps), Fraction(0))
         return TableCertificate(request, None, rho, is_bound=steps is None)

@@ -42,7 +42,7 @@ from dproo.synthesis.families import (
     shares,
 )
 from dproo.synthesis.fit import Array, Law, fitted, projected
-from dproo.synthesis.request import UNIT, Measurement, Released, Step, TableRequest, certify
+from dproo.synthesis.request import UNIT, Measurement, Released, Step, TableRequest
 
 Provider = Callable[[Sequence[Family]], Iterable[Sequence[int]]]
 """Returns the true counts of families, each in row-major order of its columns."""
@@ -163,7 +163,7 @@ class _Run:
             records = self.total()
             law = self.fit(records)
         result = Released(self.request, tuple(self.measurements), tuple(self.steps), law, records)
-        holds = result.conditions.values() if result.theorem else [certify(result).holds]
+        holds = result.conditions.values() if result.theorem else [result.certificate.holds]
         if not all(holds) or result.cost > self.request.budget:
             raise AssertionError("The steps of a table must not cost more than epsilon.")
         return result

@@ -4,11 +4,18 @@ from importlib.util import find_spec
 
 from dproo.errors import POSIX_ONLY, LedgerError
 from dproo.ledger.location import Address, Database
-from dproo.ledger.stores.base import PATIENCE, LedgerSession, Store
+from dproo.ledger.stores.base import PATIENCE, LedgerSession
 from dproo.ledger.stores.postgresql import PostgresqlStore, install
 from dproo.ledger.stores.sqlite import SqliteStore
 
 __all__ = ["PATIENCE", "LedgerSession", "Store", "install", "store_of"]
+
+Store = SqliteStore | PostgresqlStore
+"""A file or a database.
+
+Guarantee: writers exclude each other, what ``write`` has returned from is durable, and an action
+that raises leaves the ledger as it was. It may run twice, but counts once.
+"""
 
 
 def store_of(address: Address, *, timeout: float) -> Store:

@@ -1,18 +1,16 @@
-"""What both stores share: the queries of one transaction, and a store's guarantee."""
+"""What both stores share: the queries of one transaction."""
 
 from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
-from dproo.ledger.account import BudgetTally
+from dproo.ledger.account import BudgetTally, taken
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
-from dproo.ledger.location import Address
 
 PATIENCE = 30
 """Seconds to wait for other processes."""
@@ -21,17 +19,10 @@ Looked = TypeVar("Looked")
 Result = TypeVar("Result")
 
 Look = Callable[[str], Looked]
-"""Asks the witnesses about a ledger, given the hash of its first event, or empty text."""
+"""Asks the witnesses about a ledger, given the hash of its first event, or empty text.
 
-
-class Fetched(Protocol):
-    """The result of a query."""
-
-    def fetchone(self) -> Any:
-        """Return the next row, if there is one."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows."""
+Their notes are never newer than the state of the ledger that a transaction sees.
+"""
 
 
 class LedgerSession(ABC, Generic[Looked]):
@@ -47,8 +38,12 @@ class LedgerSession(ABC, Generic[Looked]):
     is_again: bool = False
 
     @abstractmethod
-    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Fetched:
-        """Run a query of our own whose parameters are written as question marks."""
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Any:
+        """Run a query of our own whose parameters are written as question marks.
+
+        Returns:
+            The driver's cursor.
+        """
 
     @abstractmethod
     def append(self, draft: Draft) -> Event:
@@ -116,6 +111,11 @@ class LedgerSession(ABC, Generic[Looked]):
             )
         return found
 
+    def require_free(self, dataset: str) -> None:
+        """Raise if a name, or one that differs only in case, has a budget."""
+        if dataset.casefold() in {name.casefold() for name in self.names()}:
+            raise taken(dataset)
+
     def names(self) -> list[str]:
         """Return the datasets that have a budget, in the order of their declaration."""
         rows = self.execute("SELECT dataset FROM event WHERE kind = 'declared' ORDER BY seq")
@@ -125,33 +125,3 @@ class LedgerSession(ABC, Generic[Looked]):
         """Return number and hash of the last event."""
         row = self.execute("SELECT seq, hash FROM event ORDER BY seq DESC LIMIT 1").fetchone()
         return (0, NO_EVENT) if row is None else tuple(row)
-
-
-class Store(Protocol):
-    """A file or a database.
-
-    Guarantee: writers exclude each other, what :meth:`write` has returned from is durable, and
-    an action that raises leaves the ledger as it was.
-    """
-
-    @property
-    def address(self) -> Address:
-        """Where it is; its text may be shown."""
-
-    def create(self) -> None:
-        """Make the ledger if it is missing, unless it must be installed."""
-
-    def reading(
-        self, look: Look[Looked], *, is_checked: bool = True
-    ) -> AbstractContextManager[LedgerSession[Looked]]:
-        """Begin a transaction that sees one state of the ledger.
-
-        Args:
-            look: asks the witnesses, whose notes are never newer than that state.
-            is_checked: whether a file with an edited event is refused.
-        """
-
-    def write(
-        self, look: Look[Looked], action: Callable[[LedgerSession[Looked]], Result]
-    ) -> Result:
-        """Run an action, commit, and return its result; it may run twice, but counts once."""

@@ -26,7 +26,6 @@ from dproo.errors import (
     BudgetRefused,
     BusyLedgerError,
     ChargedError,
-    CorruptLedgerError,
     DeltaRefused,
     FullDiskError,
     LedgerError,
@@ -38,7 +37,7 @@ from dproo.errors import (
     UnreachableLedgerError,
     UnusableLedgerError,
 )
-from dproo.ledger.account import BudgetTally, pure, taken, used
+from dproo.ledger.account import BudgetTally, corrupt, pure, taken, used
 from dproo.ledger.events import (
     COLUMNS,
     DECLARED,
@@ -53,7 +52,7 @@ from dproo.ledger.events import (
 )
 from dproo.ledger.location import Database
 from dproo.ledger.rules import ALLOWANCES, SHAPES, TERMS, Limits, exceeded
-from dproo.ledger.stores.base import Fetched, LedgerSession, Look, Looked, Result
+from dproo.ledger.stores.base import LedgerSession, Look, Looked, Result
 from dproo.ledger.stores.sqlite import require_version
 
 ROLES = ("dproo_owner", "dproo_spender", "dproo_auditor")
@@ -109,11 +108,9 @@ class PostgresqlSession(LedgerSession[Looked]):
     looked: Looked
     address: Database
 
-    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Fetched:
+    def execute(self, query: str, parameters: tuple[Any, ...] = (), /) -> Any:
         """Run a query whose parameters are written as question marks."""
-        return self.connection.execute(  # type: ignore[no-any-return]
-            query.replace("?", "%s"), parameters or None
-        )
+        return self.connection.execute(query.replace("?", "%s"), parameters or None)
 
     def now(self) -> str:
         """Return the time of the server."""
@@ -141,7 +138,7 @@ class PostgresqlSession(LedgerSession[Looked]):
         if draft.kind == RESERVED:
             self.declared(draft.dataset)  # suggests a similar name if it has no budget
         if draft.kind == DECLARED:
-            self._require_free(draft.dataset)
+            self.require_free(draft.dataset)
         function, arguments = _call(draft)
         places = ", ".join("?" * len(arguments))
         query = f"SELECT {COLUMNS} FROM dproo.{function}({places})"  # noqa: S608 - our own names
@@ -154,10 +151,6 @@ class PostgresqlSession(LedgerSession[Looked]):
         self._require_asked(event, draft)
         return event
 
-    def _require_free(self, dataset: str) -> None:
-        if dataset.casefold() in {name.casefold() for name in self.names()}:
-            raise taken(dataset)
-
     def _require_asked(self, event: Event, draft: Draft) -> None:
         """Raise unless the event is the requested one, and continues the chain."""
         before = self.event(event.seq - 1)
@@ -166,7 +159,7 @@ class PostgresqlSession(LedgerSession[Looked]):
         kinds = {draft.kind, REQUESTED} if draft.kind == RESERVED else {draft.kind}
         has_body = event.body == canonical(draft.body)
         if not (is_asked and has_body and event.kind in kinds and event.hash == link):
-            raise self._corrupt("its functions write other events than were asked for.")
+            raise corrupt(self.address, "its functions write other events than were asked for.")
 
     def insert(self, events: list[Event]) -> None:
         """Write events unchanged, which only the role that owns the table can do."""
@@ -180,10 +173,7 @@ class PostgresqlSession(LedgerSession[Looked]):
         (last,) = self.execute("SELECT seq FROM head").fetchone()
         (count,) = self.execute("SELECT count(*) FROM event").fetchone()
         if not last == count == self.head()[0]:
-            raise self._corrupt("its end is not that of its events.")
-
-    def _corrupt(self, what: str) -> CorruptLedgerError:
-        return CorruptLedgerError(f"the ledger {self.address} is corrupt: {what}")
+            raise corrupt(self.address, "its end is not that of its events.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from dproo.errors import (
     UnusableLedgerError,
 )
 from dproo.ledger import events
-from dproo.ledger.account import BudgetTally, taken, used
+from dproo.ledger.account import BudgetTally, corrupt, used
 from dproo.ledger.events import (
     CHARGES,
     COLUMNS,
@@ -170,8 +170,7 @@ class SqliteSession(LedgerSession[Looked]):
         chain = self._chain
         event = draft.event(after=chain.last, at="" if draft.kind == RECORDED else self.now())
         if draft.kind == DECLARED:
-            if draft.dataset.casefold() in {name.casefold() for name in chain.tallies}:
-                raise taken(draft.dataset)
+            self.require_free(draft.dataset)
         elif draft.kind == RESERVED:
             tally = self.tally(draft.dataset)
             tally.require(event, draft.body["request"], draft.limits)
@@ -206,9 +205,7 @@ class SqliteSession(LedgerSession[Looked]):
     def require_intact(self) -> None:
         """Raise if SQLite finds a damaged page."""
         if self.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-            raise CorruptLedgerError(
-                f"the ledger {self.address} is corrupt: its pages are damaged."
-            )
+            raise corrupt(self.address, "its pages are damaged.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +229,6 @@ class SqliteStore:
             require_folder(path.parent)
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        require_place(path)
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             if path.stat().st_size == 0:
@@ -246,8 +242,10 @@ class SqliteStore:
     def reading(
         self, look: Look[Looked], *, is_checked: bool = True
     ) -> Iterator[SqliteSession[Looked]]:
-        """Begin a transaction that sees one state of the ledger; nobody commits meanwhile."""
-        require_place(self.address)
+        """Begin a transaction that sees one state of the ledger; nobody commits meanwhile.
+
+        If ``is_checked``, a file with an edited event is refused.
+        """
         with self._connected() as connection:
             connection.execute("BEGIN")
             session = self._session(connection, look)
@@ -262,7 +260,6 @@ class SqliteStore:
         self, look: Look[Looked], action: Callable[[SqliteSession[Looked]], Result]
     ) -> Result:
         """Run an action under SQLite's write lock, and commit."""
-        require_place(self.address)
         with self._connected() as connection:
             connection.execute("BEGIN IMMEDIATE")
             session = self._session(connection, look)
@@ -303,6 +300,7 @@ class SqliteStore:
         Without a commit, or after an error, all is rolled back.
         """
         path = self.address
+        require_place(path)
         if not GATE.acquire(timeout=max(0, self.timeout)):
             _fail(path, sqlite3.SQLITE_BUSY)
         try:
@@ -350,7 +348,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Checked:
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         is_ours = isinstance(error, ValueError) and str(error).startswith("the chain")
         reason = str(error) if is_ours else "an event belongs to no budget"
-        raise CorruptLedgerError(f"the ledger {path} is corrupt: {reason}.") from None
+        raise corrupt(path, f"{reason}.") from None
     return chain
 
 
@@ -364,9 +362,7 @@ def _require_format(connection: sqlite3.Connection, path: Path) -> None:
     found = connection.execute("SELECT sql FROM sqlite_master ORDER BY rowid").fetchall()
     journal = connection.execute("PRAGMA journal_mode").fetchone()
     if found != [(statement,) for statement in SCHEMA] or journal != ("delete",):
-        raise CorruptLedgerError(
-            f"the ledger {path} is corrupt: its tables or settings are not a ledger's."
-        )
+        raise corrupt(path, "its tables or settings are not a ledger's.")
 
 
 def require_version(version: int, ledger: object) -> None:
