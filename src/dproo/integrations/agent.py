@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +24,7 @@ from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
     BudgetRefused,
     ChargedError,
+    LedgerError,
     ReleaseError,
     RuleRefused,
     UnknownDatasetError,
@@ -34,6 +36,7 @@ from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field
 
 if TYPE_CHECKING:
+    from dproo.ledger.ledger import Entry
     from dproo.receipt import Charged
     from dproo.synthesis.model import Model
 
@@ -52,6 +55,22 @@ _ROWS_SHOWN = 3
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A call that is refused; the agent gets this sentence instead of an answer."""
+
+
+class _AskedFor(Ledger):
+    """A ledger that charges nothing for an answer that nobody waits for any more."""
+
+    is_awaited: Callable[[], bool]
+
+    def reserve(self, *args: Any, **given: Any) -> Entry:
+        """Charge a release, unless nobody waits for it."""
+        if not self.__dict__["is_awaited"]():
+            raise LedgerError("nobody waits for the answer any more. Nothing was charged.")
+        return super().reserve(*args, **given)
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +130,22 @@ class Desk:
         offers = {name: _offer(name, given, path.parent) for name, given in datasets.items()}
         return cls(offers=offers, ledger=ledger)
 
-    def answer(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of a tool.
+    def answer(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        is_awaited: Callable[[], bool] = _always,
+    ) -> dict[str, Any]:
+        """Return the answer of a tool; nothing is charged once nobody waits for it.
 
         Raises:
             Refused: with a sentence that reveals nothing of the data, its place or its owner.
         """
-        asked = self._tools.get(tool)
+        tools = self._tools(is_awaited)
+        asked = tools.get(tool)
         if asked is None:
-            raise Refused(f"There is no such tool; there are {', '.join(self._tools)}.")
+            raise Refused(f"There is no such tool; there are {', '.join(tools)}.")
         function, wanted = asked
         if set(arguments) != set(wanted):
             raise Refused(f"{tool} takes {', '.join(wanted) or 'no arguments'}.")
@@ -142,13 +168,15 @@ class Desk:
             sentence = UNAVAILABLE
         raise Refused(sentence)
 
-    @property
-    def _tools(self) -> dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]]:
+    def _tools(
+        self, is_awaited: Callable[[], bool]
+    ) -> dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]]:
+        sample = partial(self.sample, is_awaited=is_awaited)
         return {
             "describe": (self.describe, ()),
             "plan": (self.plan, ("dataset", "n", "epsilon")),
             "budget": (self.budget, ("dataset",)),
-            "sample": (self.sample, ("dataset", "epsilon")),
+            "sample": (sample, ("dataset", "epsilon")),
             "rows": (self.rows, ("dataset", "rows")),
             "schema_with_rows": (self.schema_with_rows, ("dataset",)),
         }
@@ -202,7 +230,9 @@ class Desk:
             "epsilon_per_day": str(offer.limits.per_day),
         }
 
-    def sample(self, dataset: object, epsilon: object) -> dict[str, Any]:
+    def sample(
+        self, dataset: object, epsilon: object, *, is_awaited: Callable[[], bool] = _always
+    ) -> dict[str, Any]:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
@@ -210,15 +240,22 @@ class Desk:
         protection = Protection(
             neighbours=account.neighbours, records=account.records_per_person, person=offer.person
         )
+        ledger = _AskedFor(self.ledger).limited(offer.limits)
+        ledger.__dict__["is_awaited"] = is_awaited
         opened = open_dataset(
             offer.data,
             table=offer.table,
             neighbours=protection,
-            ledger=Ledger(self.ledger).limited(offer.limits),
+            ledger=ledger,
             dataset=offer.budget,
         )
         release = opened.row(offer.codebook, epsilon=exact)
         charged = cast("Charged", release.receipt.ledger)
+        if not is_awaited():
+            sys.stderr.write(
+                "dproo mcp: sample: nobody waits for the answer any more. The charge stays; "
+                f"'dproo ledger print {charged.entry}' prints the release.\n"
+            )
         return {
             "row": release.value,
             "epsilon": release.receipt.epsilon_decimal,
