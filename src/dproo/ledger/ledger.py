@@ -216,6 +216,7 @@ class Ledger:
             PureBudgetError: the release needs a delta, and the budget has none.
         """
         cost = cost_of(epsilon, delta)
+        whole("room", room, at_least=0)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         request = dict(request or {})
         public_text("request", request, neighbours)
