@@ -319,3 +319,84 @@ def test_a_server_ends_when_it_is_told_to(folder: Path, end: signal.Signals) -> 
         assert b"serverInfo" in server.stdout.readline()
         server.send_signal(end)
         assert server.wait() == 128 + end
+
+
+@pytest.mark.parametrize("asked_before", [1, 2])
+def test_nothing_is_charged_for_an_answer_that_nobody_waits_for(
+    desk: Desk, folder: Path, asked_before: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first question comes before the charge, the second after the record."""
+    waits = [True] * (asked_before - 1)
+    asked = {"dataset": "admissions", "epsilon": "0.5"}
+
+    def is_awaited() -> bool:
+        return bool(waits and waits.pop())
+
+    if asked_before == 1:
+        with pytest.raises(Refused):
+            desk.answer("sample", asked, is_awaited=is_awaited)
+    else:
+        assert desk.answer("sample", asked, is_awaited=is_awaited)["entry"] == 2
+    end = ("Nothing was charged.", "The charge stays; 'dproo ledger print 2' prints the release.")
+    told = capsys.readouterr().err
+    assert told == (
+        f"dproo mcp: sample: nobody waits for the answer any more. {end[asked_before - 1]}\n"
+    )
+    ledger = Ledger(folder / "ledger.sqlite3")
+    assert ledger.show()[0].spent == (asked_before - 1) * 5 * 10**8
+
+
+SLOW = """
+import sys, threading
+from dproo.integrations.mcp import serve
+class Slow:
+    def answer(self, tool, arguments, *, is_awaited):
+        sys.stderr.write("asked\\n")
+        sys.stderr.flush()
+        while is_awaited():
+            threading.Event().wait(0.01)
+        sys.stderr.write("over\\n")
+        return {}
+serve(Slow())
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "code"),
+    [
+        (lambda server, _: server.stdin.close(), 0),
+        (lambda server, _: server.stdout.close(), 0),
+        (lambda server, _: server.send_signal(signal.SIGTERM), 128 + signal.SIGTERM),
+        (lambda server, _: server.send_signal(signal.SIGINT), 128 + signal.SIGINT),
+        (lambda _, tell: tell("notifications/cancelled", {"requestId": 2}), 0),
+    ],
+    ids=["input ends", "output is closed", "SIGTERM", "SIGINT", "cancelled"],
+)
+def test_a_call_learns_that_nobody_waits_for_it(way: Any, code: int) -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", SLOW], **pipes) as server:  # type: ignore[call-overload]
+
+        def tell(method: str, params: dict[str, Any], **more: int) -> None:
+            message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
+
+        hello = {"protocolVersion": "2025-03-26", "capabilities": {}}
+        tell("initialize", {**hello, "clientInfo": {"name": "test", "version": "1"}}, id=1)
+        assert b"serverInfo" in server.stdout.readline()
+        tell("notifications/initialized", {})
+        tell("tools/call", {"name": "sample", "arguments": {}}, id=2)
+        assert server.stderr.readline() == b"asked\n"
+        way(server, tell)
+        assert server.stderr.readline() == b"over\n"
+        server.stdin.close()
+        assert server.wait() == code
+        assert server.stderr.read() == b""
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_a_server_needs_both_standard_streams(folder: Path, closed: str) -> None:
+    serve = f"{shlex.quote(COMMAND)} mcp {folder}/agents.toml {closed}"
+    ended = subprocess.run(["/bin/sh", "-c", serve], check=False, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "standard input and output must be open" in ended.stderr

@@ -25,6 +25,7 @@ from dproo.ledger.stores import sqlite
 
 REPLACE: dict[str, Any] = {"neighbours": "replace"}
 FILE = pytest.mark.parametrize("where", ["file"], indirect=True)
+NO_NUMBERS = (-1, 1.5, True, "1", None, 2**63, 10**30)
 
 
 @pytest.fixture(autouse=True)
@@ -169,6 +170,54 @@ def test_a_note_that_a_crash_cut_off_is_written_again(ledger: Ledger, state: Pat
     put_back(ledger, old)
     with pytest.raises(errors.RolledBackError, match="lacks 1 of"):
         ledger.show()
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        *({name: value} for name in ("seq", "nano", "atto") for value in NO_NUMBERS),
+        *({"hash": value} for value in (1, None, "", "ab", "AB" * 32, "ab" * 33)),
+        *({"dataset": value} for value in (1, None, ["patients"])),
+        {"ledger": 1},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_line_that_no_ledger_wrote_is_not_a_note(
+    ledger: Ledger, state: Path, spoilt: dict[str, Any]
+) -> None:
+    """Charged again, it would give budget back, or leave a ledger that is corrupt."""
+    charge(ledger)
+    (notes,) = state.iterdir()
+    last = json.loads(notes.read_text().splitlines()[-1])
+    with notes.open("a") as file:
+        file.write(json.dumps({**last, "seq": 3, "hash": "ab" * 32, **spoilt}) + "\n")
+        file.write(f'["{last["ledger"]}", {"[" * 100_000}\n')
+    assert left(ledger) == "0.9"
+    with pytest.raises(ValueError, match="there is no restore to accept"):
+        accept_restore(ledger.path)
+    charge(ledger)
+    assert ledger.verify().events == 3
+
+
+def test_however_much_was_noted_a_restore_can_be_accepted(ledger: Ledger, state: Path) -> None:
+    charge(ledger)
+    (notes,) = state.iterdir()
+    last = json.loads(notes.read_text().splitlines()[-1])
+    with notes.open("a") as file:
+        for seq in (3, 4):
+            lost = {**last, "seq": seq, "hash": f"{seq:064x}", "nano": 2**63 - 1}
+            file.write(json.dumps(lost) + "\n")
+    accept_restore(ledger.path)
+    assert left(ledger) == "0"
+    assert ledger.verify().events == 3
+
+
+@FILE
+def test_a_pipe_in_place_of_a_witness_is_not_waited_for(ledger: Ledger, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(errors.UnusableWitnessError, match="could not be read"):
+        Ledger(ledger.path, witness=tmp_path / "pipe")
 
 
 def test_what_was_lost_is_charged_again_and_only_once(ledger: Ledger) -> None:

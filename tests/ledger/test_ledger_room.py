@@ -67,6 +67,13 @@ def test_a_disk_with_hardly_any_space_is_refused_before_the_charge(
     assert ledger.budget("patients").spent == 0
 
 
+@pytest.mark.parametrize("room", [-1, 1.5, float("nan"), True, "1"])
+def test_room_is_a_number_of_bytes(ledger: Ledger, room: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="room must be"):
+        ledger.reserve("patients", epsilon="0.1", **REPLACE, room=room)
+    assert ledger.budget("patients").spent == 0
+
+
 def test_charges_that_never_end_keep_little_room(ledger: Ledger) -> None:
     ledger.declare("many", budget=100, **REPLACE)
     for _ in range(40):

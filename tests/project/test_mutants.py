@@ -957,16 +957,16 @@ MUTANTS = {
         "Question.limit", "return value - last_digit(Fraction(value), _DIGITS)", "return value", BEYOND,
     ),
     "e^epsilon of the limit is rounded down": (
-        "_theorem_1", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").exact.exp_lower(epsilon) - 1', LIMIT,
+        "_theorem_1", "growth = exp_upper(epsilon) - 1", 'growth = __import__("dproo").core.numbers.exp_lower(epsilon) - 1', LIMIT,
     ),
     "the limit of few records rounds e^epsilon down": (
-        "_theorem_2", "* exp_upper(half * epsilon))", '* __import__("dproo").exact.exp_lower(half * epsilon))', LIMIT,
+        "_theorem_2", "* exp_upper(half * epsilon))", '* __import__("dproo").core.numbers.exp_lower(half * epsilon))', LIMIT,
     ),
     "the limit is rounded up": (
         "_rounded_down", "Fraction((value.numerator << places) // value.denominator, 1 << places)", "Fraction(-(-(value.numerator << places) // value.denominator), 1 << places)", LIMIT,
     ),
     "the power in the limit is rounded down": (
-        "_theorem_1", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").exact.power_lower(1 + excess, n)', LIMIT,
+        "_theorem_1", "power_upper(1 + excess, n, bits=_BITS)", '__import__("dproo").core.numbers.power_lower(1 + excess, n)', LIMIT,
     ),
     "an upper power is squared downwards": (
         "_power", "square = divide(square * square, one)", "square = square * square // one", POWER,
@@ -993,7 +993,7 @@ MUTANTS = {
         "LimitLevels.bound", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
     ),
     "the limit of levels rounds e^epsilon down": (
-        "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").exact.exp_lower(loss))', LIMIT,
+        "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").core.numbers.exp_lower(loss))', LIMIT,
     ),
     "every column of a row pays for all": (
         "RowSampler._step", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,

@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +22,14 @@ from dproo.core.checks import one_of, refusal, whole
 from dproo.core.numbers import decimal_text, parse_epsilon
 from dproo.core.paths import read_public
 from dproo.counting.sources.postgresql import url as postgresql_url
-from dproo.errors import BudgetRefused, ChargedError, ReleaseError, RuleRefused, UnknownDatasetError
+from dproo.errors import (
+    BudgetRefused,
+    ChargedError,
+    LedgerError,
+    ReleaseError,
+    RuleRefused,
+    UnknownDatasetError,
+)
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
 from dproo.releases.charge import dataset_name, remedy
 from dproo.releases.dataset import open as open_dataset
@@ -29,6 +37,7 @@ from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field
 
 if TYPE_CHECKING:
+    from dproo.ledger.ledger import Entry
     from dproo.receipt import Charged
     from dproo.synthesis.model import Model
 
@@ -50,6 +59,22 @@ _ROWS_SHOWN = 3
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A call that is refused; the agent gets this sentence instead of an answer."""
+
+
+class _AskedFor(Ledger):
+    """A ledger that charges nothing for an answer that nobody waits for any more."""
+
+    is_awaited: Callable[[], bool]
+
+    def reserve(self, *args: Any, **given: Any) -> Entry:
+        """Charge a release, unless nobody waits for it."""
+        if not self.__dict__["is_awaited"]():
+            raise LedgerError("nobody waits for the answer any more. Nothing was charged.")
+        return super().reserve(*args, **given)
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +123,14 @@ class Desk:
         offers = {name: _offer(name, given, path.parent) for name, given in datasets.items()}
         return cls(offers=offers, ledger=ledger)
 
-    def answer(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer of a tool.
+    def answer(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        is_awaited: Callable[[], bool] = _always,
+    ) -> dict[str, Any]:
+        """Return the answer of a tool; nothing is charged once nobody waits for it.
 
         Raises:
             Refused: with a sentence that reveals nothing of the data, its place or its owner.
@@ -107,7 +138,10 @@ class Desk:
         if tool not in TOOLS:
             raise Refused(f"There is no such tool; there are {', '.join(TOOLS)}.")
         function: Callable[..., dict[str, Any]] = getattr(self, tool)
-        wanted = signature(function).parameters
+        parameters = signature(function).parameters.values()
+        wanted = [given.name for given in parameters if given.kind is not given.KEYWORD_ONLY]
+        if tool == "sample":
+            function = partial(self.sample, is_awaited=is_awaited)
         if set(arguments) != set(wanted):
             raise Refused(f"{tool} takes {', '.join(wanted) or 'no arguments'}.")
         try:
@@ -178,7 +212,9 @@ class Desk:
             "epsilon_per_day": str(offer.limits.per_day),
         }
 
-    def sample(self, dataset: object, epsilon: object) -> dict[str, Any]:
+    def sample(
+        self, dataset: object, epsilon: object, *, is_awaited: Callable[[], bool] = _always
+    ) -> dict[str, Any]:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
         exact = _checked(lambda: parse_epsilon(epsilon))
@@ -186,15 +222,22 @@ class Desk:
         protection = Protection(
             neighbours=account.neighbours, records=account.records_per_person, person=offer.person
         )
+        ledger = _AskedFor(self.ledger).limited(offer.limits)
+        ledger.__dict__["is_awaited"] = is_awaited
         opened = open_dataset(
             offer.data,
             table=offer.table,
             neighbours=protection,
-            ledger=Ledger(self.ledger).limited(offer.limits),
+            ledger=ledger,
             dataset=offer.budget,
         )
         release = opened.row(offer.codebook, epsilon=exact)
         charged = cast("Charged", release.receipt.ledger)
+        if not is_awaited():
+            sys.stderr.write(
+                "dproo mcp: sample: nobody waits for the answer any more. The charge stays; "
+                f"'dproo ledger print {charged.entry}' prints the release.\n"
+            )
         return {
             "row": release.value,
             "epsilon": release.receipt.epsilon_decimal,

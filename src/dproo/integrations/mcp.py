@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
+import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -50,18 +53,22 @@ class Running:
         self._count = 0
         self._is_ending = False
 
-    def answer(self, desk: Desk, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer of a tool."""
+    def answer(
+        self, desk: Desk, tool: str, arguments: dict[str, Any], is_awaited: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Return the answer of a tool; nothing is charged once the program ends."""
         with self._changed:
             self._count += 1
         try:
-            return desk.answer(tool, arguments)
+            return desk.answer(
+                tool, arguments, is_awaited=lambda: not self._is_ending and is_awaited()
+            )
         finally:
             with self._changed:
                 self._count -= 1
                 self._changed.notify_all()
 
-    def end(self, number: int, _: object) -> None:
+    def end(self, number: int) -> None:
         """End the program on a signal, after recording what was charged; on a second one, at once.
 
         The thread that reads standard input cannot be interrupted, so it is abandoned.
@@ -76,11 +83,12 @@ class Running:
 _RUNNING = Running()
 
 
-def server_of(desk: Desk) -> Server[Any]:
+def server_of(desk: Desk, *, is_read: Callable[[], bool] = lambda: True) -> Server[Any]:
     """Return a server with the tools of a desk.
 
     Plans are made one after another, since each takes a second of a core: whoever asks for many at
-    once waits for them alone.
+    once waits for them alone. Nothing is charged for a call that was cancelled, or if nobody reads
+    the answers.
     """
     plans = anyio.CapacityLimiter(1)
 
@@ -106,14 +114,31 @@ def server_of(desk: Desk) -> Server[Any]:
     ) -> protocol.CallToolResult:
         arguments = asked.arguments or {}
         limiter = plans if asked.name == "plan" else None
-        try:
-            # A release continues if the call is cancelled, because its charge stands.
-            answer = await anyio.to_thread.run_sync(
-                _RUNNING.answer, desk, asked.name, arguments, limiter=limiter
-            )
-        except Refused as refused:
-            return _result({"refused": str(refused)}, is_error=True)
-        return _result(answer, is_error=False)
+        is_over = threading.Event()
+
+        async def notice_the_end() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                is_over.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(notice_the_end)
+            try:
+                # A release continues if the call is cancelled after its charge, which stands.
+                answer = await anyio.to_thread.run_sync(
+                    _RUNNING.answer,
+                    desk,
+                    asked.name,
+                    arguments,
+                    lambda: not is_over.is_set() and is_read(),
+                    limiter=limiter,
+                )
+                result = _result(answer, is_error=False)
+            except Refused as refused:
+                result = _result({"refused": str(refused)}, is_error=True)
+            group.cancel_scope.cancel()
+        return result
 
     return Server(
         "dproo", version=str(__version__), on_list_tools=list_tools, on_call_tool=call_tool
@@ -126,18 +151,42 @@ def _result(answer: dict[str, Any], *, is_error: bool) -> protocol.CallToolResul
 
 
 def serve(desk: Desk) -> None:
-    """Answer until the other end closes, or a signal ends the program."""
+    """Answer until the other end closes, or a signal ends the program.
+
+    Raises:
+        ValueError: standard input or output is closed.
+    """
+    if sys.stdin is None or sys.stdout is None:
+        raise ValueError("standard input and output must be open: an agent speaks over them.")
+    answers = os.dup(1)  # the SDK takes the descriptor itself
+
+    def is_read() -> bool:
+        gone = select.poll()  # one for each thread
+        gone.register(answers, 0)
+        return not gone.poll(0)
+
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    async def watch() -> None:
+        # The loop's own receiver: any other handler may wait until the loop has something to do.
+        with anyio.open_signal_receiver(*ends) as received:
+            async for number in received:
+                threading.Thread(target=_RUNNING.end, args=[number], daemon=True).start()
 
     async def run() -> None:
-        server = server_of(desk)
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        server = server_of(desk, is_read=is_read)
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch)
+            async with stdio_server() as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+            group.cancel_scope.cancel()
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    ends = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {end: signal.signal(end, _RUNNING.end) for end in ends}
+    before = {end: signal.getsignal(end) for end in ends}
     try:
         anyio.run(run)
+    except* BrokenPipeError:
+        pass  # the other end closed
     finally:
+        os.close(answers)
         for end, handler in before.items():
             signal.signal(end, handler)

@@ -222,6 +222,7 @@ class Ledger:
             PureBudgetError: the release needs a delta, and the budget has none.
         """
         draft = _reservation(dataset, epsilon, delta, request or {})
+        whole("room", room, at_least=0)
         basis = Basis(neighbours=neighbours, records_per_person=records_per_person, unit=unit)
         public_text("request", draft.body["request"], neighbours)
         limited = replace(draft, limits=self.limits, room=room)

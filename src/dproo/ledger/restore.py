@@ -110,7 +110,7 @@ def accept_restore(
                 draft = Draft(
                     kind=RESTORED,
                     dataset=loss.dataset,
-                    nano=loss.charge,
+                    nano=min(loss.charge, TERMS["budget_max"]),
                     atto=min(loss.delta, TERMS["atto"]),
                     body={"head": newest},
                 )

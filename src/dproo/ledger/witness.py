@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from dproo.core.paths import named_file, user_folder
 from dproo.errors import (
@@ -79,6 +79,8 @@ class Note:
 
 
 _NAMES = {field.name for field in fields(Note)}
+_NUMBERS = ("seq", "nano", "atto")
+_BEYOND = 1 << 63  # what neither store of a ledger can hold
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ class Witness:
     def _reading(self) -> Iterator[int]:
         with self._errors("read"):
             try:
-                file = os.open(self.path, os.O_RDONLY)
+                file = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe is not waited for
             except (FileNotFoundError, NotADirectoryError):
                 if not self.is_made:
                     raise
@@ -252,15 +254,27 @@ def _backwards(file: int, ledger: str) -> Iterator[Note]:
 
 
 def _notes(lines: Iterator[bytes], ledger: str) -> Iterator[Note]:
-    """Yield the notes of a ledger; skip a line that a crash cut off."""
+    """Yield the notes of a ledger; skip a line that a crash cut off, or that is not a note."""
     for line in lines:
         if ledger.encode() in line:
             try:
                 found = json.loads(line.decode())
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict) and found.keys() == _NAMES and found["ledger"] == ledger:
+            if _is_note(found) and found["ledger"] == ledger:
                 yield Note(**found)
+
+
+def _is_note(found: object) -> TypeGuard[dict[str, Any]]:
+    """Return whether a line is a note that a ledger could have written, so it can be charged."""
+    return (
+        isinstance(found, dict)
+        and found.keys() == _NAMES
+        and all(type(found[name]) is int and 0 <= found[name] < _BEYOND for name in _NUMBERS)
+        and isinstance(found["dataset"], str)
+        and isinstance(found["hash"], str)
+        and _HASH.fullmatch(found["hash"]) is not None
+    )
 
 
 News = tuple[Witness, Note | None, list[Note]]
