@@ -15,7 +15,7 @@ from support.draws import DICE, SOAK
 
 import dproo
 from dproo.analysis.limit import LimitLevels, _hardest
-from dproo.core.numbers import exp_lower, power_lower, power_upper
+from dproo.core.numbers import exp_lower, is_at_most_exp, power_lower, power_upper
 from dproo.mechanisms import ADD_REMOVE, SAMPLERS
 from dproo.study.minimax import _matrix, _Program, minimax
 
@@ -136,6 +136,20 @@ def test_the_bound_of_levels_is_rounded_down_for_few_records(k):
             weights=(2**300, 2**300 + 1),
         )
         assert_rounded_down(levels, n, k, growth)
+
+
+def test_levels_get_no_less_than_e_to_the_epsilon(monkeypatch):
+    """So rounded that the limit holds for every private sampler."""
+    given, bound = [], LimitLevels.bound
+
+    def noted(levels, *, growth, **known):
+        given.append(growth)
+        return bound(levels, growth=growth, **known)
+
+    monkeypatch.setattr(LimitLevels, "bound", noted)
+    for n, k, epsilon in [(1000, 9, "0.1"), (1000, 100, "0.3"), (100, 30, "1")]:
+        dproo.limit(n=n, k=k, epsilon=epsilon)
+        assert not is_at_most_exp(given.pop(), Fraction(epsilon))
 
 
 @given(

@@ -42,6 +42,7 @@ EXP = "core/test_numbers.py::test_the_bounds_on_exp_hold_and_are_as_tight_as_sta
 DATASETS = "analysis/test_limit.py::test_the_limit_for_datasets_has_the_best_letters_and_records"
 LEVELS = "analysis/test_limit.py::test_the_bound_of_levels_is_rounded_down"
 FEW_LEVELS = f"{LEVELS}_for_few_records"
+LEVELS_GROWTH = "analysis/test_limit.py::test_levels_get_no_less_than_e_to_the_epsilon"
 LIMIT = "analysis/test_limit.py::test_the_limit_is_the_bound_of_the_proof_rounded_down"
 AGREE = "analysis/test_planner.py::test_the_planner_and_the_sampler_agree"
 ROW = "mechanisms/test_rows_in_full.py::test_one_record_changes_no_row_by_more_than_certified"
@@ -840,7 +841,7 @@ MUTANTS = {
         "Memory.lost", "if all(self._is_held(note, held) for note in self.newest.values()):", "if self.newest:", OLD_COPY,
     ),
     "what was lost is not charged again": (
-        "accept_restore.restore", "nano=loss.charge,", "nano=0,", CHARGED_AGAIN,
+        "accept_restore.restore", "nano=min(loss.charge, TERMS[\"budget_max\"]),", "nano=0,", CHARGED_AGAIN,
     ),
     "what two restores have lost is charged twice": (
         "Witness.lineage", "while found and found[-1].seq >= note.seq:", "while found and found[-1].seq > 10**9:", CHARGED_AGAIN,
@@ -993,7 +994,7 @@ MUTANTS = {
         "LimitLevels.bound", "won -= ceil_div(gained * self.high * _UNIT, others + self.high)", "won -= 0", LEVELS,
     ),
     "the limit of levels rounds e^epsilon down": (
-        "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").core.numbers.exp_lower(loss))', LIMIT,
+        "limit.limit", "growth=exp_upper(loss))", 'growth=__import__("dproo").core.numbers.exp_lower(loss))', LEVELS_GROWTH,
     ),
     "every column of a row pays for all": (
         "RowSampler._step", "self.sampler(epsilon=epsilon, k=k, n=self.n, neighbours=relation)", "self.sampler(epsilon=self.epsilon, k=k, n=self.n, neighbours=relation)", ROW,
