@@ -147,7 +147,7 @@ def test_levels_get_no_less_than_e_to_the_epsilon(monkeypatch):
         return bound(levels, growth=growth, **known)
 
     monkeypatch.setattr(LimitLevels, "bound", noted)
-    for n, k, epsilon in [(1000, 9, "0.1"), (1000, 100, "0.3"), (100, 30, "1")]:
+    for n, k, epsilon in [(10, 4, "1"), (100, 30, "0.5"), (1000, 9, "2")]:
         dproo.limit(n=n, k=k, epsilon=epsilon)
         assert not is_at_most_exp(given.pop(), Fraction(epsilon))
 
