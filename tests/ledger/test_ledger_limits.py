@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -423,18 +424,18 @@ def test_a_charge_is_foreseen_exactly(ledger: Ledger) -> None:
     limits = Limits(per_release="0.5", per_day="1.5", columns=["ward", "sex"])
     ledger.declare("ruled", budget="2", neighbours="replace", delta="1e-6", limits=limits)
     outcomes = set()
-    for _ in range(24):
-        dataset = DICE.choice(["patients", "ruled", "nobody's"])
+    for choose in (itemgetter(0), *[DICE.choice] * 24):  # the first of all is allowed
+        dataset = choose(["patients", "ruled", "nobody's"])
         cost = {
-            "epsilon": DICE.choice(["0.125", "0.5", "0.75", "3"]),
-            "delta": DICE.choice(["0", "0", "1e-7", "1e-3"]),
+            "epsilon": choose(["0.125", "0.5", "0.75", "3"]),
+            "delta": choose(["0", "0", "1e-7", "1e-3"]),
         }
         basis = {
-            "neighbours": DICE.choice(["replace", "replace", "replace", "add-remove"]),
-            "records_per_person": DICE.choice([1, 1, 1, 2]),
-            "unit": DICE.choice(["record", "record", "record", "person"]),
+            "neighbours": choose(["replace", "replace", "replace", "add-remove"]),
+            "records_per_person": choose([1, 1, 1, 2]),
+            "unit": choose(["record", "record", "record", "person"]),
         }
-        request = {"columns": DICE.choice([["ward"], ["sex", "ward"], ["note"], []])}
+        request = {"columns": choose([["ward"], ["sex", "ward"], ["note"], []])}
         before = ledger.export()
         foreseen = told(
             lambda: ledger.require(dataset, basis=Basis(**basis), request=request, **cost)  # noqa: B023
