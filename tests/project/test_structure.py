@@ -56,12 +56,14 @@ def test_the_table_names_every_package_once():
 def test_the_map_names_every_file_in_the_row_of_its_package():
     rows = re.findall(r"^\| `([a-z_/]+)/` (\|.*)$", packages_table(), re.MULTILINE)
     named = {
-        (package, name) for package, row in rows for name in re.findall(r"`([a-z_]+\.py)`", row)
+        (package, name)
+        for package, row in rows
+        for name in re.findall(r"`([a-z_]+\.(?:py|js|css))`", row)
     }
     folders = sorted((package for package, _ in rows), key=len, reverse=True)
     found = set()
-    for path in SOURCE.glob("*/**/*.py"):
-        if path.stem != "__init__":
+    for path in SOURCE.glob("*/**/*.*"):
+        if path.stem != "__init__" and path.suffix in {".py", ".js", ".css"}:
             inside = path.relative_to(SOURCE).as_posix()
             package = next(folder for folder in folders if inside.startswith(f"{folder}/"))
             found.add((package, path.name))
