@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import click
 import pytest
 from support.commands import COMMAND, MAIN, dproo
 
-from dproo.cli.commands import _COMMANDS, cli
+from dproo.cli.commands import cli
+from dproo.cli.menu import MENU
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [
@@ -356,7 +358,20 @@ def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():
         assert "bug" not in result.stderr
 
 
-def test_the_help_has_the_first_sentence_of_every_command():
-    for name, (_, line) in _COMMANDS.items():
-        command = cli.get_command(click.Context(cli), name)
+def test_the_menu_has_every_option_and_the_first_sentence_of_every_command():
+    context = click.Context(cli, **cli.context_settings)
+    options, commands = MENU.partition("\nOptions:\n")[2].split("\nCommands:\n")
+    assert re.findall(r"^  (-.*?)(?:  | TEXT)", options, re.MULTILINE) == [
+        ", ".join(option.opts) for option in cli.get_params(context)
+    ]
+    listed = dict(line.split(maxsplit=1) for line in commands.splitlines())
+    assert list(listed) == cli.list_commands(context)
+    for name, line in listed.items():
+        command = cli.get_command(context, name)
         assert command.get_short_help_str(limit=200).rstrip(".") == line.rstrip(".")
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"], ["--help", "--help"]])
+def test_the_menu_is_the_same_with_and_without_click(arguments):
+    done = dproo(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (0, MENU, "")

@@ -9,6 +9,7 @@ import os
 import sys
 
 from dproo.cli import ending
+from dproo.cli.menu import MENU
 
 TYPE_CHECKING = False  # as of typing, which takes as long to import as all the rest here
 if TYPE_CHECKING:
@@ -19,13 +20,28 @@ def main() -> "NoReturn":
     """Run the command line."""
     ending.install()
     _leave_no_core()
-    from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set
-
-    code = run()
+    asks_for_help = sys.argv[1:] in ([], ["-h"], ["--help"])
+    code = 0 if asks_for_help and _prints(MENU) else _run()
     ending.ignore()
     _drop_unwritable_output()
     _leave_no_thread(code)
     sys.exit(code)
+
+
+def _prints(text: str) -> bool:
+    """Print a text, and return whether it could be printed."""
+    try:
+        print(text, end="", flush=True)  # noqa: T201 - click takes longer to import than Python
+    except OSError:
+        return False
+    return sys.stdout is not None
+
+
+def _run() -> int:
+    """Run a command, or say why it cannot be run."""
+    from dproo.cli.commands import run  # noqa: PLC0415 - after the limit is set
+
+    return run()
 
 
 def _drop_unwritable_output() -> None:

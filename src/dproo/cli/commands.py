@@ -12,31 +12,19 @@ import click
 
 from dproo import __version__
 from dproo.cli import ending
+from dproo.cli.menu import MENU
 from dproo.core.checks import may_hold_secret
 from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
 
-# The module of each command, and its line in the help, for which no module is imported.
-_COMMANDS = {
-    "audit": ("audit", "Test a claimed epsilon by drawing from any sampler."),
-    "check": ("check", "Check DATA against its possible values before a release."),
-    "codebook": ("codebook", "Draft, find, import and preview code books."),
-    "certify": ("plan", "Certify a sampler's epsilon from its integer weights."),
-    "compare": ("plan", "Compare the error of all samplers on one distribution."),
-    "demo": ("demo", "See a plan, a release and a refusal, on invented data."),
-    "figures": ("plan", "Plot the paper's figures and ours, as PDF, PNG, SVG and CSV."),
-    "ledger": ("ledger", "Declare, show and verify privacy budgets."),
-    "mcp": ("serve", "Serve private rows to an AI agent."),
-    "plan": ("plan", "Solve for one of n, k, epsilon and alpha, for every sampler."),
-    "rows": ("synthesize", "Draw more rows from the model of a private table, for free."),
-    "sample": ("sample", "Release a representative value or row of DATA."),
-    "serve": ("serve", "Plan and release in a browser, on this machine only."),
-    "synthesize": (
-        "synthesize",
-        "Release a private table of DATA, for one epsilon, and rows of it.",
-    ),
+# The module of each command; menu.py has its line in the help.
+_MODULES = {
+    **{name: name for name in ("audit", "check", "codebook", "demo", "ledger", "plan", "sample")},
+    **dict.fromkeys(("certify", "compare", "figures"), "plan"),
+    **dict.fromkeys(("mcp", "serve"), "serve"),
+    **dict.fromkeys(("rows", "synthesize"), "synthesize"),
 }
 
 
@@ -49,13 +37,13 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(_COMMANDS)
+        return sorted(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _MODULES:
             return None
-        module = import_module(f"dproo.cli.{_COMMANDS[cmd_name][0]}")
+        module = import_module(f"dproo.cli.{_MODULES[cmd_name]}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
@@ -68,7 +56,7 @@ class _Commands(click.Group):
         except click.UsageError:
             from difflib import get_close_matches  # noqa: PLC0415 - loaded when something is wrong
 
-            for near in get_close_matches(args[0], _COMMANDS, n=1):
+            for near in get_close_matches(args[0], _MODULES, n=1):
                 ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
             raise
 
@@ -80,40 +68,17 @@ class _Commands(click.Group):
         except KeyboardInterrupt as interrupt:
             raise _Interrupted from interrupt
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
+        formatter.write(MENU)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="dproo")
-@click.option(
-    "--config",
-    help="A TOML file of defaults. [default: $DPROO_CONFIG, else ~/.config/dproo/dproo.toml]",
-)
+@click.option("--config")
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
-    """Release private rows of a sensitive dataset: a table, a row or a value.
-
-    \b
-    See it work:                  dproo demo
-    How many records do I need?   dproo plan --k 9 --epsilon 0.1 --alpha 0.05
-    Declare a budget:             dproo ledger init data.csv --budget 8 --delta 1e-6
-    Release a table:              dproo synthesize data.csv --epsilon 4 --delta 1e-9
-                                    --rows 1000 --out safe.csv
-    Describe the columns:         dproo codebook draft data.csv
-    Release a value:              dproo sample data.csv --column diagnosis
-                                    --alphabet codes.txt --epsilon 1
-    Release a whole row:          dproo sample data.csv --codebook codebook.json
-                                    --epsilon 1
-    Prove a sampler's epsilon:    dproo certify --n 1000 --k 9 --epsilon 0.1
-    Test another sampler:         dproo audit --command 'theirs {}' --epsilon 1
-                                    --dataset a.csv --neighbour b.csv
-
-    Set defaults in a TOML file with a table for each command, such as sampler = "roo" under
-    [sample]. The working folder is never searched for one.
-    """
+    """Read the defaults; the help of all commands is ``menu.MENU``."""
     ctx.default_map = _defaults(config)
     ending.enter(ending.WORKING)  # what the command needs is loaded
 
