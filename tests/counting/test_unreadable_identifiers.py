@@ -69,19 +69,27 @@ def test_long_text_of_stata_names_nobody_in_the_same_way(tmp_path: Path) -> None
     assert kept(path, encoding="ascii") == [1, 0, 1]
 
 
+def with_bytes(book: openpyxl.Workbook, folder: Path, changed: dict[bytes, bytes]) -> Path:
+    """Save a workbook that holds what openpyxl would not write."""
+    book.save(folder / "x.xlsx")
+    with (
+        zipfile.ZipFile(folder / "x.xlsx") as old,
+        zipfile.ZipFile(folder / "y.xlsx", "w") as new,
+    ):
+        for part in old.namelist():
+            content = old.read(part)
+            for here, there in changed.items():
+                content = content.replace(here, there)
+            new.writestr(part, content)
+    return folder / "y.xlsx"
+
+
 def test_a_lone_surrogate_in_a_sheet_names_nobody(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["p", "c"], *([who, "a"] for who in ("_xD800_", "_xD801_", "?", "x_xDC00_"))):
         book.active.append(row)
-    book.save(tmp_path / "x.xlsx")
-    # openpyxl escapes the escapes.
-    with (
-        zipfile.ZipFile(tmp_path / "x.xlsx") as old,
-        zipfile.ZipFile(tmp_path / "y.xlsx", "w") as new,
-    ):
-        for part in old.namelist():
-            new.writestr(part, old.read(part).replace(b"_x005F_", b"_"))
-    assert kept(tmp_path / "y.xlsx") == [1, 0, 1]
+    path = with_bytes(book, tmp_path, {b"_x005F_": b"_"})  # openpyxl escapes the escapes
+    assert kept(path) == [1, 0, 1]
 
 
 @pytest.mark.parametrize("sign", ["\ufffe", "\uffff", "\x01", "\x1f"])
@@ -95,15 +103,9 @@ def test_no_character_in_a_cell_makes_a_sheet_unreadable(
     rows = [["p", "c"], ["1", "a"], ["2", "MARK"], ["3", "a"]]
     for row in [*rows, *([str(i), f"b{i}"] for i in range(20))]:
         book.active.append(row)
-    book.save(tmp_path / "x.xlsx")
-    with (
-        zipfile.ZipFile(tmp_path / "x.xlsx") as old,
-        zipfile.ZipFile(tmp_path / "y.xlsx", "w") as new,
-    ):
-        for part in old.namelist():
-            content = old.read(part).replace(b"<t>b", b"<t>" + sign.encode())
-            new.writestr(part, content.replace(b"MARK", sign.encode()))
-    counts = counting.count(str(tmp_path / "y.xlsx"), alphabet=LETTERS, column="c")
+    mark = sign.encode()
+    path = with_bytes(book, tmp_path, {b"<t>b": b"<t>" + mark, b"MARK": mark})
+    counts = counting.count(str(path), alphabet=LETTERS, column="c")
     assert list(counts) == [2, 0, 21]
 
 

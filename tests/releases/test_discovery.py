@@ -453,18 +453,22 @@ AMONG: dict[str, list[str | None]] = {
 }
 
 
+def asked_of_a_text(kind: str) -> DiscoveryRequest:
+    return DiscoveryRequest(
+        known=(Column(name="t", kind=kind, type_name="string"),),
+        epsilon=Fraction(8),
+        delta=Fraction(1, 100),
+        protection=Protection(neighbours=ADD_REMOVE),
+    )
+
+
 @pytest.mark.parametrize("kind", [sql.TEXT, sql.ANY])
 @pytest.mark.parametrize("others", AMONG)
 def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(
     others: str, kind: str
 ) -> None:
     """It is found wherever the column is one of text, with room; elsewhere nothing is said."""
-    request = DiscoveryRequest(
-        known=(Column(name="t", kind=kind, type_name="string"),),
-        epsilon=Fraction(8),
-        delta=Fraction(1, 100),
-        protection=Protection(neighbours=ADD_REMOVE),
-    )
+    request = asked_of_a_text(kind)
     certain, most = request.text_rule.certain, request.most
     assert request.accuracy.startswith(
         f"in a column that is taken for text, and kept, a value that {certain} records"
@@ -484,12 +488,7 @@ def test_what_a_code_book_says_of_a_shared_text_is_true_of_every_column(
 def test_the_rule_that_a_code_book_states_is_the_one_that_finds_texts(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = DiscoveryRequest(
-        known=(Column(name="t", kind=kind, type_name="string"),),
-        epsilon=Fraction(8),
-        delta=Fraction(1, 100),
-        protection=Protection(neighbours=ADD_REMOVE),
-    )
+    request = asked_of_a_text(kind)
     used: list[KeepRule] = []
     release = KeepRule.release
 

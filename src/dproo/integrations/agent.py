@@ -25,19 +25,18 @@ from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import (
     BudgetRefused,
     ChargedError,
-    LedgerError,
     ReleaseError,
     RuleRefused,
     UnknownDatasetError,
 )
 from dproo.ledger import Address, Budget, Ledger, Limits, address_of, default_path, in_epsilon
+from dproo.ledger.ledger import always
 from dproo.releases.charge import dataset_name, remedy
 from dproo.releases.dataset import open as open_dataset
 from dproo.releases.protection import Protection
 from dproo.schema.codebook import CodeBook, Field
 
 if TYPE_CHECKING:
-    from dproo.ledger.ledger import Entry
     from dproo.receipt import Charged
     from dproo.synthesis.model import Model
 
@@ -59,22 +58,6 @@ _ROWS_SHOWN = 3
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error
     """A call that is refused; the agent gets this sentence instead of an answer."""
-
-
-class _AskedFor(Ledger):
-    """A ledger that charges nothing for an answer that nobody waits for any more."""
-
-    is_awaited: Callable[[], bool]
-
-    def reserve(self, *args: Any, **given: Any) -> Entry:
-        """Charge a release, unless nobody waits for it."""
-        if not self.__dict__["is_awaited"]():
-            raise LedgerError("nobody waits for the answer any more. Nothing was charged.")
-        return super().reserve(*args, **given)
-
-
-def _always() -> bool:
-    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +111,7 @@ class Desk:
         tool: str,
         arguments: Mapping[str, Any],
         *,
-        is_awaited: Callable[[], bool] = _always,
+        is_awaited: Callable[[], bool] = always,
     ) -> dict[str, Any]:
         """Return the answer of a tool; nothing is charged once nobody waits for it.
 
@@ -213,7 +196,7 @@ class Desk:
         }
 
     def sample(
-        self, dataset: object, epsilon: object, *, is_awaited: Callable[[], bool] = _always
+        self, dataset: object, epsilon: object, *, is_awaited: Callable[[], bool] = always
     ) -> dict[str, Any]:
         """Return one private row, charged to the budget."""
         offer = self._offer(dataset)
@@ -222,13 +205,11 @@ class Desk:
         protection = Protection(
             neighbours=account.neighbours, records=account.records_per_person, person=offer.person
         )
-        ledger = _AskedFor(self.ledger).limited(offer.limits)
-        ledger.__dict__["is_awaited"] = is_awaited
         opened = open_dataset(
             offer.data,
             table=offer.table,
             neighbours=protection,
-            ledger=ledger,
+            ledger=Ledger(self.ledger).limited(offer.limits, is_awaited=is_awaited),
             dataset=offer.budget,
         )
         release = opened.row(offer.codebook, epsilon=exact)

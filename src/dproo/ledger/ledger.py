@@ -20,7 +20,7 @@ from dproo.core.numbers import (
     delta_charge_of,
     rational,
 )
-from dproo.errors import ApprovalNeeded, NotRecordedError, UnknownEntryError
+from dproo.errors import ApprovalNeeded, LedgerError, NotRecordedError, UnknownEntryError
 from dproo.ledger.account import (
     Account,
     ApprovalRequest,
@@ -62,6 +62,11 @@ ROOM = 1 << 16
 """Bytes of disk that a charge in a file sets aside for its record."""
 
 Result = TypeVar("Result")
+
+
+def always() -> bool:
+    """Say that somebody waits for a release."""
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +115,7 @@ class Ledger:
     timeout: float = field(default=PATIENCE, kw_only=True)
     witness: Path | None = field(default=None, kw_only=True)
     limits: Limits = field(default=NO_LIMITS, kw_only=True, repr=False)
+    is_awaited: Callable[[], bool] = field(default=always, kw_only=True, repr=False)
 
     def __init__(
         self,
@@ -119,7 +125,7 @@ class Ledger:
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
         found = {"path": address_of(path), "witness": named_witness(witness)}
-        vars(self).update(found, timeout=timeout, limits=NO_LIMITS)
+        vars(self).update(found, timeout=timeout, limits=NO_LIMITS, is_awaited=always)
         with self._reading(is_checked=False):
             pass
 
@@ -145,10 +151,16 @@ class Ledger:
         """Leave out connections, which no other process can use."""
         return {name: value for name, value in self.__dict__.items() if name != "_store"}
 
-    def limited(self, limits: Limits) -> Self:
-        """Return the same ledger, with further rules for releases through it."""
+    def limited(self, limits: Limits, *, is_awaited: Callable[[], bool] = always) -> Self:
+        """Return the same ledger, with further rules for releases through it.
+
+        Args:
+            limits: the rules.
+            is_awaited: returns whether anybody still waits for a release; where nobody does,
+                nothing is charged.
+        """
         other = copy(self)
-        vars(other).update(limits=limits, _store=self._store)
+        vars(other).update(limits=limits, is_awaited=is_awaited, _store=self._store)
         return other
 
     def declare(
@@ -229,6 +241,8 @@ class Ledger:
 
         def append(session: LedgerSession[Memory]) -> Event:
             session.tally(dataset).require_basis(basis)
+            if not self.is_awaited():
+                raise LedgerError("nobody waits for the answer any more. Nothing was charged.")
             return session.append(limited)
 
         event = self._write(append)
