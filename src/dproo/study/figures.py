@@ -332,7 +332,7 @@ def write_all(out: str | Path, *, trials: int = TRIALS) -> Iterator[Path]:
 
 def write(path: Path, draw: Callable[[], Figure]) -> None:
     """Write what a function draws, as the ending of the path says, in our style."""
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+    with mpl.rc_context(STYLE):
         draw().savefig(path, metadata=_UNDATED[path.suffix[1:]], bbox_inches="tight")
 
 
