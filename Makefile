@@ -13,7 +13,7 @@ test: .venv/ready-dev system
 
 # Three workers keep two cores busy: some tests wait for others.
 tests: .venv/ready-dev system
-	$(BIN)/python -m compileall -q src tests
+	$(BIN)/python -m compileall -q src tests/support
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3
 
 # Under two minutes: lint, types, and the exact core with its samplers and certificates.

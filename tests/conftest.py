@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, core, settings
-from support.draws import DICE, IN_FULL, SEED, dice_of
+from support.draws import DICE, IN_FULL, SEED, dice_of, some
 
 if TYPE_CHECKING:  # what a fixture needs is imported there: a mutant's test waits for every import
     from support.serving import Served
@@ -82,7 +82,16 @@ Everything of ours, the ledger under many hands above all, has to hold the first
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put what runs together first, in its order, where tests are shared out among workers."""
+    """Draw some of the slowest tests, and put what runs together first, in its order."""
+    marked: dict[int, list[pytest.Item]] = {}
+    for item in items:
+        mark = item.get_closest_marker("one_of")
+        if mark and "COVERAGE_PROCESS_CONFIG" not in os.environ:
+            marked.setdefault(mark.args[0], []).append(item)
+    left = {item for group in marked.values() for item in group}
+    left.difference_update(*(some(group, one_of=number) for number, group in marked.items()))
+    config.hook.pytest_deselected(items=[item for item in items if item in left])
+    items[:] = [item for item in items if item not in left]
     has_tries = config.pluginmanager.hasplugin("rerunfailures")  # not where a mutant is tested
     for item in items if has_tries else ():
         if OF_OTHERS & set(getattr(item, "fixturenames", ())):

@@ -15,6 +15,8 @@ from support.draws import DICE, SOAK, some
 
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.one_of(2)
+
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):

@@ -361,6 +361,7 @@ serve(Slow())
 """
 
 
+@pytest.mark.one_of(3)
 @pytest.mark.parametrize(
     ("way", "code"),
     [

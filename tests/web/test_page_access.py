@@ -4,6 +4,8 @@ import pytest
 from support.browsing import ROOMS, faultless, settled, visit
 from support.draws import some
 
+pytestmark = pytest.mark.one_of(3)
+
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 
 FOCUS = """

@@ -13,6 +13,8 @@ import pytest
 from support.browsing import settled, visit
 from support.serving import ORDER, PATIENCE, admissions, served, token_of
 
+pytestmark = pytest.mark.one_of(3)
+
 pytest.importorskip("playwright", reason="Playwright is not installed.")
 
 ATTACK = """async (page) => {

@@ -15,6 +15,8 @@ from support.serving import ORDER, admissions, served
 from dproo import Model
 from dproo.ledger import Ledger
 
+pytestmark = pytest.mark.one_of(3)
+
 expect = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed.").expect
 
 MOST_ACTIONS = 20

@@ -27,6 +27,8 @@ from dproo.web import server as web_server
 from dproo.web.gate import Door
 from dproo.web.server import MOST_WAITING, Connection
 
+pytestmark = pytest.mark.one_of(2)
+
 SPENT = "This link was used before, or is no longer valid."
 
 
