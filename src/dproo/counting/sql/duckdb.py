@@ -29,6 +29,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_persistent_secrets": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    # It trusts the least and greatest values that a file states, which ignore NaN, and may be
+    # wrong: one record would decide how another is read.
+    "disabled_optimizers": "statistics_propagation",
     "preserve_insertion_order": False,
     "python_enable_replacements": False,
     "temp_directory": "",  # nothing is ever written to disk
@@ -50,8 +53,6 @@ _KINDS = {
 
 _AS_TEXT = "CAST({} AS VARCHAR)"
 _AS_DOUBLE = "CAST({} AS DOUBLE)"
-# The optimizer takes a file's least and greatest values, which ignore NaN, and drops comparisons
-# that hold for all values between: NaN must be removed before the first comparison.
 _FLOAT = f"CASE WHEN isnan({_AS_DOUBLE}) THEN NULL ELSE {_AS_DOUBLE} END"
 _JSON_TEXT = "json_extract_string({}, '$')"
 _IS_NUMBER = f"regexp_full_match({{}}, '{NUMBER_TEXT}')"
