@@ -8,7 +8,7 @@ import pytest
 from support.draws import numbers
 
 from dproo.synthesis import fit
-from dproo.synthesis.fit import Law, fitted, projected
+from dproo.synthesis.fit import EXPLAINED, Law, fitted, projected
 
 
 def dense(sizes, potentials):
@@ -93,6 +93,52 @@ def test_no_law_nearby_is_nearer_to_noisy_counts():
         assert loss(Law(sizes, moved), counts, weights, n) > 0.995 * least
     start = fitted(sizes, counts, weights, n, start=law)
     assert loss(start, counts, weights, n) <= least * 1.001
+
+
+def concentrated(chance, sizes, n):
+    """Return a table one cell of which has much of the data, beside many small ones."""
+    share = chance.uniform(0.1, 0.9)
+    law = (1 - share) * chance.dirichlet(np.ones(prod(sizes))).reshape(sizes)
+    law[tuple(chance.integers(sizes))] += share
+    keeps_row = chance.random() < 0.5
+    if keeps_row:  # one letter goes with one other only
+        law[0, 1:] = 0
+        law[0, 0] += 1 - law.sum()
+    return n * law
+
+
+def test_beside_a_large_cell_the_small_ones_are_fitted_too():
+    """A single family has its projection as the best law; the descent alone came to a halt."""
+    chance = numbers()
+    for _ in range(40):
+        sizes = (int(chance.integers(2, 12)), int(chance.integers(5, 150)))
+        n, deviation = 10 ** chance.uniform(3, 6), 10 ** chance.uniform(-0.5, 2)
+        table = concentrated(chance, sizes, n)
+        noisy = table + chance.normal(0, deviation, sizes)
+        law = fitted(sizes, {(0, 1): noisy}, {(0, 1): deviation**-2}, n).joint((0, 1))
+        best = projected(noisy, n)
+        off = ((n * law - noisy) ** 2).sum() - ((best - noisy) ** 2).sum()
+        assert off <= EXPLAINED * deviation**2 * noisy.size
+        for axis in (0, 1):
+            gap = (n * law - table).sum(axis)
+            assert (gap**2).mean() <= 4 * EXPLAINED * deviation**2 * sizes[axis] + 1
+
+
+def test_beside_large_cells_overlapping_families_are_fitted_too():
+    chance = numbers()
+    for _ in range(5):
+        sizes, n = (3, 40, 6), 1e5
+        first, last = concentrated(chance, (3, 40), n), concentrated(chance, (6, 40), n).T
+        last = last * (first.sum(0) / np.maximum(last.sum(1), 1e-9))[:, None]
+        counts = {
+            (0, 1): first + chance.normal(0, 5, (3, 40)),
+            (1, 2): last + chance.normal(0, 5, (40, 6)),
+        }
+        weights = dict.fromkeys(counts, 1 / 25)
+        law = fitted(sizes, counts, weights, n)
+        assert loss(law, counts, weights, n) <= EXPLAINED * sum(
+            table.size for table in counts.values()
+        )
 
 
 def test_the_same_counts_give_the_same_law():
