@@ -366,7 +366,9 @@ def _accuracy(released: Released) -> str:
         return "no column has two possible values"
     more = f", of columns counted together by at most {together:,}" if together else ""
     most = max(alone.values())
-    return f"95 % of the counts of a column are off by at most {most:,}{more}; the rest is fitted"
+    return (
+        f"noise moves 95 % of the counts of a column by at most {most:,}{more}; the rest is fitted"
+    )
 
 
 def _column(field: Field) -> ModelColumn:
