@@ -10,7 +10,8 @@ import pytest
 from support.draws import DICE
 from support.releasing import sample
 
-from dproo.core.numbers import percent
+from dproo.core import partition
+from dproo.core.numbers import is_at_most_exp, percent
 from dproo.core.partition import mean_in_block
 from dproo.mechanisms import AUTO, choose, mechanism
 from dproo.mechanisms.base import enough
@@ -145,6 +146,12 @@ def test_the_mean_over_large_blocks_is_barely_more_than_exact():
         missing = exact * Fraction(parts - 1, parts) ** (n + 1) if n < 3000 else exact / 2**130
         found = mean_in_block(lambda size: Fraction(1, 1 + size), n, parts)
         assert exact - missing <= found <= exact * (1 + Fraction(4, 1000)), (mean, parts)
+
+
+def test_far_is_so_far_that_chernoff_leaves_nothing():
+    assert is_at_most_exp(
+        Fraction(partition._UNIT, partition._SMALL), Fraction(partition._FAR**2, 2)
+    )
 
 
 def test_a_sampler_of_a_public_number_knows_no_other():
