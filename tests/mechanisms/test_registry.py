@@ -47,14 +47,16 @@ def the_worst_case(name, setting):
     epsilon = setting["epsilon"]
     n = setting["n"] or enough(epsilon, setting["k"], draws=draws, records_per_person=person)
     made = {"k": setting["k"], "neighbours": setting["neighbours"]}
-    made["n"] = n if "draws" in options else n // draws
+    if setting["n"]:
+        made["n"] = n if "draws" in options else n // draws
     if "draws" in options:
         made["draws"] = draws
     if "records_per_person" in options:
         made["records_per_person"] = person
     else:
         epsilon /= person
-    return kind(epsilon=epsilon, **made).worst_alpha
+    law = kind(epsilon=epsilon, **made)
+    return law.worst_alpha if setting["n"] else law.worst_alpha_of_each(n, draws=draws)
 
 
 def test_auto_is_never_worse_than_another_sampler():

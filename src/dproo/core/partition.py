@@ -8,12 +8,14 @@ are few, dealing out the records one by one is far faster.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from math import isqrt
 
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource
+from dproo.core.numbers import ceil_div
 
 _CHUNK = 1 << 23
 
@@ -106,6 +108,82 @@ def scatter(counts: Counts, parts: int, source: RandomSource) -> list[Counts]:
     return scatter(Counts.sparse(left, k=counts.k), half, source) + scatter(
         Counts.sparse(right, k=counts.k), parts - half, source
     )
+
+
+_SMALL = 1 << 64
+_UNIT = _SMALL << 128
+"""The weight of the likeliest size; weights below ``_SMALL`` are not computed."""
+
+_FINE = 1 << 24
+"""Up to this many records in a block, the law of its size is summed."""
+
+_FAR = 14
+"""A block lacks this many roots of its mean size with a probability below ``_SMALL/_UNIT``."""
+
+_PLACES = 1 << 10
+"""At about this many sizes, a function of the size is computed."""
+
+
+def mean_in_block(falling: Callable[[int], Fraction], n: int, parts: int) -> Fraction:
+    """Return the mean of a function of the size of a block of :func:`scatter`, or barely more.
+
+    The size is binomial. Between the places where the function is computed it is replaced by
+    its value at the place before, and ``E = last + sum of (value - next) P(size < next place)``
+    takes upper bounds on these probabilities. Everything is rounded up.
+
+    Args:
+        falling: a function between 0 and 1 that never rises.
+        n: the number of records.
+        parts: the number of blocks, at least 2.
+
+    Proof: docs/proofs/blocks.md
+
+    >>> float(mean_in_block(lambda size: Fraction(1, 1 + size), 3, 2))  # (1 + 3/2 + 3/3 + 1/4)/8
+    0.46875
+    """
+    mean = n // parts
+    if mean > _FINE:
+        unlikely = Fraction(_SMALL, _UNIT)
+        return falling(mean - _FAR * (isqrt(mean) + 1)) + unlikely
+    first, below, total = _sizes(n, parts)
+    step = ceil_div(len(below), _PLACES)
+    places = [0, *range(max(1, first), first + len(below), step)]
+    values = [_in_units(falling(place)) for place in places]
+    result = values[-1] * total
+    for place, (value, following) in zip(places[1:], pairwise(values), strict=True):
+        result += (value - following) * min(total, below[place - first])
+    return Fraction(result, total * _UNIT)
+
+
+def _sizes(n: int, parts: int) -> tuple[int, list[int], int]:
+    """Return weights of the size of a block: upper bounds on those of all smaller sizes.
+
+    Returns:
+        The first size in the list; for it and each one after it, the weight of all smaller
+        ones; and what to divide by, a lower bound on the weight of all sizes.
+    """
+    mean = n // parts
+    smaller = list(_weights((size * (parts - 1), n - size + 1) for size in range(mean, 0, -1)))
+    larger = list(_weights((n - size, (size + 1) * (parts - 1)) for size in range(mean, n)))
+    weights = [*reversed(smaller), (_UNIT, _UNIT), *larger]
+    first = mean - len(smaller)
+    # Weights fall on both sides of the mean, so none before the first is larger than it.
+    below = accumulate((upper for _, upper in weights), initial=first * weights[0][1])
+    return first, list(below)[:-1], sum(lower for lower, _ in weights)
+
+
+def _weights(ratios: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield bounds on ever smaller weights, from ``_UNIT`` on, down to ``_SMALL``."""
+    lower = upper = _UNIT
+    for over, under in ratios:
+        if upper < _SMALL:
+            return
+        lower, upper = lower * over // under, ceil_div(upper * over, under)
+        yield lower, upper
+
+
+def _in_units(share: Fraction) -> int:
+    return ceil_div(share.numerator * _UNIT, share.denominator)
 
 
 def seen_letters(counts: Counts) -> Sequence[tuple[int, int]]:

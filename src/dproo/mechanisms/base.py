@@ -20,6 +20,7 @@ from dproo.core.counts import Counts, Runs
 from dproo.core.divergence import DominatingPair
 from dproo.core.draw import RandomSource, pick, pick_many
 from dproo.core.numbers import ceil_div, exp_lower, is_at_most_exp, parse_epsilon
+from dproo.core.partition import mean_in_block
 
 Relation = Literal["replace", "add-remove", "both"]
 REPLACE: Final = "replace"
@@ -168,6 +169,27 @@ class Mechanism(ABC):
     @abstractmethod
     def worst_alpha(self) -> Fraction:
         """The largest total variation distance from ``P`` over all ``P``, on ``n`` records."""
+
+    def worst_alpha_among(self, records: int) -> Fraction:
+        """Return the same over all datasets of ``records`` records, by this very law.
+
+        Where the number of records is private, ``n`` is only the largest allowed.
+        """
+        if records != self.n:
+            raise ValueError(refusal("records", f"be n = {self.n} for {self.name}", records))
+        return self.worst_alpha
+
+    def worst_alpha_of_each(self, records: int, *, draws: int) -> Fraction:
+        """Return the worst case of each of ``draws`` letters, where ``records`` is private.
+
+        They are drawn jointly, or each from a block of its own, whose size is then random:
+        every record chooses its block by itself.
+
+        Proof: docs/proofs/blocks.md
+        """
+        if draws == self.draws:
+            return self.worst_alpha_among(records)
+        return mean_in_block(self.worst_alpha_among, records, draws)
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:

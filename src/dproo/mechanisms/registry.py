@@ -138,9 +138,11 @@ def choose(
             return kind.worst_alpha_at(n=max(1, n // draws), k=k, epsilon=each)
         options: dict[str, Any] = {"k": k, "neighbours": neighbours}
         if takes(kind, "draws"):
-            options |= {"draws": draws, "n": records}
-        else:
-            options["n"] = max(1, records // draws)
+            options["draws"] = draws
+        if not n and neighbours != REPLACE:
+            law = certified(kind, epsilon, records_per_person, **options)
+            return law.worst_alpha_of_each(records, draws=draws)
+        options["n"] = records if takes(kind, "draws") else max(1, records // draws)
         return certified(kind, epsilon, records_per_person, **options).worst_alpha
 
     plain = LetterSpecificRevealOrObscure

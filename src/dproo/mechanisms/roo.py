@@ -222,8 +222,12 @@ class RevealOrObscure(Mechanism):
     @property
     def worst_alpha(self) -> Fraction:
         """``q (1 - 1/k)``, or with a prior ``q (1 - min prior)``: a point mass is worst."""
+        return self.worst_alpha_among(self.n)
+
+    def worst_alpha_among(self, records: int) -> Fraction:
+        """Return the same for so many records; ``q`` falls as they grow."""
         smallest = min(self._base.sizes)
-        return Fraction(self._base.total - smallest, self._base.total + self._record * self.n)
+        return Fraction(self._base.total - smallest, self._base.total + self._record * records)
 
     @property
     def neighbour_distance(self) -> Fraction:

@@ -149,9 +149,9 @@ class SampleRequest(Request):
             return Assurance(alpha=worst, scope=scope, is_of_people=self.protection.counts_people)
         person = self.protection.records
         records = enough(self.epsilon, self.alphabet.k, draws=self.size, records_per_person=person)
-        law = self.sampler_for(records if self.is_joint else records // self.size, bound=True)
+        law = self.sampler_for(1)  # the one that was drawn from, which knows no number
         return Assurance(
-            alpha=law.worst_alpha,
+            alpha=law.worst_alpha_of_each(records, draws=self.size),
             records=records,
             scope=scope,
             is_of_people=self.protection.counts_people,
@@ -226,13 +226,13 @@ class SampleRequest(Request):
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
 
-    def sampler_for(self, n: int, *, bound: bool = False) -> Mechanism:
+    def sampler_for(self, n: int) -> Mechanism:
         """Return the certified sampler for a dataset, or a block, of ``n`` records.
 
-        Where ``n`` is private, it is not looked at, unless it is a public bound.
+        Where ``n`` is private, it is not looked at.
         """
         options: dict[str, Any] = {"k": self.alphabet.k, "neighbours": self.relation}
-        if self.is_n_public or bound:
+        if self.is_n_public:
             options["n"] = n
         if self.is_joint and self.size > 1:
             options["draws"] = self.size

@@ -240,17 +240,30 @@ class BalancedBounds:
 
     @cached_property
     def largest_distance(self) -> Fraction:
-        """A bound on the distance between the law and the records, for any dataset.
+        """A bound on the distance between the law and the records, for any dataset."""
+        return self.distance_among(self.n)
 
-        The mass of all weights above or below their counts is bounded level by level; ranges
-        of levels are split until their bounds are close to the value at one of their levels.
+    def distance_among(self, records: int) -> Fraction:
+        """Return the same for datasets of so many records; with more it never rises."""
+        lifted, share = self._lifted
+        moved = max(min(lifted, records * share), self._moved)
+        return min(Fraction(1), up(moved / records))
+
+    @cached_property
+    def _lifted(self) -> tuple[Fraction, Fraction]:
+        """What all letters lack at most at the highest level: in records, and as their share."""
+        starved = self.table.starved(self.table.high)[1]
+        return Fraction(self.k * starved, self.table.unit), 1 - self._least_share
+
+    @cached_property
+    def _moved(self) -> Fraction:
+        """A bound on the mass of all weights above or below their counts, at any other level.
+
+        Ranges of levels are split until their bounds are close to the value at one of their
+        levels.
         """
         table = self.table
-        best = min(
-            Fraction(self.k * table.starved(table.high)[1], table.unit),
-            self.n * (1 - self._least_share),
-        )
-        best = max(best, self._masses(table.high, table.high))
+        best = self._masses(table.high, table.high)
         ranges = [(table.low, table.high)]
         while ranges:
             low, high = ranges.pop()
@@ -261,7 +274,7 @@ class BalancedBounds:
                 ranges += [(low, middle), (middle, high)]
             else:
                 best = max(best, bound)
-        return min(Fraction(1), up(best / self.n))
+        return best
 
     def _masses(self, low: int, high: int) -> Fraction:
         """Return the larger bound on the mass above and below the counts, for these levels."""

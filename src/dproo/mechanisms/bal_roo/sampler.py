@@ -227,7 +227,15 @@ class BalancedRevealOrObscure(Mechanism):
     @property
     def worst_alpha(self) -> Fraction:
         """A bound on the distance from any dataset."""
-        return self.plain.worst_alpha if self.plain else self.bounds.largest_distance
+        return self.worst_alpha_among(self.n)
+
+    def worst_alpha_among(self, records: int) -> Fraction:
+        """Return the same for so many records; of none, a uniform letter is drawn."""
+        if self.plain:
+            return self.plain.worst_alpha_among(records)
+        if not records:
+            return 1 - Fraction(1, self.k)
+        return self.bounds.distance_among(records)
 
     @classmethod
     def worst_alpha_at(cls, *, n: int, k: int, epsilon: Fraction) -> Fraction:

@@ -127,8 +127,12 @@ class LetterSpecificRevealOrObscure(Mechanism):
     @property
     def worst_alpha(self) -> Fraction:
         """``(k-1) f(0) / (f(n) + (k-1) f(0))``: a point mass is worst."""
+        return self.worst_alpha_among(self.n)
+
+    def worst_alpha_among(self, records: int) -> Fraction:
+        """Return the same for so many records."""
         missing = (self.k - 1) * self.table(0)
-        return Fraction(missing, missing + self.table(self.n))
+        return Fraction(missing, missing + self.table(records))
 
     @property
     def lift(self) -> Fraction:
