@@ -319,7 +319,8 @@ def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     _LOG.info("Counted.")
     if request.is_n_public and tables[0].n < request.records_needed:
-        raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
+        few = f"fewer than {request.records_needed:,}" if request.records_needed > 1 else "no"
+        raise ReleaseError(f"the data has {few} records.")
     drawn = request.draw(tables, RandomSource())
     _LOG.info("Drawn.")
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))
