@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ import sqlalchemy as sa
 from support.draws import DICE, some
 
 from dproo import Alphabet, counting
+from dproo.core.counts import Counts
+from dproo.counting.sql.people import NOBODY, person_of
 from dproo.schema.axis import OpenText
 from dproo.schema.reading import Reading
 
@@ -91,6 +95,96 @@ def test_a_year_of_numpy_far_off_the_calendar_is_none_on_it() -> None:
     day = str(far.astype("M8[us]").astype("M8[D]"))  # where its microseconds wrap around
     axis = Alphabet.of([day]).axes[0].read_as(Reading(kind="date"))
     assert list(counting.count([far], alphabet=Alphabet(axes=(axis,), columns=()))) == [0, 1]
+
+
+SCALARS = [np.str_("a"), np.int64(7), np.uint8(7), np.float32(7), np.bool_(True)]  # noqa: FBT003
+SCALARS += [np.datetime64("2024-01-01"), np.datetime64("2024-01-01", "ns")]
+HOLDERS: list[Callable[[list[Any]], Any]] = [
+    list,
+    iter,
+    lambda cells: [{"a": cell} for cell in cells],
+    lambda cells: pd.Series(cells, dtype=object),
+    lambda cells: pd.DataFrame({"a": pd.Series(cells, dtype=object)}),
+    lambda cells: pl.Series("a", cells, dtype=pl.Object),
+    lambda cells: np.fromiter(cells, dtype=object, count=len(cells)),
+]
+
+
+@pytest.mark.parametrize("hold", HOLDERS)
+@pytest.mark.parametrize("scalar", SCALARS, ids=repr)
+def test_an_array_of_numpy_is_no_cell_whatever_its_shape(
+    hold: Callable[[list[Any]], Any], scalar: Any
+) -> None:
+    shapes: list[tuple[int, ...]] = [(), (1,), (1, 1), (2,), (0,)]
+    arrays = [np.full(shape, scalar) for shape in shapes]
+    arrays += [np.full((1,), scalar, dtype=object), np.ma.masked_array([scalar])]
+    cells = [*arrays, enum.Enum("Kind", {"A": arrays[1]})["A"]]
+    is_day = scalar.dtype.kind == "M"
+    alphabets = [DAYS] if is_day else [Alphabet.of(["a", 7, True]), Alphabet.bins([0, 7, 8]), OPEN]
+    for alphabet in alphabets:
+        named = replace(alphabet, columns=("a",))
+        is_rows = hold in {HOLDERS[2], HOLDERS[4]}
+        counts = list(counting.count(hold(cells), alphabet=named if is_rows else alphabet))
+        assert counts[-1] == len(cells)
+        assert sum(counts) == len(cells)
+    # A scalar is its value, as ever.
+    assert list(counting.count([scalar], alphabet=alphabets[0]))[-1] == 0
+
+
+def test_an_array_of_numpy_names_the_person_with_its_content_or_nobody() -> None:
+    days = ["2024-01-01", "2024-01-02"]
+    moments = [np.array([day], f"M8[{unit}]") for day in days for unit in ("D", "s", "ns")]
+    keys = list(map(person_of, moments))
+    assert [keys[0], keys[3]] == [*dict.fromkeys(keys)]  # whatever their units are
+    for scalar in SCALARS:
+        one = np.full((1,), scalar)
+        assert person_of(one) not in {person_of(scalar), NOBODY, None}
+        assert person_of(one) == person_of([scalar])
+        assert person_of(np.array(scalar)) == person_of([np.array(scalar)]) == NOBODY
+
+
+def during(kind: type[BaseException] | None, action: Callable[[], Counts]) -> Counts:
+    """Run an action while an exception is handled that has nothing to do with it."""
+    if kind is None:
+        return action()
+    try:
+        raise kind  # noqa: TRY301 - it is the one to handle
+    except kind:
+        return action()
+
+
+@pytest.mark.parametrize(
+    "kind", [GeneratorExit, StopIteration, MemoryError, RecursionError, asyncio.CancelledError]
+)
+@pytest.mark.parametrize("handled", [None, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_a_cell_that_raises_anything_is_one_record(
+    kind: type[BaseException], handled: type[BaseException] | None
+) -> None:
+    def fail(*_: object) -> Any:
+        raise kind
+
+    number = type("Number", (int,), dict.fromkeys(("__abs__", "__float__", "__int__"), fail))(7)
+    lied = type("Lied", (), {"__class__": property(fail)})()
+    row = type("Row", (dict,), {"get": fail})(a="x")
+    for hold in HOLDERS:
+        is_rows = hold in {HOLDERS[2], HOLDERS[4]}
+        for one in (Alphabet.of(["x"]), Alphabet.bins([0, 10]), OPEN):
+            alphabet = replace(one, columns=("a",)) if is_rows else one
+            count = partial(counting.count, hold(["x", number, lied]), alphabet=alphabet)
+            assert during(handled, count).n == 3
+    assert list(counting.count([row, {"a": "x"}], alphabet={"a": ["x"]})) == [1, 1]
+    people = [{"a": "x", "p": who} for who in (number, lied, "ann", "bob")]
+    assert counting.count(people, alphabet={"a": ["x"]}, person="p").n == 3
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_in_a_cell_ends_the_count(kind: type[BaseException]) -> None:
+    def fail(*_: object) -> Any:
+        raise kind
+
+    number = type("Number", (int,), {"__abs__": fail})(7)
+    with pytest.raises(kind):
+        counting.count([number], alphabet=[7])
 
 
 def test_what_walks_over_an_array_is_counted_and_what_is_none_refused() -> None:

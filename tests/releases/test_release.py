@@ -307,6 +307,8 @@ def test_several_records_are_released_for_one_epsilon(sampler, neighbours):
 def test_more_records_than_there_are_cannot_be_released():
     with pytest.raises(ReleaseError, match="the data has fewer than 11 records"):
         sample(DATA, alphabet=LETTERS, epsilon=1, size=11, sampler="roo")
+    with pytest.raises(ReleaseError, match=r"^the data has no records\."):
+        sample([], alphabet=LETTERS, epsilon=1)
 
 
 def test_a_person_with_several_records_is_protected_by_every_sampler():

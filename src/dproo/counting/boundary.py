@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from importlib import import_module
 from mmap import mmap
 from threading import Event, Thread, current_thread, main_thread
@@ -27,7 +27,8 @@ MEBIBYTE = 1 << 20
 LIBRARY = 384
 """Mebibytes of addresses that a library may take; unused addresses cost nothing."""
 
-_INTERRUPTS = (KeyboardInterrupt, SystemExit, GeneratorExit)
+_INTERRUPTS = (KeyboardInterrupt, SystemExit)
+_HANDLED: ContextVar[BaseException | None] = ContextVar("handled", default=None)
 _PATIENCE = 1.0  # seconds to wait for a query to stop
 _AGAIN = 0.02  # seconds; a query that has not begun ignores a stop
 
@@ -41,10 +42,13 @@ def attempt(action: Callable[[], Result]) -> Result | None:
     """
     interrupt: type[BaseException] | None = None
     handled = sys.exception()  # set if the caller is handling an exception
+    token = _HANDLED.set(handled)
     try:
         return action()
     except BaseException as raised:  # noqa: BLE001 - the caller reports what failed
         interrupt = interrupt_in(raised, but=handled)
+    finally:
+        _HANDLED.reset(token)
     if interrupt is not None:
         raise interrupt(1) if interrupt is SystemExit else interrupt
     return None
@@ -59,8 +63,11 @@ def required(action: Callable[[], Result], sentence: str) -> Result:
 
 
 def pass_over(error: BaseException) -> None:
-    """Ignore what a cell raises, be it a panic, unless it is an interrupt."""
-    interrupt = interrupt_in(error)
+    """Ignore what a cell raises, be it a panic, unless it is an interrupt.
+
+    An interrupt that the cell itself raises cannot be told from Ctrl-C, so it ends the count.
+    """
+    interrupt = interrupt_in(error, but=_HANDLED.get())
     if interrupt is not None:
         raise interrupt
 

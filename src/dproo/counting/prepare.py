@@ -42,9 +42,9 @@ def count(data: Any, *, alphabet: Any, **options: Any) -> Counts:
     >>> list(count(["a", "b", "a", None], alphabet=["a", "b"]))
     [2, 1, 1]
     """
-    scan = prepare(data, alphabet=alphabet, **options)
-    scan.rehearse()
-    return scan.count()
+    with prepare(data, alphabet=alphabet, **options) as scan:
+        scan.rehearse()
+        return scan.count()
 
 
 def prepare(

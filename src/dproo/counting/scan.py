@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
@@ -38,6 +39,22 @@ class Scan:
     _asked: Asked = field(repr=False)
     _read: Callable[[], Sequence[Tally | Counts]]
     _rehearse: Callable[[], object] | None = None
+    _close: Callable[[], object] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what was opened: connections and their locks, engines, files.
+
+        A count does so at its end. A scan that may not be read is closed by whoever opened it,
+        as a refusal keeps alive what it came from. It can be closed twice.
+        """
+        if self._close is not None:
+            attempt(self._close)
 
     def rehearse(self) -> None:
         """Do everything a count does except read a record, so that failures happen now.

@@ -110,8 +110,7 @@ def _columns(data: Any, table: str | tuple[str, ...] | None, layout: Layout) -> 
         return row_files.open_rows(find_files(data), table=table, layout=layout)[0].columns
     if isinstance(data, str | os.PathLike):
         found = open_files(find_files(data), columns=None, table=table, layout=layout)
-        for held, _ in found.started:
-            held.close()
+        found.close()
         return found.columns
     data = data if table is None else frames.relation_of(data, table)
     if spark.is_frame(data):

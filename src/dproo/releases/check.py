@@ -89,7 +89,8 @@ def check(
     ``column``.
     """
     try:
-        scan = source.scan((letters,), (column,) if column else (), person=person)
+        with source.scan((letters,), (column,) if column else (), person=person) as scan:
+            pass
     except ValueError as error:
         found = _one_by_one(source, letters, person) if letters.columns else ()
         return Check(columns=(), refusals=found or (str(error),))
@@ -117,7 +118,7 @@ def _one_by_one(source: Source, letters: Alphabet, person: str | None) -> tuple[
     for name, axis in zip(letters.columns, letters.axes, strict=True):
         one = Alphabet(axes=(axis,), columns=(name,), policy=UNIFORM)
         try:
-            source.scan((one,), (), person=person)
+            source.scan((one,), (), person=person).close()
         except ValueError as error:
             refusals.append(str(error))
     return tuple(dict.fromkeys(refusals))

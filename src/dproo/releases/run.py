@@ -97,7 +97,7 @@ class Prepared:
     """A release that was rehearsed without data: only the data is missing.
 
     Attributes:
-        scan: the data, opened, with the engine that counts it started.
+        scan: the data, opened, with the engine that counts it started; to be closed.
         source: the data, for what a release in stages counts later.
     """
 
@@ -117,9 +117,9 @@ class Prepared:
         self.scan.rehearse()
 
         def imagine(alphabets: Sequence[Alphabet], columns: tuple[str, ...]) -> tuple[Counts, ...]:
-            scan = _scan(request, self.source, alphabets, columns)
-            scan.rehearse()
-            return scan.imagined(n)
+            with _scan(request, self.source, alphabets, columns) as scan:
+                scan.rehearse()
+                return scan.imagined(n)
 
         if isinstance(request, StagedRequest):
             request = request.bound(imagine)
@@ -133,10 +133,12 @@ class Prepared:
         request = self.request
 
         def count(alphabets: Sequence[Alphabet], columns: tuple[str, ...]) -> tuple[Counts, ...]:
-            return _scan(request, self.source, alphabets, columns).count_several()
+            with _scan(request, self.source, alphabets, columns) as scan:
+                return scan.count_several()
 
-        bound = request.bound(count) if isinstance(request, StagedRequest) else request
-        return _release(bound, self.scan, self.charge)
+        with self.scan:
+            bound = request.bound(count) if isinstance(request, StagedRequest) else request
+            return _release(bound, self.scan, self.charge)
 
 
 @dataclass
@@ -149,16 +151,17 @@ class _Fate:
 def execute(request: Request, source: Source, charge: Charge) -> Release:
     """Prepare the release, reserve the budget, release and record."""
     prepared = prepare(request, source, charge)
-    for warning in prepared.scan.warnings:
-        _LOG.warning("Warning: %s", warning)
-    book = charge.opened()
-    _refused_unless(prepared.rehearse)
-    _LOG.info("Rehearsed without data; no record was read.")
-    if book is None:
-        return guarded(prepared.run)
-    refuse_data_as_letters(request.counted_alphabets, book)
-    fate = _Fate()
-    return guarded(lambda: _charged(prepared, book, fate), fate=fate)
+    with prepared.scan:  # a refusal gives back what was opened
+        for warning in prepared.scan.warnings:
+            _LOG.warning("Warning: %s", warning)
+        book = charge.opened()
+        _refused_unless(prepared.rehearse)
+        _LOG.info("Rehearsed without data; no record was read.")
+        if book is None:
+            return guarded(prepared.run)
+        refuse_data_as_letters(request.counted_alphabets, book)
+        fate = _Fate()
+        return guarded(lambda: _charged(prepared, book, fate), fate=fate)
 
 
 def prepare(request: Request, source: Source, charge: Charge) -> Prepared:
@@ -316,7 +319,8 @@ def _release(request: Request, scan: counting.Scan, charge: Charge) -> Release:
     tables = scan.count_several()
     _LOG.info("Counted.")
     if request.is_n_public and tables[0].n < request.records_needed:
-        raise ReleaseError(f"the data has fewer than {request.records_needed} records.")
+        few = f"fewer than {request.records_needed:,}" if request.records_needed > 1 else "no"
+        raise ReleaseError(f"the data has {few} records.")
     drawn = request.draw(tables, RandomSource())
     _LOG.info("Drawn.")
     return Release(drawn.values, _receipt(request, drawn, charge, tables[0].n))

@@ -7,7 +7,7 @@
 | float with an integral value of at most 2^53 | its decimal digits |
 | boolean | ``true`` or ``false`` |
 | date | ``YYYY-MM-DD`` |
-| anything else: null, NaN, empty text, a time, bytes, a list | none: it is not a letter |
+| anything else: null, NaN, empty text, a time, bytes, a list, an array | none: not a letter |
 
 Every engine implements the same rules; a test compares all of them with these functions.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -36,7 +37,7 @@ def plain(cell: Any) -> Any:
     """Return the value of a NumPy scalar or an enumeration's member; anything else unchanged."""
     if isinstance(cell, Enum):
         cell = cell.value
-    if type(cell).__module__ != "numpy" or not hasattr(cell, "item"):
+    if not is_scalar(cell):
         return cell
     value = cell.item()
     if isinstance(value, int) and cell.dtype.kind in "mM":  # Python has no type for this unit
@@ -44,6 +45,12 @@ def plain(cell: Any) -> Any:
         value = cell.astype("M8[us]").item() if is_fine else None  # otherwise outside the calendar
         return value if isinstance(value, datetime) else None
     return value
+
+
+def is_scalar(cell: object) -> bool:
+    """Return whether this is a scalar of NumPy; an array is not, even of one element or none."""
+    numpy = sys.modules.get("numpy") if type(cell).__module__ == "numpy" else None
+    return numpy is not None and isinstance(cell, numpy.generic)
 
 
 def text_of(cell: object) -> str | None:

@@ -115,8 +115,8 @@ class Order:
             if found.refusals:
                 raise ValueError("\n".join(map(as_options, found.refusals)))
             return tuple(map(as_options, found.warnings))
-        scan = prepare(self.request, self._records, self._charge).scan
-        return tuple(map(as_options, scan.warnings))
+        with prepare(self.request, self._records, self._charge).scan as scan:
+            return tuple(map(as_options, scan.warnings))
 
     @property
     def _records(self) -> Source:

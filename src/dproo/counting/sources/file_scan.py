@@ -68,10 +68,19 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     opened = find_files(data)
     refuse_own_letters(opened, (), asked.axes)
     found = open_files(opened, columns=asked.read, table=asked.table, layout=asked.layout)
-    refuse_own_letters(opened, found.header, asked.axes)
+    try:
+        scan = _opened(found, asked)
+    except BaseException:
+        found.close()
+        raise
+    if scan is None:
+        found.close()
+    return scan
+
+
+def _opened(found: Files, asked: Asked) -> Scan | None:
+    refuse_own_letters(found.opened, found.header, asked.axes)
     if any(column.type_name == MILLISECONDS for column in found.columns):
-        for held, _ in found.started:
-            held.close()
         return None
     if found.is_once and asked.passes > 1:
         raise ValueError(
@@ -92,6 +101,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         _asked=asked,
         _read=lambda: apart(lambda: count_files(found, asked, running), stop=stop),
         _rehearse=lambda: apart(lambda: rehearse_files(found, asked, running), stop=stop),
+        _close=found.close,
     )
 
 

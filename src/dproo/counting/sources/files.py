@@ -105,6 +105,13 @@ class Files:
     rehearsed: list[Started] = field(default_factory=list, compare=False, repr=False)
     pipe: Pipe | None = field(default=None, compare=False, repr=False)
 
+    def close(self) -> None:
+        """Close the engines that no scan has used."""
+        for kept in (self.rehearsed, self.started):
+            while kept:
+                held, _ = kept.pop()
+                held.close()
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kind of each column to count."""
@@ -326,6 +333,22 @@ def _open_typed(
         _check_log(opened[0].path)
         relation = f"source.{sql.table_name(table)}"
     schemas, started = _schemas_of(opened, relation, is_attached=table is not None)
+    try:
+        return _typed(opened, columns, table, relation, schemas, started)
+    except BaseException:
+        for held, _ in started:
+            held.close()
+        raise
+
+
+def _typed(
+    opened: Sequence[Opened | Incoming],
+    columns: Sequence[str] | None,
+    table: str | tuple[str, ...] | None,
+    relation: str,
+    schemas: Sequence[list[Named] | None],
+    started: list[Started],
+) -> Files:
     if None in schemas:
         what = "be a readable file" if table is None else f"be a DuckDB file with table {table!r}"
         raise ValueError(refusal("data", what, opened[schemas.index(None)].path))

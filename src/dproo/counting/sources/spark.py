@@ -80,6 +80,7 @@ def _scan(frame: Any, asked: Asked, *, engine: str, held: ExitStack) -> Scan:
         _asked=asked,
         _read=read,
         _rehearse=lambda: _count(frame.limit(0), columns, asked),
+        _close=held.close,
     )
 
 

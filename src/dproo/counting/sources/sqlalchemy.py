@@ -142,6 +142,7 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
         warnings=warnings,
         _asked=asked,
         _read=read,
+        _close=stack.close,
     )
 
 

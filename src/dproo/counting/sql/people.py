@@ -9,7 +9,7 @@ needs.
 |---|---|
 | text, integer, boolean, date | the person with this canonical text, to the last character |
 | number | the person with this number: 7, 7.0 and the text ``7`` are one, 7.5 is another |
-| bytes, list, tuple, set or mapping in Python | the person with equal content |
+| bytes, list, tuple, set, mapping or array in Python | the person with equal content |
 | null, NaN, empty text | nobody's, unless each is declared to be a different person's |
 | in an unreadable line; with U+FFFD in it; a list or object in JSON | nobody's |
 | an object in Python of any other type | nobody's |
@@ -35,7 +35,7 @@ from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import pass_over
 from dproo.counting.sql import query as sql
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
-from dproo.schema.cell import FINE, plain, text_of
+from dproo.schema.cell import FINE, is_scalar, plain, text_of
 
 NOBODY = ""
 """The key of all records that are nobody's."""
@@ -140,7 +140,7 @@ def _is_missing(cell: Any) -> bool:
 
 def _plain(cell: Any) -> Any:
     """Return the Python value of a NumPy scalar; a moment finer than Python's as its text."""
-    is_moment = type(cell).__module__ == "numpy" and cell.dtype.kind in "mM"
+    is_moment = is_scalar(cell) and cell.dtype.kind in "mM"
     if is_moment and str(cell) == "NaT":
         return None
     is_fine = is_moment and cell.dtype.name.endswith(FINE)
@@ -193,7 +193,10 @@ def _content(cell: Any, *, depth: int) -> str:
     if depth > _DEEPEST:
         raise TypeError
     if type(cell).__module__ == "numpy" and hasattr(cell, "tolist"):
-        cell = cell.tolist()
+        if not (cell.ndim or is_scalar(cell)):
+            raise TypeError  # neither a list nor, for any other engine, the cell within
+        # Moments one by one: together, NumPy turns some units into integers.
+        cell = list(cell) if cell.dtype.kind in "mM" else cell.tolist()
     within: list[tuple[Any, ...]] = []
     if isinstance(cell, Mapping):
         within = list(cell.items())

@@ -128,6 +128,7 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
         warnings=found.warnings,
         _asked=asked,
         _read=lambda: count_table(found, asked),
+        _close=found.session.close,
     )
 
 
