@@ -46,7 +46,8 @@ def distance(law, counts, blocks):
 def of_one_letter(law, records, blocks):
     """The same where all records have one letter, rounded down by less than ``1/ONE``."""
     missing = 0
-    for inside, number in enumerate(ways(records, blocks)):
+    each = enumerate(ways(records, blocks)) if blocks > 1 else [(records, 1)]
+    for inside, number in each:
         weights = law.weights(law.checked([inside] + [0] * (law.k - 1)))
         missing += number * ((weights.total - weights[0]) * ONE // weights.total)
     return Fraction(missing // blocks**records, ONE)
@@ -107,7 +108,7 @@ def test_the_unrounded_share_is_that_of_the_law_that_is_drawn_from(name):
         k, draws, person = DICE.randint(2, 9), DICE.choice([1, 2, 7]), DICE.choice([1, 3, 500])
         epsilon = an_epsilon(0, 3)
         records = enough(epsilon, k, draws=draws, records_per_person=person)
-        if draws > 1 and records > 1000:
+        if draws > 1 and not takes(kind, "draws") and records > 1000:
             continue
         options = {"k": k, "neighbours": "add-remove"}
         if takes(kind, "draws"):
