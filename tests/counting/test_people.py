@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import math
+import random
 import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 from scipy.stats import chisquare
 from support.draws import dice_of, few, some
@@ -176,6 +182,100 @@ def test_spark_keeps_the_same_records(spark: Any) -> None:
     for i, kind in enumerate(few(PEOPLE, 2)):
         rows = rows_of(kind)
         assert_same_choice(spark.createDataFrame(rows), rows, kept=1 + i % 2)
+
+
+FAR = ["-4800-01-01", "-0044-03-15", "0000-12-31", "10000-01-01", "20000-01-01", "200000-01-01"]
+NEAR = ["0001-01-01", "0044-03-15", "1969-12-31", "1970-01-01", "2020-02-29", "9999-12-31"]
+DAYS_IN = "polars|arrow(?!_reader)|duckdb|parquet|pandas_arrow|another"  # a reader is read once
+HOLDING_DAYS = [name for name in SOURCES if re.match(DAYS_IN, name)]
+
+
+def days_of(texts: list[str | None]) -> pa.Array:
+    """Return days of any year as Arrow holds them."""
+    days = np.array([text or "NaT" for text in texts], "M8[D]").astype("i8")
+    numbers = [int(day) if text else None for day, text in zip(days, texts, strict=True)]
+    return pa.array(numbers, pa.int32()).view(pa.date32())
+
+
+def far_rows(chance: random.Random, size: int = 90) -> tuple[pa.Table, list[str | None]]:
+    texts = [chance.choice([*FAR, *NEAR, None]) for _ in range(size)]
+    cells = pa.array([chance.choice([*CODES, "zz", None]) for _ in texts], pa.string())
+    return pa.table({"cell": cells, "who": days_of(texts)}), texts
+
+
+def assert_far_days_are_nobody(data: Any, cells: list[Any], texts: list[Any], **where: Any) -> None:
+    """Expect the counts of a list in which an object that names nobody stands for far days."""
+    people = [object() if text in FAR else text for text in texts]
+    for kept in (1, 2):
+        for is_each in (False, True):
+            asked = Asked(
+                alphabets=(Alphabet.of(CODES),),
+                columns=("cell",),
+                person="who",
+                kept=kept,
+                is_each_missing=is_each,
+                salt=secrets.token_hex(4),
+                **where,
+            )
+            by_hand = opened(list(zip(cells, people, strict=True)), replace(asked, table=None))
+            wanted = list(by_hand.count())
+            assert list(opened(data, asked).count()) == wanted, (kept, is_each)
+
+
+@pytest.mark.parametrize("name", HOLDING_DAYS)
+def test_a_date_outside_the_calendar_names_nobody(name: str, tmp_path: Path) -> None:
+    rows, texts = far_rows(dice_of(name))
+    data, options = SOURCES[name](rows, tmp_path)
+    assert_far_days_are_nobody(data, rows["cell"].to_pylist(), texts, **options)
+
+
+def test_a_date_outside_the_calendar_names_nobody_cell_by_cell(tmp_path: Path) -> None:
+    rows, texts = far_rows(dice_of("cells"))
+    cells = rows["cell"].to_pylist()
+    moments = [np.datetime64(text) if text else None for text in texts]
+    polars = pl.DataFrame([pl.Series("cell", cells, dtype=pl.Object), pl.from_arrow(rows)["who"]])
+    pandas = rows.to_pandas(types_mapper=pd.ArrowDtype).assign(cell=np.array(cells, object))
+    for data in (list(zip(cells, moments, strict=True)), polars, pandas):
+        assert_far_days_are_nobody(data, cells, texts)
+    days = np.array([[text or "NaT"] * 2 for text in texts], "M8[D]")
+    asked = Asked(alphabets=(Alphabet.of({"cell": NEAR}),), columns=("cell",), person="who", kept=1)
+    assert list(opened(days, asked).count()) == [*[1] * len(NEAR), 1]
+    spss = tmp_path / "days.sav"
+    seconds = [(days_of([text]).cast(pa.int32())[0].as_py() or 0) * 86400 for text in texts]
+    frame = pd.DataFrame(
+        {
+            "cell": [cell or "" for cell in cells],
+            "who": [
+                math.nan if text is None else second + 141428.0 * 86400
+                for text, second in zip(texts, seconds, strict=True)
+            ],
+        }
+    )
+    pyreadstat.write_sav(frame, str(spss), variable_format={"who": "DATE11"})
+    assert_far_days_are_nobody(spss, cells, texts)
+
+
+def test_a_date_outside_the_calendar_names_nobody_in_postgresql(server: Any) -> None:
+    rows, texts = far_rows(dice_of("postgresql"))
+    cells = rows["cell"].to_pylist()
+    far = {
+        "-4800-01-01": "-infinity",
+        "-0044-03-15": "0045-03-15 BC",
+        "0000-12-31": "0001-12-31 BC",
+    }
+    shown = [far.get(text or "", text) for text in texts]
+    server.execute("CREATE TABLE far (cell text, who date)")
+    with server.cursor() as cursor, cursor.copy("COPY far FROM STDIN") as copy:
+        for row in zip(cells, shown, strict=True):
+            copy.write_row(row)
+    assert_far_days_are_nobody(server, cells, texts, table="ward.far")
+
+
+def test_a_date_outside_the_calendar_names_nobody_in_spark(spark: Any) -> None:
+    rows, texts = far_rows(dice_of("spark"))
+    days = rows.set_column(1, "day", rows["who"].cast(pa.int32()))
+    frame = spark.createDataFrame(days).selectExpr("cell", "date_from_unix_date(day) AS who")
+    assert_far_days_are_nobody(frame, rows["cell"].to_pylist(), texts)
 
 
 def test_a_person_is_one_however_many_files_hold_the_records(tmp_path: Path) -> None:

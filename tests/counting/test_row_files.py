@@ -24,6 +24,7 @@ from dproo import Alphabet, counting, draft_codebook, import_codebook
 from dproo.counting.layout import Layout
 from dproo.counting.sources.rows import excel as excel_sheets
 from dproo.counting.sources.rows import statistics as statistics_files
+from dproo.schema.cell import BEYOND, text_of
 
 FORMATS = {"rows.xlsx": write_excel, "rows.sav": write_statistics, "rows.dta": write_statistics}
 
@@ -94,7 +95,9 @@ def test_a_moment_beyond_the_calendar_is_outside() -> None:
     read = {"column_names": ["d"], "original_variable_types": {"d": "DATE11"}}
     header = type("Header", (), read | {"readstat_variable_types": {"d": "double"}})
     reading = statistics_files._reading(header, "d", ".sav", "utf-8")
-    assert [reading(cell) for cell in (1e300, float("nan"), None, "x")] == [None] * 4
+    found = [reading(cell) for cell in (1e300, float("nan"), None, "x")]
+    assert found == [BEYOND, None, None, None]
+    assert text_of(BEYOND) is None
     assert reading(86400.0) == dt.date(1582, 10, 15)
 
 

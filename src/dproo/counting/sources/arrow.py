@@ -23,6 +23,7 @@ from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import ROOM, engine_for
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
+from dproo.schema.cell import BEYOND
 
 pa, pc, t = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("pyarrow.types")
 
@@ -80,10 +81,12 @@ def _is_text(dtype: Any) -> bool:
     return bool(t.is_string(dtype) or t.is_large_string(dtype) or t.is_string_view(dtype))
 
 
-def day(number: int | None, per_day: int) -> date | None:
-    """Return the day of a number since 1970, or None beyond the calendar."""
-    if number is None or not FIRST_DAY <= number // per_day <= LAST_DAY:
+def day(number: int | None, per_day: int) -> object:
+    """Return the day of a number since 1970; it may be beyond the calendar."""
+    if number is None:
         return None
+    if not FIRST_DAY <= number // per_day <= LAST_DAY:
+        return BEYOND
     return date.fromordinal(_EPOCH + number // per_day)
 
 
@@ -184,19 +187,28 @@ def _decimals(cells: Any) -> Any:
 
 
 def _days(cells: Any, per_day: int) -> Any:
-    """Return the days of numbers since 1970, null beyond the calendar."""
+    """Return the days of numbers since 1970, one day for all that are beyond the calendar.
+
+    It is beyond it too, so that it is told from a missing one.
+    """
     if per_day > 1:
         days = pc.divide(cells, per_day)  # towards zero
         is_less = pc.less(cells, pc.multiply(days, per_day))
         cells = pc.subtract(days, is_less.cast(pa.int64()))
     is_day = pc.and_(pc.greater_equal(cells, FIRST_DAY), pc.less_equal(cells, LAST_DAY))
-    nothing = pa.scalar(None, cells.type)
-    return pc.if_else(is_day, cells, nothing).cast(pa.int32()).view(pa.date32())
+    beyond = pa.scalar(LAST_DAY + 1, cells.type)
+    return pc.if_else(is_day, cells, beyond).cast(pa.int32()).view(pa.date32())
 
 
 def values(cells: Any) -> Iterator[Any]:
     """Yield the cells of an Arrow array as Python values."""
-    return (cell for part in plain(cells) for cell in part.to_pylist())
+    return chain.from_iterable(map(_values, plain(cells)))
+
+
+def _values(part: Any) -> Iterator[Any]:
+    if not t.is_date32(part.type):
+        return iter(part.to_pylist())
+    return (day(number, 1) for number in part.view(pa.int32()).to_pylist())
 
 
 # Counting

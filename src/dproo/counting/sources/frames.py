@@ -27,7 +27,7 @@ from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
 from dproo.counting.sql.duckdb import duckdb_kind, shown_type
 from dproo.counting.tally import Tally
-from dproo.schema.cell import FINE
+from dproo.schema.cell import BEYOND, FINE
 
 pa, pc, pl = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("polars")
 
@@ -516,7 +516,14 @@ def _array_columns(array: Any, columns: Sequence[str]) -> tuple[Column, ...]:
 def _array_cells(array: Any) -> Iterator[object]:
     for start in range(0, len(array), _PART):
         part = array[start : start + _PART]
-        yield from (_days(part) if array.dtype.kind == "M" else part).tolist()
+        yield from _calendar(_days(part).tolist()) if array.dtype.kind == "M" else part.tolist()
+
+
+def _calendar(cells: list[Any]) -> Iterator[Any]:
+    """Yield the days of an array, or its rows of days; NumPy has integers beyond the calendar."""
+    for cell in cells:
+        is_row, is_beyond = isinstance(cell, list), isinstance(cell, int)
+        yield list(_calendar(cell)) if is_row else BEYOND if is_beyond else cell
 
 
 def _days(moments: Any) -> Any:

@@ -69,6 +69,7 @@ _DOUBLE_NAME = (
 )
 # Zero in a type without digits before the point is printed as ".00".
 _DECIMAL = rf"regexp_replace({_AS_TEXT}, '^(-?)[.]', '\10.')"
+_DATE = f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END"
 DIALECT = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
@@ -77,7 +78,7 @@ DIALECT = sql.Dialect(
         # CASE does not guard here: the engine may cast first, and casting NaN is an error.
         sql.FLOAT: sql.whole_float(f"({_FLOAT})", cast="TRY_CAST"),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
-        sql.DATE: f"CASE WHEN {{}} BETWEEN '0001-01-01' AND '9999-12-31' THEN {_AS_TEXT} END",
+        sql.DATE: _DATE,
         sql.TIMESTAMP: _DAY,
         sql.INSTANT: _DAY.replace("{}", "TRY(make_timestamp(epoch_us({})))"),
         sql.JSON: (
@@ -123,7 +124,8 @@ DIALECT = sql.Dialect(
         ),
     },
     identifiers={
-        **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
+        **dict.fromkeys((sql.TEXT, sql.INTEGER, sql.BOOLEAN), _AS_TEXT),
+        sql.DATE: _DATE,
         sql.DECIMAL: f"CASE WHEN contains({_AS_TEXT}, '.')"
         f" THEN rtrim(rtrim({_DECIMAL}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: _DOUBLE_NAME.replace("{}", f"({_FLOAT})"),

@@ -12,6 +12,7 @@ needs.
 | bytes, list, tuple, set, mapping or array in Python | the person with equal content |
 | null, NaN, empty text | nobody's, unless each is declared to be a different person's |
 | in an unreadable line; with U+FFFD in it; a list or object in JSON | nobody's |
+| a date outside the years 1 to 9999 | nobody's |
 | an object in Python of any other type | nobody's |
 
 All of nobody's records together are one person's, and what they hold is ignored: they count as
@@ -35,7 +36,7 @@ from dproo.counting.asked import Asked, Batch
 from dproo.counting.boundary import pass_over
 from dproo.counting.sql import query as sql
 from dproo.schema.axis import LONGEST_OPEN, Axis, Bins, OpenText
-from dproo.schema.cell import FINE, is_scalar, plain, text_of
+from dproo.schema.cell import BEYOND, FINE, is_scalar, plain, text_of
 
 NOBODY = ""
 """The key of all records that are nobody's."""
@@ -146,7 +147,8 @@ def _plain(cell: Any) -> Any:
     is_fine = is_moment and cell.dtype.name.endswith(FINE)
     if is_fine and cell.astype(f"{cell.dtype.kind}8[us]") != cell:
         return str(cell)
-    return plain(cell)
+    value = plain(cell)
+    return BEYOND if is_moment and value is None else value
 
 
 def _identifier(cell: object) -> str | None:

@@ -50,6 +50,11 @@ _DAY = (
     "CASE WHEN {} >= TIMESTAMP '0001-01-01' AND {} < TIMESTAMP '9999-12-31' + INTERVAL '1 day'"
     " THEN to_char({}, 'YYYY-MM-DD') END"
 )
+_DATE = (
+    "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+    # As a timestamp without a zone; otherwise it would be in the session's zone.
+    " THEN to_char(CAST({} AS TIMESTAMP), 'YYYY-MM-DD') END"
+)
 POSTGRESQL = sql.Dialect(
     texts={
         sql.TEXT: _AS_TEXT,
@@ -57,11 +62,7 @@ POSTGRESQL = sql.Dialect(
         sql.DECIMAL: f"substring({_AS_TEXT} FROM '^(-?[0-9]+)(?:[.]0+)?$')",
         sql.FLOAT: _WHOLE,
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' WHEN NOT {} THEN 'false' END",
-        sql.DATE: (
-            "CASE WHEN {} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
-            # As a timestamp without a zone; otherwise it would be in the session's zone.
-            " THEN to_char(CAST({} AS TIMESTAMP), 'YYYY-MM-DD') END"
-        ),
+        sql.DATE: _DATE,
         sql.TIMESTAMP: _DAY,
         sql.INSTANT: _DAY.replace("{}", "({} AT TIME ZONE 'UTC')"),
     },
@@ -97,7 +98,7 @@ POSTGRESQL = sql.Dialect(
     identifiers={
         **dict.fromkeys((sql.TEXT, sql.INTEGER), _AS_TEXT),
         sql.BOOLEAN: "CASE WHEN {} THEN 'true' ELSE 'false' END",
-        sql.DATE: "CAST({} AS TEXT)",
+        sql.DATE: _DATE,
         sql.DECIMAL: f"CASE WHEN strpos({_AS_TEXT}, '.') > 0"
         f" THEN rtrim(rtrim({_AS_TEXT}, '0'), '.') ELSE {_AS_TEXT} END",
         sql.FLOAT: (

@@ -141,7 +141,8 @@ SPARK = sql.Dialect(
         sql.TEXT: "({} IS NULL OR {} = '')",
     },
     identifiers={
-        **dict.fromkeys((sql.INTEGER, sql.DATE, sql.BOOLEAN), _AS_TEXT),
+        **dict.fromkeys((sql.INTEGER, sql.BOOLEAN), _AS_TEXT),
+        sql.DATE: _DAY,
         sql.TEXT: _VALID,
         sql.DECIMAL: (
             f"CASE WHEN contains({_AS_TEXT}, '.') OR contains({_AS_TEXT}, 'E')"

@@ -21,6 +21,7 @@ from dproo.core.checks import refusal
 from dproo.counting.boundary import required
 from dproo.counting.fit import Column, one_of_them
 from dproo.counting.sql import query as sql
+from dproo.schema.cell import BEYOND
 
 EMPTY: Final = object()
 """An empty cell."""
@@ -107,7 +108,7 @@ class Cells:
             return None
         return self._moment(number) if kind == MOMENT else number
 
-    def _moment(self, number: float) -> date | None:
+    def _moment(self, number: float) -> object:
         """Return the day, or moment, that a number means; None for a time without a day."""
         start = datetime(1904, 1, 1) if self.is_1904 else datetime(1899, 12, 30)  # noqa: DTZ001
         if number < 1 or (not self.is_1904 and _LEAP_DAY <= number < _LEAP_DAY + 1):
@@ -116,8 +117,8 @@ class Cells:
             start += _DAY
         try:
             found = start + number * _DAY
-        except (OverflowError, ValueError):  # beyond the calendar
-            return None
+        except (OverflowError, ValueError):
+            return BEYOND
         return found.date() if number.is_integer() else found
 
     def _shared(self, text: str, _: str) -> str | None:
@@ -300,7 +301,7 @@ def _row_number(row: ET.Element, place: int) -> int:
 def _name(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return "" if cell is EMPTY or cell is None else str(cell).strip()
+    return "" if cell is EMPTY or cell is None or cell is BEYOND else str(cell).strip()
 
 
 def _index_of(cell: ET.Element) -> int | None:

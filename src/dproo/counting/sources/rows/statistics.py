@@ -23,6 +23,7 @@ from dproo.counting.boundary import load
 from dproo.counting.fit import LABELS, Column
 from dproo.counting.sources.text.cleaning import repaired
 from dproo.counting.sql import query as sql
+from dproo.schema.cell import BEYOND
 
 _START = re.compile(
     rb"<stata_dta><header><release>(11[789])</release><byteorder>(LSF|MSF)</byteorder><K>"
@@ -327,7 +328,9 @@ def _reading(header: Any, name: str, suffix: str, encoding: str) -> Callable[[An
     def moment(cell: Any) -> Any:
         try:
             found = start + cell * unit
-        except (ArithmeticError, TypeError, ValueError):  # missing, or beyond the calendar
+        except OverflowError:
+            return BEYOND
+        except (ArithmeticError, TypeError, ValueError):  # missing
             return None
         return found.date() if kind == sql.DATE else found
 
