@@ -27,7 +27,7 @@ from operator import itemgetter
 from typing import Any
 
 from dproo.auditing.confidence import TRIALS_MAX, Repetition, chance_lower, log_odds_lower
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import flag, refusal, whole
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import Number, parse_delta, parse_epsilon, rational
 from dproo.mechanisms.base import Mechanism
@@ -75,6 +75,10 @@ class Audit:
     distance: int
     epsilon: Fraction | None
     delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        is_passed = flag("are_independent", self.are_independent)
+        object.__setattr__(self, "are_independent", is_passed)
 
     @property
     def verdict(self) -> str | None:

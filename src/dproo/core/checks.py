@@ -65,6 +65,19 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
     return number
 
 
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a plain boolean; NumPy's are accepted, other truthy values are not.
+
+    Raises:
+        TypeError: ``value`` is not a boolean, as the text ``"false"``, which would be true.
+    """
+    if isinstance(value, bool):
+        return value
+    if type(value).__module__ == "numpy" and type(value).__name__ in {"bool", "bool_"}:
+        return bool(value)
+    raise TypeError(refusal(name, "be True or False", value))
+
+
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:
     """Return ``value`` if it is one of ``choices``; otherwise suggest the nearest one."""
     known = sorted(choices)

@@ -165,7 +165,7 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
     _check_keys(field, _FIELD_KEYS, f"{place}.")
-    if not field.get("bareNumber", True):
+    if field.get("bareNumber", True) is not True:
         raise ValueError(f"{place}.bareNumber must be true: signs beside a number are not read.")
     name = field.get("name")
     if not isinstance(name, str) or not name:
