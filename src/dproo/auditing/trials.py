@@ -135,7 +135,7 @@ def audit(
         ValueError: an argument is out of its range, or a batch has the wrong size.
     """
     trials = whole("trials", trials, at_least=100, at_most=TRIALS_MAX // 2)
-    distance = whole("distance", distance, at_least=1)
+    distance = whole("distance", distance, at_least=1, at_most=10**18)
     claimed = None if epsilon is None else parse_epsilon(epsilon)
     beyond = parse_delta(delta)
     if beyond and distance > 1:

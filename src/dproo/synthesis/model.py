@@ -309,6 +309,8 @@ class Model:
         Raises:
             ValueError: it holds none, or one that was changed.
         """
+        if not isinstance(receipt, Mapping):
+            raise TypeError(refusal("receipt", "be the dict of a receipt", receipt))
         kept = receipt.get("model")
         if not isinstance(kept, Mapping) or not isinstance(kept.get("values"), Mapping):
             raise ValueError(  # noqa: TRY004 - the receipt of another release
