@@ -524,4 +524,4 @@ def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fracti
         return ()
     if not isinstance(shares, Mapping) or set(shares) != set(book.columns):
         raise ValueError(refusal("shares", "name the epsilon of every column", shares))
-    return tuple(parse_epsilon(shares[column]) for column in book.columns)
+    return tuple(parse_epsilon(shares[column], name="shares") for column in book.columns)

@@ -11,10 +11,10 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from dproo.core.checks import flag, one_of, whole
+from dproo.core.checks import flag, one_of, refusal, shown, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
+from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper, require_share
 from dproo.mechanisms import AUTO, LetterSpecificRevealOrObscure
 from dproo.mechanisms.base import enough
 from dproo.mechanisms.network import (
@@ -159,8 +159,8 @@ class RowRequest(Request):
         left = self.epsilon - self.network_epsilon
         if self.shares and sum(self.shares) != left:
             raise ValueError(
-                f"shares must add up to {left}, got {sum(self.shares)}. That is epsilon, less what"
-                " the choice of a network costs."
+                refusal("shares", f"add up to {shown(left)}", sum(self.shares))
+                + " That is epsilon, less what the choice of a network costs."
             )
         largest = sorted(self.codebook.sizes)[-2:]
         if self.declared is None and prod(largest) > PAIR_MAX:
@@ -236,6 +236,7 @@ class RowRequest(Request):
         """Return the certified sampler of one row; a person's records share its epsilon."""
         times = self.size * self.protection.records
         by_column = network.families if self.shares else ()
+        require_share(self.row_epsilon / self.protection.records, "every record of a row")
         return _row_sampler(
             network=network,
             epsilon=self.row_epsilon / self.protection.records,
