@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from support.releasing import sample
 
 import dproo
 from dproo.cli.commands import cli
+from dproo.cli.ledger import _harmless
 from dproo.releases.charge import Charge
 
 LETTERS = ["a", "b", "=1+1"]
@@ -94,6 +96,45 @@ def test_the_report_is_a_table_that_a_spreadsheet_takes_for_text(ledger, tmp_pat
     assert "home-of-ann" not in text
     run("ledger", "report", "--out", str(tmp_path / "none.csv"), "--year", "1999", ledger=ledger)
     assert len((tmp_path / "none.csv").read_text().splitlines()) == 1
+
+
+FORMULAS = (
+    "=1+cmd|A!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\uff1d1",
+    "\uff0dA1",
+    "=HYPERLINK(A1)",
+    "- 1",
+    "-1%",
+)
+BEFORE = ("", " ", "x;", "x,", "x|", "x; ", 'x;"', "x;'", 'x;""', "x,;", "x;-3;", "\u00a0")
+
+
+def test_no_part_of_a_cell_is_a_formula_wherever_lines_are_split(tmp_path):
+    path = tmp_path / "ledger.sqlite3"
+    book = dproo.Ledger.create(path)
+    texts = [before + formula for before in BEFORE for formula in FORMULAS]
+    for number, text in enumerate(texts):
+        book.declare(f"{text} {number}".strip(), budget="9", neighbours="replace")
+        stated = {"purpose": text, "operator": text, "columns": [text, text]}
+        book.reserve(f"{text} {number}".strip(), epsilon=1, neighbours="replace", request=stated)
+    out = tmp_path / "releases.csv"
+    assert run("ledger", "report", "--out", str(out), ledger=path).exit_code == 0
+    text = out.read_bytes().decode()
+    parts = re.split("[;,|:\t\r\n]", text)
+    for separator in ";,|:\t":
+        rows = csv.reader(io.StringIO(text), delimiter=separator)
+        parts += [cell for row in rows for cell in row]
+    begun = {part.lstrip(' \u00a0"') for part in parts}
+    begun = {part for part in begun if part[:1] in {*"=+-@\uff1d\uff0b\uff0d\uff20"}}
+    assert begun == {"-3"}  # a number is no formula
+
+
+@pytest.mark.parametrize("cell", ["-3", "[-10, -5)", "1e-06", "a - b", "x=1", "2024-01-02", "-3.5"])
+def test_numbers_bins_and_days_are_written_as_they_are(cell):
+    assert _harmless(cell) == cell
 
 
 def test_the_report_opens_in_a_browser(ledger, tmp_path, browser):

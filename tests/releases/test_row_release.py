@@ -121,7 +121,7 @@ def test_the_epsilon_of_each_column_can_be_given():
     assert [step["epsilon"] for step in steps] == ["1/10", "1/4", "3/20"]
     with pytest.raises(ValueError, match=r"^shares must add up to 2, got 1. That is epsilon, less"):
         sample(ROWS, codebook=BOOK, epsilon=2, shares=shares)
-    with pytest.raises(ValueError, match=r"^shares must add up to 4/5, got 1"):
+    with pytest.raises(ValueError, match=r"^shares must add up to 0.8, got 1"):
         sample(ROWS, codebook=BOOK, epsilon=1, shares=shares, network="learned")
     for wrong in ({"ward": 1}, {**shares, "bed": 1}, [1]):
         with pytest.raises(ValueError, match=r"^shares must name the epsilon of every column"):

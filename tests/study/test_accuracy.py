@@ -175,7 +175,7 @@ ROO = dproo.mechanism("roo", epsilon=1, n=4, k=2)
     [
         ({"p": [1, 0, 0]}, ValueError, "p must have k = 2 entries, got 3."),
         ({"p": [1]}, ValueError, "p must have at least two entries, got 1."),
-        ({"p": [2, -1]}, ValueError, "p must be non-negative for every letter, got -1.0."),
+        ({"p": [2, -1]}, ValueError, "p must be non-negative for every letter, got -1."),
         ({"p": [0.5, 0.4]}, ValueError, "p must sum to 1, got 0.9."),
         ({"p": [float("nan"), 1]}, ValueError, "p must be a finite number, got nan."),
         ({"p": "0.5"}, TypeError, "p must be a sequence of probabilities, got '0.5'."),

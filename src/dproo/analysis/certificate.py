@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement, product
 from math import comb
 from typing import Any, Final, Literal, Protocol, TypeVar, overload
 
-from dproo.core.checks import one_of
+from dproo.core.checks import one_of, shown
 from dproo.core.counts import Counts, Dataset, every_dataset, falling_datasets
 from dproo.core.notebook import table
 from dproo.core.numbers import is_at_most_exp, log_float_upper
@@ -130,7 +130,9 @@ def _worst_of_all(mechanism: Mechanism) -> Transition:
     n, k = mechanism.n, mechanism.k
     sizes = [n] if mechanism.neighbours == REPLACE else range(n + 1)
     if comb(n + k, k) > _MOST_DATASETS:
-        raise ValueError(f"method must be 'extremes' for so many datasets (n = {n}, k = {k}).")
+        raise ValueError(
+            f"method must be 'extremes' for so many datasets (n = {shown(n)}, k = {shown(k)})."
+        )
     outcomes = list(combinations_with_replacement(range(k), mechanism.draws))
     laws: dict[Dataset, list[Fraction]] = {}
 

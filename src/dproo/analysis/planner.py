@@ -389,7 +389,7 @@ def plan(
         if n is None or epsilon is None or not (k is alpha is samplers is None):
             raise ValueError("plan must be given n and epsilon, and no more, with a code book.")
         return plan_row(codebook, n=n, epsilon=epsilon)
-    parsers = {
+    parsers: Mapping[str, Callable[[object], Fraction | int]] = {
         "n": lambda value: whole("n", value, at_least=1, at_most=RECORDS_MAX),
         "k": lambda value: whole("k", value, at_least=2, at_most=RECORDS_MAX),
         "epsilon": parse_epsilon,

@@ -12,7 +12,7 @@ from math import ceil
 from typing import Any
 
 from dproo.core.checks import whole
-from dproo.core.numbers import Number, parse_epsilon
+from dproo.core.numbers import Number, parse_epsilon, require_share
 from dproo.mechanisms import REPLACE, Relation
 from dproo.mechanisms.network import AUTO, DECLARED, LEARNED, SHARE, Network, Wiring
 from dproo.mechanisms.rows import RowSampler
@@ -112,6 +112,7 @@ def plan_row(
     spent = total * SHARE if known is None else Fraction(0)
 
     def sampler(wired: Network) -> RowSampler:
+        require_share(total - spent, "the columns")
         return RowSampler(epsilon=total - spent, network=wired, neighbours=neighbours, n=records)
 
     row = sampler(known or Network.star(book.sizes))

@@ -27,7 +27,7 @@ from operator import itemgetter
 from typing import Any
 
 from dproo.auditing.confidence import TRIALS_MAX, Repetition, chance_lower, log_odds_lower
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import flag, refusal, whole
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import Number, parse_delta, parse_epsilon, rational
 from dproo.mechanisms.base import Mechanism
@@ -75,6 +75,10 @@ class Audit:
     distance: int
     epsilon: Fraction | None
     delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        is_passed = flag("are_independent", self.are_independent)
+        object.__setattr__(self, "are_independent", is_passed)
 
     @property
     def verdict(self) -> str | None:
@@ -131,7 +135,7 @@ def audit(
         ValueError: an argument is out of its range, or a batch has the wrong size.
     """
     trials = whole("trials", trials, at_least=100, at_most=TRIALS_MAX // 2)
-    distance = whole("distance", distance, at_least=1)
+    distance = whole("distance", distance, at_least=1, at_most=10**18)
     claimed = None if epsilon is None else parse_epsilon(epsilon)
     beyond = parse_delta(delta)
     if beyond and distance > 1:

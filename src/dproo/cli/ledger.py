@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from glob import glob
@@ -325,6 +326,14 @@ _TITLES = (
     *("code book or alphabet (SHA-256)",),
 )
 
+_SEPARATORS = ";,|:\t\r\n"
+_FORMULA = re.compile(
+    rf"""((?:^|[{_SEPARATORS}])[\s"']*)"""  # where a part may begin: some split at semicolons
+    r"(?=[=+@\uff1d\uff0b\uff0d\uff20-])"  # what begins a formula, as wide as in East Asia too
+    # But a number, or the end of a bin.
+    rf"(?![+-][0-9]+(?:\.[0-9]+)?[)\]]?(?:[{_SEPARATORS}]|$))",
+)
+
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem; color: #1b1f24; background: #fff; }
 table { border-collapse: collapse; margin: 0 0 2rem; }
@@ -385,7 +394,7 @@ def state_of(line: Line) -> str:
 
 def _csv(rows: dict[str, list[list[str]]]) -> str:
     file = StringIO()
-    writer = csv.writer(file, lineterminator="\r\n")
+    writer = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     writer.writerow(_TITLES)
     for found in rows.values():
         writer.writerows([_harmless(cell) for cell in row] for row in found)
@@ -393,13 +402,12 @@ def _csv(rows: dict[str, list[list[str]]]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula.
+    """Return a cell of which no spreadsheet takes a part for a formula, wherever it splits lines.
 
-    >>> _harmless("=1+1"), _harmless("-3"), _harmless("flu")
-    ("'=1+1", '-3', 'flu')
+    >>> _harmless("=1+1"), _harmless("-3"), _harmless("flu"), _harmless("a;=1+1")
+    ("'=1+1", '-3', 'flu', "a;'=1+1")
     """
-    is_number = cell.lstrip("+-").replace(".", "", 1).isdecimal()
-    return f"'{cell}" if cell[:1] in {"=", "+", "-", "@", "\t", "\r"} and not is_number else cell
+    return _FORMULA.sub(r"\1'", cell)
 
 
 def _html(accounts: list[Account], rows: dict[str, list[list[str]]], year: int | None) -> str:

@@ -12,8 +12,13 @@ import re
 import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, localcontext
+from fractions import Fraction
 
 WITHHELD = "text that is withheld because it may hold a password"
+
+_LONG = 14_000  # bits of the longest integer that is written, of 4,215 digits
+_DIGITS = 12  # of a fraction that is written as a decimal number
 
 _HOST = r"(?:[\w.%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?"
 _PLAIN_URL = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*://{_HOST}(?:,{_HOST})*(?:/[^@?#=&;:\s]*)?")
@@ -45,7 +50,52 @@ def refusal(name: str, condition: str, value: object) -> str:
     """
     parts = value if isinstance(value, tuple | list) else (value,)
     is_secret = any(isinstance(part, str) and may_hold_secret(part) for part in parts)
-    return f"{name} must {condition}, got {WITHHELD if is_secret else reprlib.repr(value)}."
+    return f"{name} must {condition}, got {WITHHELD if is_secret else shown(value)}."
+
+
+class _Shown(reprlib.Repr):
+    """Short texts of any values; numbers as one would write them."""
+
+    def repr_int(self, x: int, _level: int) -> str:
+        if x.bit_length() > _LONG:  # Python refuses to write one of more than 4,300 digits
+            digits = x.bit_length() * 30_103 // 100_000 + 1
+            return f"an integer of about {digits:,} digits"
+        return super().repr_int(x, _level)
+
+    def repr_Fraction(self, x: Fraction, _level: int) -> str:  # noqa: N802 - by the type's name
+        with localcontext(Context(prec=_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)) as context:
+            text = str((Decimal(x.numerator) / Decimal(x.denominator)).normalize())
+            is_exact = not context.flags[Inexact]
+        mantissa, e, exponent = text.partition("E")
+        if e and is_exact and 0 < int(exponent) < _DIGITS:
+            return f"{x.numerator}"
+        return f"{'' if is_exact else 'about '}{mantissa}{e.lower()}{exponent.removeprefix('+')}"
+
+    def repr_Decimal(self, x: Decimal, _level: int) -> str:  # noqa: N802 - as above
+        text = str(x)
+        return text if len(text) <= self.maxother else f"{text[: self.maxother]}..."
+
+    def repr_instance(self, x: object, level: int) -> str:
+        try:
+            return super().repr_instance(x, level)
+        except Exception:  # noqa: BLE001 - a value may have a type of anybody's
+            return f"a value of type {type(x).__name__}"
+
+
+_SHORT = _Shown()
+
+
+def shown(value: object) -> str:
+    """Return a short text of any value, even one that Python or its own type refuses to write.
+
+    >>> from fractions import Fraction
+    >>> shown(Fraction(1200)), shown(Fraction(1, 8)), shown([10**5000])
+    ('1200', '0.125', '[an integer of about 5,001 digits]')
+    """
+    try:
+        return _SHORT.repr(value)
+    except Exception:  # noqa: BLE001 - as above
+        return f"a value of type {type(value).__name__}"
 
 
 def whole(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
@@ -65,12 +115,26 @@ def whole(name: str, value: object, *, at_least: int, at_most: int | None = None
     return number
 
 
+def flag(name: str, value: object) -> bool:
+    """Return ``value`` as a plain boolean; NumPy's are accepted, other truthy values are not.
+
+    Raises:
+        TypeError: ``value`` is not a boolean, as the text ``"false"``, which would be true.
+    """
+    if isinstance(value, bool):
+        return value
+    if type(value).__module__ == "numpy" and type(value).__name__ in {"bool", "bool_"}:
+        return bool(value)
+    raise TypeError(refusal(name, "be True or False", value))
+
+
 def one_of(name: str, value: object, choices: Iterable[str]) -> str:
     """Return ``value`` if it is one of ``choices``; otherwise suggest the nearest one."""
     known = sorted(choices)
     if isinstance(value, str) and value in known:
         return value
-    near = difflib.get_close_matches(str(value)[:256].lower(), known, n=1, cutoff=0.5)  # float-ok
+    text = value[:256].lower() if isinstance(value, str) else ""
+    near = difflib.get_close_matches(text, known, n=1, cutoff=0.5)  # float-ok
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(refusal(name, f"be one of {', '.join(known)}", value) + hint)
 

@@ -15,6 +15,11 @@ from operator import add, itemgetter, mul
 
 from dproo.core.checks import refusal, whole
 
+_PAIRS = (
+    "runs must be pairs of a value and how many letters have it. Counts.of takes one integer for"
+    " each letter."
+)
+
 
 class Runs:
     """A non-negative integer for each of the letters ``0 .. k-1``, run by run.
@@ -30,9 +35,15 @@ class Runs:
     def __init__(self, runs: Iterable[tuple[int, int]]) -> None:
         merged: list[tuple[int, int]] = []
         last = None
+        if isinstance(runs, str | bytes | Mapping):
+            raise TypeError(_PAIRS)
         for run in runs:
-            if run[0] == last:
-                run = last, run[1] + merged.pop()[1]  # noqa: PLW2901 - the merged run
+            try:
+                value, letters = run
+            except (TypeError, ValueError):
+                raise TypeError(_PAIRS) from None
+            if value == last:
+                run = last, letters + merged.pop()[1]  # noqa: PLW2901 - the merged run
             if run[1]:
                 merged.append(run)
                 last = run[0]

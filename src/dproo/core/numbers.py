@@ -26,7 +26,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from operator import floordiv
 
-from dproo.core.checks import refusal
+from dproo.core.checks import refusal, shown
 
 Number = int | float | str | Fraction | Decimal
 
@@ -77,18 +77,31 @@ def rational(name: str, value: object, *, is_binary: bool = False) -> Fraction:
     return number
 
 
-def parse_epsilon(value: object) -> Fraction:
+def parse_epsilon(value: object, *, name: str = "epsilon") -> Fraction:
     """Return the privacy parameter exactly.
 
     >>> parse_epsilon("0.1")
     Fraction(1, 10)
     """
-    epsilon = rational("epsilon", value)
+    epsilon = rational(name, value)
     if not epsilon > 0:
-        raise ValueError(refusal("epsilon", "be positive", value))
+        raise ValueError(refusal(name, "be positive", value))
     if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
-        raise ValueError(refusal("epsilon", "be between 1e-30 and 1000", value))
+        raise ValueError(refusal(name, "be between 1e-30 and 1000", value))
     return epsilon
+
+
+def require_share(share: Fraction, whose: str, *, least: Fraction = EPSILON_MIN) -> None:
+    """Raise if what a part of a release gets of its epsilon is below the least epsilon.
+
+    >>> require_share(Fraction(1, 10**31), "each column")
+    Traceback (most recent call last):
+    ValueError: epsilon must leave at least 1e-30 for each column, but leaves 1e-31.
+    """
+    if 0 < share < least:
+        raise ValueError(
+            f"epsilon must leave at least {shown(least)} for {whose}, but leaves {shown(share)}."
+        )
 
 
 def parse_delta(value: object) -> Fraction:

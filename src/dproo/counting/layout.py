@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, TypedDict
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import flag, one_of, refusal, whole
 from dproo.counting.sources.text.header import UTF_16, text_encoding
 
 CSV, JSON, ARRAY, PARQUET, DUCKDB, EXCEL, SPSS, STATA, SQLITE = (
@@ -111,6 +111,7 @@ class Layout:
                     refusal("delimiter", "be one character such as ; or tab", self.delimiter)
                 )
             object.__setattr__(self, "delimiter", delimiter)
+        object.__setattr__(self, "has_header", flag("has_header", self.has_header))
         whole("skip_rows", self.skip_rows, at_least=0, at_most=_LINES_MAX)
         if not isinstance(self.comment, str) or not self.comment.isascii():
             raise ValueError(refusal("comment", "be signs of ASCII such as #", self.comment))
@@ -140,7 +141,7 @@ class Layout:
         """Refuse options that only a CSV file has; a sheet may have rows before its header too."""
         if self.delimiter is not None:
             raise ValueError(refusal("delimiter", "be given for a CSV file only", self.delimiter))
-        if self.comment or (self.skip_rows and not is_sheet):
+        if self.comment or (self.skip_rows and not flag("is_sheet", is_sheet)):
             raise ValueError(
                 "skip_rows and comment must be used with a CSV file, skip_rows also with a sheet."
             )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
@@ -15,8 +13,9 @@ from dproo.counting.fit import Column
 from dproo.counting.layout import PLAIN, Layout
 from dproo.counting.prepare import prepare, prepare_several
 from dproo.counting.scan import Scan
+from dproo.counting.single_pass import Pass, is_single_pass
 from dproo.counting.sources import frames, spark, sqlalchemy
-from dproo.counting.sources.descriptors import STDIN, find_files
+from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sources.files import open_files
 from dproo.counting.sources.postgresql import scan as postgresql
 from dproo.counting.sources.postgresql import url as postgresql_url
@@ -35,12 +34,14 @@ class Source:
         engine: ``"spark"`` to let Spark read the data on this machine, or the address of a
             cluster such as ``"spark://host:7077"``; by default the engine for the source.
         layout: how text files are laid out.
+        reading: the only pass over data that can be read once; a copy of the source shares it.
     """
 
     data: Any = field(repr=False)
     table: str | tuple[str, ...] | None = None
     engine: str | None = None
     layout: Layout = PLAIN
+    reading: Pass = field(default_factory=Pass, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_engine(self.engine)
@@ -52,12 +53,7 @@ class Source:
     @property
     def is_read_once(self) -> bool:
         """Whether the data can be read only once, as from an iterator, a stream or a pipe."""
-        if isinstance(self.data, str | os.PathLike):
-            with suppress(OSError, ValueError):
-                mode = os.stat(self.data).st_mode  # noqa: PTH116 - a text may be no path
-                return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-            return self.data == STDIN
-        return isinstance(self.data, Iterator)
+        return is_single_pass(self.data)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -76,7 +72,13 @@ class Source:
             alphabets: one, or several that name their columns.
             columns: the columns to count, in the order of the data; empty if it has no names.
             people: whose records, and how many of each, are counted; see :class:`Asked`.
+
+        Raises:
+            TypeError: no engine supports this kind of data.
+            ValueError: it cannot be counted so, or could be read only once and has been.
         """
+        if self.is_read_once:
+            self.reading.require()
         where = Where(table=self.table, engine=self.engine, layout=self.layout, **people)
         if len(alphabets) > 1:
             return prepare_several(self.data, alphabets=alphabets, columns=columns, **where)

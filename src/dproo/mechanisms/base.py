@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Literal
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import one_of, refusal, shown, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.divergence import DominatingPair
 from dproo.core.draw import RandomSource, pick, pick_many
@@ -31,6 +31,8 @@ BOTH: Final = "both"
 RECORDS_MAX = 2**80
 """If ``n`` is private, a sampler is certified for every dataset up to this size."""
 
+
+_MOST_DRAWS = 10**9
 
 ENOUGH = 10
 """Records per letter where their number is private; more for epsilon below log 2."""
@@ -287,16 +289,16 @@ class Mechanism(ABC):
         self, counts: Sequence[int] | Counts, size: int, *, source: RandomSource | None = None
     ) -> list[int]:
         """Return ``size`` independent letters; together they cost ``size`` times epsilon."""
-        whole("size", size, at_least=1)
+        whole("size", size, at_least=1, at_most=_MOST_DRAWS)
         return pick_many(self.weights(self.checked(counts)), size, source or RandomSource())
 
     def checked(self, counts: Sequence[int] | Counts) -> Counts:
         """Return ``counts`` as :class:`Counts` if they fit ``n`` and ``k``."""
         counts = Counts.of(counts)
         if counts.k != self.k:
-            raise ValueError(refusal("counts", f"have k = {self.k} entries", counts.k))
+            raise ValueError(refusal("counts", f"have k = {shown(self.k)} entries", counts.k))
         if self.neighbours == REPLACE and counts.n != self.n:
-            raise ValueError(refusal("counts", f"sum to n = {self.n}", counts.n))
+            raise ValueError(refusal("counts", f"sum to n = {shown(self.n)}", counts.n))
         if counts.n > self.n:
-            raise ValueError(f"counts must sum to at most n = {self.n}.")
+            raise ValueError(f"counts must sum to at most n = {shown(self.n)}.")
         return counts

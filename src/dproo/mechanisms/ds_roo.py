@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
+from dproo.core.checks import flag
 from dproo.core.counts import Counts, Runs
 from dproo.core.numbers import BITS, ceil_div, power_lower
 from dproo.mechanisms import hypotheses
@@ -54,7 +55,7 @@ class DataSpecificRevealOrObscure(Mechanism):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._set(as_printed=bool(self.as_printed))
+        self._set(as_printed=flag("as_printed", self.as_printed))
         _ = self.table  # refuses a printed table that is too long
 
     @property

@@ -73,10 +73,10 @@ class OpenAlphabet:
         )
         if self.epsilon < OPEN_EPSILON_MIN:
             least = f"be at least {decimal_text(OPEN_EPSILON_MIN)} with an open alphabet"
-            raise ValueError(refusal("epsilon", least, str(self.epsilon)))
+            raise ValueError(refusal("epsilon", least, self.epsilon))
         if self.delta < OPEN_DELTA_MIN:
             least = "be at least 1e-18 with an open alphabet, which cannot be pure"
-            raise ValueError(refusal("delta", least, str(self.delta)))
+            raise ValueError(refusal("delta", least, self.delta))
         if not (self.largest_delta <= self.delta and all(self.conditions.values())):
             raise ValueError(f"the open alphabet did not certify at delta = {self.delta}.")
 

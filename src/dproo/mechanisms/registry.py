@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dproo.core.checks import one_of
-from dproo.core.numbers import Number, parse_epsilon, percent
+from dproo.core.numbers import Number, parse_epsilon, percent, require_share
 from dproo.mechanisms.bal_roo.sampler import FUTILE, BalancedRevealOrObscure
 from dproo.mechanisms.base import REPLACE, Mechanism, Relation, enough
 from dproo.mechanisms.ds_roo import DataSpecificRevealOrObscure
@@ -180,6 +180,7 @@ def certified(
         options["records_per_person"] = records_per_person
     else:
         epsilon /= records_per_person
+        require_share(epsilon, "each record of a person")
     return kind(epsilon=epsilon, **options)
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
 
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import refusal, shown, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource, pick_many
 from dproo.core.numbers import Number, exp_upper, log_upper, rational
@@ -107,7 +107,9 @@ class RevealOrObscure(Mechanism):
         if self.prior is not None:
             self._set(prior=tuple(rational("prior", share) for share in self.prior))
             if len(self.prior) != self.k:
-                raise ValueError(refusal("prior", f"have k = {self.k} entries", len(self.prior)))
+                raise ValueError(
+                    refusal("prior", f"have k = {shown(self.k)} entries", len(self.prior))
+                )
             if not min(self._shares.sizes) > 0:
                 raise ValueError(refusal("prior", "be positive", str(min(self.prior))))
         self._set(

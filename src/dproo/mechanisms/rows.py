@@ -14,10 +14,10 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 
-from dproo.core.checks import refusal
+from dproo.core.checks import refusal, shown
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import is_at_most_exp, parse_epsilon, rational
+from dproo.core.numbers import is_at_most_exp, parse_epsilon, rational, require_share
 from dproo.mechanisms import hypotheses
 from dproo.mechanisms.base import ADD_REMOVE, BOTH, REPLACE, Relation
 from dproo.mechanisms.ls_roo.sampler import LetterSpecificRevealOrObscure
@@ -61,8 +61,9 @@ class RowSampler:
         shares = tuple(rational("shares", share) for share in shares)
         if len(shares) != len(self.network.families) or sum(shares) != self.epsilon:
             raise ValueError(
-                refusal("shares", f"add up to epsilon = {self.epsilon}", str(sum(shares)))
+                refusal("shares", f"add up to epsilon = {shown(self.epsilon)}", sum(shares))
             )
+        require_share(min(shares), "every column")
         object.__setattr__(self, "shares", shares)
         if not is_at_most_exp(self.largest_ratio, self.epsilon):
             raise ValueError(f"the row did not certify at epsilon = {self.epsilon}.")

@@ -14,8 +14,8 @@ from typing import Any
 
 from dproo.core.checks import may_hold_secret, refusal
 from dproo.core.paths import Origin, guarding, require_public
+from dproo.counting.single_pass import STDIN
 from dproo.counting.source import Source
-from dproo.counting.sources.descriptors import STDIN
 from dproo.counting.sources.postgresql import url as postgresql_url
 from dproo.errors import LedgerError
 from dproo.ledger import Address, Ledger, address_of, default_path

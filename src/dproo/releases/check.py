@@ -135,6 +135,9 @@ def try_cells(
     book = letters if isinstance(letters, CodeBook) else None
     alphabet = letters if isinstance(letters, Alphabet) else letters.alphabet
     names: tuple[str | None, ...] = alphabet.columns or (column,)
+    for text in cells.values() if isinstance(cells, Mapping) else (cells,):
+        if not isinstance(text, str):
+            raise TypeError(refusal("cell", "be the text of a cell", text))
     if not isinstance(cells, Mapping):
         cells = dict.fromkeys(map(str, names), cells)
     if unknown := set(cells) - set(map(str, names)):

@@ -17,6 +17,7 @@ from dproo.core.numbers import Number, parse_delta, parse_epsilon
 from dproo.core.paths import guarding
 from dproo.counting.fit import Column
 from dproo.counting.layout import Layout, LayoutOptions
+from dproo.counting.single_pass import must_be_reread
 from dproo.counting.source import Source
 from dproo.counting.sql import query as sql
 from dproo.errors import ReleaseError
@@ -62,7 +63,8 @@ def open(  # noqa: A001 - dproo.open, as for any other file
 
     Args:
         data: a file, a pattern of several, the URL or connection of a database, a frame, an
-            array, a list of cells or records.
+            array, a list of cells or records. An iterator, a stream or standard input (``"-"``)
+            can be released from once; open it once.
         table: the table of a database or DuckDB file, the sheet of an Excel file.
         engine: ``"spark"``, or a cluster such as ``"spark://host:7077"``, to read by Spark.
         person: the column that names whom a record is about: releases then protect a person,
@@ -464,8 +466,9 @@ def discovery_of(
     """Return the checked request of a code book; of the data, only header or schema is read."""
     if dataset.source.is_read_once:
         raise ValueError(
-            "data must be readable more than once to find its letters: a file, a table or a"
-            " frame. Save it to a file first."
+            must_be_reread(
+                "to find its letters: a file, a table or a frame. Save it to a file first."
+            )
         )
     if isinstance(columns, str):
         raise TypeError(refusal("columns", "be a list of names", columns))
@@ -497,7 +500,7 @@ def sample(cells: Any, letters: Any, *, epsilon: Number) -> Release:
     """Release one representative value of cells in memory, charged to no budget.
 
     Args:
-        cells: a list, an array or a series.
+        cells: a list, an array or a series; an iterator is used up by it.
         letters: the possible values, in any form that :meth:`dproo.Alphabet.of` takes.
         epsilon: the privacy parameter.
 
@@ -521,4 +524,4 @@ def _shares(shares: Mapping[str, Number] | None, book: CodeBook) -> tuple[Fracti
         return ()
     if not isinstance(shares, Mapping) or set(shares) != set(book.columns):
         raise ValueError(refusal("shares", "name the epsilon of every column", shares))
-    return tuple(parse_epsilon(shares[column]) for column in book.columns)
+    return tuple(parse_epsilon(shares[column], name="shares") for column in book.columns)

@@ -10,8 +10,15 @@ from typing import Any
 from dproo.core.checks import whole
 from dproo.core.counts import Counts, NamedCounts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import decimal_text, exp_lower, exp_upper, float_upper, fraction_text
-from dproo.mechanisms.open import OpenAlphabet
+from dproo.core.numbers import (
+    decimal_text,
+    exp_lower,
+    exp_upper,
+    float_upper,
+    fraction_text,
+    require_share,
+)
+from dproo.mechanisms.open import OPEN_EPSILON_MIN, OpenAlphabet
 from dproo.releases.request import Assurance, Drawn, Request
 from dproo.schema import OTHER, Alphabet
 from dproo.schema.axis import LONGEST_OPEN, OPEN, OpenText
@@ -70,6 +77,8 @@ class OpenRequest(Request):
         people = self.protection.records
         delta = self.delta
         if people > 1:
+            whose = "each record of a person with an open alphabet"
+            require_share(self.epsilon / people, whose, least=OPEN_EPSILON_MIN)
             delta *= (exp_lower(self.epsilon / people) - 1) / (exp_upper(self.epsilon) - 1)
         return _certified(
             epsilon=self.epsilon / people,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import flag, one_of, refusal, whole
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.schema import UNIFORM, Alphabet
 from dproo.schema.axis import Axis
@@ -111,6 +111,7 @@ class Groups:
     def __post_init__(self) -> None:
         if not isinstance(self.by, str) or not self.by:
             raise ValueError(refusal("by", "be the name of a column", self.by))
+        object.__setattr__(self, "are_public", flag("are_public", self.are_public))
         alphabet = Alphabet.of(self.groups, policy=UNIFORM)
         if alphabet.columns:
             raise ValueError("groups must be those of one column.")

@@ -11,7 +11,7 @@ from typing import Any, Self
 from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import percent
+from dproo.core.numbers import EPSILON_MAX, percent
 from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases.protection import Groups, Protection
@@ -65,6 +65,13 @@ class Request(ABC):
             raise ValueError(
                 "groups cannot be public with person: a person may have records in several groups,"
                 " and which one is kept is not public."
+            )
+        if self._is_moving and self.cost > EPSILON_MAX:
+            raise ValueError(
+                refusal(
+                    "epsilon", f"be at most {EPSILON_MAX / 2} with private groups", self.epsilon
+                )
+                + f" Under replace it is spent twice, and {EPSILON_MAX} is the most."
             )
 
     @property

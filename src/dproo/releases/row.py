@@ -11,10 +11,10 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-from dproo.core.checks import one_of, whole
+from dproo.core.checks import flag, one_of, refusal, shown, whole
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
-from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper
+from dproo.core.numbers import float_upper, fraction_text, is_at_most_exp, log_upper, require_share
 from dproo.mechanisms import AUTO, LetterSpecificRevealOrObscure
 from dproo.mechanisms.base import enough
 from dproo.mechanisms.network import (
@@ -148,6 +148,7 @@ class RowRequest(Request):
         super().__post_init__()
         one_of("sampler", self.sampler, (ROWS_BY, AUTO))
         whole("size", self.size, at_least=1, at_most=ROWS_MAX)
+        object.__setattr__(self, "is_within_bins", flag("within_bins", self.is_within_bins))
         if self.groups is not None and (self.size > 1 or self.declared is None):
             raise ValueError(
                 "by must be used with one row a group, and a network that is declared or"
@@ -158,8 +159,8 @@ class RowRequest(Request):
         left = self.epsilon - self.network_epsilon
         if self.shares and sum(self.shares) != left:
             raise ValueError(
-                f"shares must add up to {left}, got {sum(self.shares)}. That is epsilon, less what"
-                " the choice of a network costs."
+                refusal("shares", f"add up to {shown(left)}", sum(self.shares))
+                + " That is epsilon, less what the choice of a network costs."
             )
         largest = sorted(self.codebook.sizes)[-2:]
         if self.declared is None and prod(largest) > PAIR_MAX:
@@ -235,6 +236,7 @@ class RowRequest(Request):
         """Return the certified sampler of one row; a person's records share its epsilon."""
         times = self.size * self.protection.records
         by_column = network.families if self.shares else ()
+        require_share(self.row_epsilon / self.protection.records, "every record of a row")
         return _row_sampler(
             network=network,
             epsilon=self.row_epsilon / self.protection.records,

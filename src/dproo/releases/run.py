@@ -157,11 +157,19 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         book = charge.opened()
         _refused_unless(prepared.rehearse)
         _LOG.info("Rehearsed without data; no record was read.")
+        if book is not None:
+            refuse_data_as_letters(request.counted_alphabets, book)
+        is_read_once = source.is_read_once
+        if is_read_once:
+            source.reading.take()
         if book is None:
             return guarded(prepared.run)
-        refuse_data_as_letters(request.counted_alphabets, book)
         fate = _Fate()
-        return guarded(lambda: _charged(prepared, book, fate), fate=fate)
+        try:
+            return guarded(lambda: _charged(prepared, book, fate), fate=fate)
+        finally:
+            if is_read_once and not fate.sentence:  # not charged, and so not read
+                source.reading.give_back()
 
 
 def prepare(request: Request, source: Source, charge: Charge) -> Prepared:

@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from dproo.core.checks import one_of, refusal
+from dproo.core.checks import one_of, refusal, whole
 from dproo.core.paths import Origin, read_public
 from dproo.schema.axis import OPEN, OTHER, Axis, Bins, IntegerRange, Letter, Letters
 from dproo.schema.cell import INTEGER_TEXT
@@ -76,6 +76,7 @@ _LISTED = (
 )
 _WITHHELD = " What is wrong is withheld, because the file may be data: inspect it yourself."
 _PERIODS = re.compile(r"([0-9]{4}-[0-9]{2}(-[0-9]{2})?)\.\.([0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
+_LONGEST = 40  # characters of an end of a range, far more than any has
 _RANGE = re.compile(r"(-?[0-9]+)\.\.(-?[0-9]+)")
 
 
@@ -248,6 +249,8 @@ class Alphabet:
             letters = Letters.of(periods(days[1], days[3], kind)[:-1])
             return cls(axes=(letters.read_as(Reading(kind=kind)),), policy=policy)
         if ends := _RANGE.fullmatch(text):
+            if max(map(len, ends.groups())) > _LONGEST:
+                raise ValueError(refusal("alphabet", "have ends of at most 18 digits", text))
             return cls.integers(int(ends[1]), int(ends[2]), policy=policy)
         if text.startswith("bins:"):
             try:
@@ -299,7 +302,10 @@ class Alphabet:
         >>> Alphabet.of(["red", "green"]).records([1, 1, 2])
         ['green', 'green', 'other']
         """
-        letters = {index: self[index] for index in set(indices)}
+        last = self.k - 1
+        letters = {
+            index: self[whole("index", index, at_least=0, at_most=last)] for index in set(indices)
+        }
         return [letters[index] for index in indices]
 
     def index(self, cells: Sequence[object]) -> int | None:

@@ -350,7 +350,8 @@ class Bins(Axis):
         for edge in edges:
             if isinstance(edge, bool) or not isinstance(edge, int | float):
                 raise TypeError(refusal("edge", "be a number", edge))
-            if not (math.isfinite(edge) and (isinstance(edge, float) or abs(edge) <= EXACT_FLOAT)):
+            is_exact = math.isfinite(edge) if isinstance(edge, float) else abs(edge) <= EXACT_FLOAT
+            if not is_exact:
                 raise ValueError(
                     refusal("edge", "be finite and, if an integer, from -2^53 to 2^53", edge)
                 )

@@ -165,7 +165,7 @@ def field_of(field: Any, place: str, missing: frozenset[str]) -> Field:
     if not isinstance(field, Mapping):
         raise wrong(place, "be an object", field)
     _check_keys(field, _FIELD_KEYS, f"{place}.")
-    if not field.get("bareNumber", True):
+    if field.get("bareNumber", True) is not True:
         raise ValueError(f"{place}.bareNumber must be true: signs beside a number are not read.")
     name = field.get("name")
     if not isinstance(name, str) or not name:
@@ -480,6 +480,10 @@ def _of_axis(name: str, axis: Axis) -> Field:
     return Field(name=name, axis=replace(axis, is_open=True), kind=kind)
 
 
+_DIGITS = 4000
+"""Far more than an integer of a code book may have."""
+
+
 def read_descriptor(book: Any) -> Mapping[str, Any]:
     """Return a descriptor, read from its file if it is a path, draft or not."""
     if isinstance(book, str | os.PathLike):
@@ -500,12 +504,18 @@ def _read(path: Path) -> Any:
             )
         return book
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_int=_integer)
     except json.JSONDecodeError as error:
         at = f" Line {error.lineno}, column {error.colno}: {error.msg}."
         raise ValueError(refusal("codebook", "be a readable JSON file", str(path)) + at) from None
     except RecursionError:
         raise wrong("codebook", "be a readable JSON file", str(path)) from None
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > _DIGITS:  # Python would refuse some with a sentence of its own
+        raise ValueError(refusal("codebook", f"have integers of at most {_DIGITS} digits", text))
+    return int(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import comb, factorial, prod
 from typing import Any, Final, Literal
 
-from dproo.core.checks import needing, one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, shown, whole
 from dproo.core.counts import Counts, every_dataset
 from dproo.mechanisms import (
     REPLACE,
@@ -107,15 +107,19 @@ def accuracy(
         TypeError: ``p`` is not a sequence of numbers.
         ValueError: ``p`` does not fit the sampler, or the method cannot be used.
     """
+    if not isinstance(mechanism, Mechanism | Baseline):
+        raise TypeError(refusal("mechanism", "be a sampler", mechanism))
     p = Distribution.of(p)
     if p.k != mechanism.k:
-        raise ValueError(refusal("p", f"have k = {mechanism.k} entries", p.k))
+        raise ValueError(refusal("p", f"have k = {shown(mechanism.k)} entries", p.k))
     n = _records(mechanism, n)
     one_of("method", method, METHODS)
     datasets = comb(n + p.k - 1, p.k - 1)
     if method == ENUMERATION:
         if not isinstance(mechanism, Mechanism) or datasets > _MOST_DATASETS:
-            raise ValueError(f"method must not be 'enumeration' for {mechanism.name}, n = {n}.")
+            raise ValueError(
+                f"method must not be 'enumeration' for {mechanism.name}, n = {shown(n)}."
+            )
         return _enumerated(mechanism, p, n)
     if method != MONTE_CARLO:
         found = _exact(mechanism, p, n)
@@ -139,7 +143,7 @@ def _records(mechanism: Mechanism | Baseline, n: int | None) -> int:
             raise TypeError("n must be given under add-remove neighbours, which do not fix it.")
         return mechanism.n
     if mechanism.neighbours == REPLACE and n != mechanism.n:
-        raise ValueError(refusal("n", f"be the sampler's own, {mechanism.n}", n))
+        raise ValueError(refusal("n", f"be the sampler's own, {shown(mechanism.n)}", n))
     return whole("n", n, at_least=1, at_most=mechanism.n)
 
 

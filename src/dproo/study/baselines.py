@@ -15,7 +15,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar
 
-from dproo.core.checks import needing, one_of, refusal, whole
+from dproo.core.checks import needing, one_of, refusal, shown, whole
 from dproo.core.counts import Counts, Runs
 from dproo.core.draw import RandomSource, pick
 from dproo.core.numbers import parse_epsilon
@@ -60,9 +60,9 @@ class Baseline(ABC):
         """Return one letter, as its index."""
         counts = Counts.of(counts)
         if counts.k != self.k:
-            raise ValueError(refusal("counts", f"have k = {self.k} entries", counts.k))
+            raise ValueError(refusal("counts", f"have k = {shown(self.k)} entries", counts.k))
         if counts.n != self.n:
-            raise ValueError(refusal("counts", f"sum to n = {self.n}", counts.n))
+            raise ValueError(refusal("counts", f"sum to n = {shown(self.n)}", counts.n))
         return (self._draw(list(counts), source or RandomSource()),)
 
     @abstractmethod

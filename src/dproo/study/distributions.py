@@ -46,10 +46,10 @@ class Distribution:
         if not len(shares) >= 2:
             raise ValueError(refusal("p", "have at least two entries", len(shares)))
         if any(share < 0 for share in shares):
-            raise ValueError(refusal("p", "be non-negative for every letter", float(min(shares))))
+            raise ValueError(refusal("p", "be non-negative for every letter", min(shares)))
         total = sum(shares, Fraction(0))
         if not abs(total - 1) <= _SUM_TOLERANCE:
-            raise ValueError(refusal("p", "sum to 1", float(total)))
+            raise ValueError(refusal("p", "sum to 1", total))
         return cls(tuple(share / total for share in shares) if total != 1 else tuple(shares))
 
     @property

@@ -38,7 +38,7 @@ from scipy.sparse import coo_array
 
 from dproo.analysis.certificate import certify
 from dproo.analysis.limit import limit
-from dproo.core.checks import refusal, whole
+from dproo.core.checks import refusal, shown, whole
 from dproo.core.counts import Counts, Dataset, Runs, every_dataset, falling_datasets
 from dproo.core.numbers import Number, parse_epsilon
 from dproo.mechanisms import Mechanism, Transition
@@ -143,7 +143,7 @@ def minimax(
     else:
         chosen = (Distribution.of(p),)
         if chosen[0].k != k:
-            raise ValueError(refusal("p", f"have k = {k} entries", chosen[0].k))
+            raise ValueError(refusal("p", f"have k = {shown(k)} entries", chosen[0].k))
     if most is not None:
         most = whole("most", most, at_least=n + 1)
     for left in range(rounds, -1, -1):

@@ -23,7 +23,7 @@ from typing import Any, Self, TextIO
 
 import numpy as np
 
-from dproo.core.checks import one_of, refusal, whole
+from dproo.core.checks import flag, one_of, refusal, whole
 from dproo.core.notebook import table as html_table
 from dproo.core.paths import read_public
 from dproo.mechanisms.base import REPLACE
@@ -309,6 +309,8 @@ class Model:
         Raises:
             ValueError: it holds none, or one that was changed.
         """
+        if not isinstance(receipt, Mapping):
+            raise TypeError(refusal("receipt", "be the dict of a receipt", receipt))
         kept = receipt.get("model")
         if not isinstance(kept, Mapping) or not isinstance(kept.get("values"), Mapping):
             raise ValueError(  # noqa: TRY004 - the receipt of another release
@@ -386,6 +388,7 @@ class Model:
         size = whole("size", size, at_least=1, at_most=SIZE_MAX)
         if seed is not None:
             seed = whole("seed", seed, at_least=0)
+        within_bins, labels = flag("within_bins", within_bins), flag("labels", labels)
         chance = np.random.default_rng(seed)
         found: dict[str, list[Any]] = {}
         for column, places in zip(self.columns, self.law.rows(size, chance), strict=True):
@@ -402,6 +405,7 @@ class Model:
         The noise lies outside an interval one time in twenty. If several measured families have
         these columns, the one with the shortest interval is taken.
         """
+        labels = flag("labels", labels)
         places = tuple(self._place(name) for name in names)
         if len({*places}) < len(places):
             raise ValueError(refusal("names", "name every column once", names))
@@ -602,7 +606,7 @@ def _column(found: dict[str, Any]) -> ModelColumn:
     ):
         raise TypeError
     bins = tuple(edges if edges is None else _edges(*edges) for edges in found["bins"])
-    return ModelColumn(name, letters, labels, bins, bool(found["is_integer"]))
+    return ModelColumn(name, letters, labels, bins, flag("is_integer", found["is_integer"]))
 
 
 def _edges(low: Any, high: Any) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
+from dproo.core.checks import flag
 from dproo.counting.sources.files import SUFFIXES
 from dproo.errors import LedgerError, MissingLedgerError
 from dproo.ledger import Address, Database, Ledger, in_delta, in_epsilon
@@ -221,8 +222,9 @@ class Api:
         """Approve or deny a request; the database refuses the role that made it."""
         if set(fields) != {"number", "is_approved"}:
             raise ValueError("request must be an object of number and is_approved only.")
+        is_approved = flag("is_approved", fields["is_approved"])
         ledger = Ledger(self.ledger)
-        (ledger.approve if fields["is_approved"] is True else ledger.deny)(fields["number"])
+        (ledger.approve if is_approved else ledger.deny)(fields["number"])
         return {"number": fields["number"]}
 
     def _budget(self, fields: Fields) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def texts_of(
     known = (*names, *besides)
     if not isinstance(form, Mapping) or set(form) - set(known):
         raise ValueError(f"request must be an object of {', '.join(known)} only.")
-    texts = {name: form.get(name) or "" for name in names}
+    texts = {name: "" if form.get(name) is None else form[name] for name in names}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(refusal(name, "be text", text))

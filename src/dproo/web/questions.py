@@ -75,7 +75,8 @@ def certify_answer(fields: Fields) -> dict[str, Any]:
     """Return the worst ratio of a sampler, and where it is reached."""
     options = dict(fields)
     name = options.pop("sampler", "")
-    as_printed = {"as_printed": True} if options.pop("as_printed", "") else {}
+    is_printed = one_of("as_printed", options.pop("as_printed", "0"), ("0", "1")) == "1"
+    as_printed = {"as_printed": True} if is_printed else {}
     known = _parameters(options, "k")
     return certificate_object(certify(mechanism(name, **known, **as_printed)))
 

@@ -16,11 +16,11 @@ from pathlib import Path, PosixPath
 from threading import Event, Thread
 
 from dproo.core.checks import refusal
+from dproo.counting.single_pass import STDIN, must_be_reread
 from dproo.errors import POSIX_ONLY, DamagedFileError, UnpreparedError
 from dproo.schema.axis import Axis
 
 BLOCK = 1 << 16
-STDIN = "-"
 
 _DESCRIPTORS = "/dev/fd"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -99,6 +99,31 @@ class Incoming:
             raise ValueError("standard input must be a file or a pipe for the data '-'.")
         self.name = named(self._descriptor)
         self._held: list[bytes] = []
+        self._file = os.fstat(self._descriptor)
+
+    @classmethod
+    def opened(cls) -> Incoming:
+        """Return standard input from its beginning, with whatever was read of it for a check.
+
+        Raises:
+            ValueError: it is not open, is a terminal, or its records have been read.
+        """
+        held = cls._first
+        if held is None or not held.is_open:
+            held = cls._first = cls()
+        if not held._is_kept:
+            raise ValueError(must_be_reread())
+        return held
+
+    _first: Incoming | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether standard input is still what it was."""
+        try:
+            return os.path.samestat(self._file, os.fstat(0))
+        except OSError:
+            return False
 
     def start(self) -> bytes:
         """Return the first bytes, which may identify the format."""
@@ -151,7 +176,7 @@ def find_files(data: str | os.PathLike[str]) -> list[Opened] | list[Incoming]:
     """
     path = os.fspath(data)
     if path == STDIN:
-        return [Incoming()]
+        return [Incoming.opened()]
     if isinstance(data, Unlinked):
         return [Opened(path, follows=False)]
     pattern = path

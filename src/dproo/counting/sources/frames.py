@@ -22,6 +22,7 @@ from dproo.counting.boundary import Lazy, apart, attempt, load, loaded, required
 from dproo.counting.cells import count_records, count_rows
 from dproo.counting.fit import Column, check_fit, require_columns
 from dproo.counting.scan import Scan
+from dproo.counting.single_pass import is_single_pass, must_be_reread
 from dproo.counting.sources import arrow
 from dproo.counting.sources.descriptors import find_files
 from dproo.counting.sql import query as sql
@@ -103,8 +104,10 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
     warnings = check_fit(found, asked.axes)
     if frame.is_once and asked.passes > 1:
         raise ValueError(
-            "data must be readable more than once: it is a stream, and so many columns need"
-            " several passes. Read it into a table first, or declare a network."
+            must_be_reread(
+                "for so many columns: it is a stream, and they need several passes. Read it into"
+                " a table first, or declare a network."
+            )
         )
     running: list[Any] = []
 
@@ -294,9 +297,12 @@ def _of_stream(data: Any) -> Frame:
         return ([batch.column(place) for place in places] for batch in reader)
 
     schema = data.schema() if callable(data.schema) else data.schema
-    is_once = hasattr(data, "read_next_batch") or hasattr(data, "__next__")
     return _of_schema(
-        pa.schema(schema), batches, is_once=is_once, is_foreign=True, warnings=(_FOREIGN,)
+        pa.schema(schema),
+        batches,
+        is_once=is_single_pass(data),
+        is_foreign=True,
+        warnings=(_FOREIGN,),
     )
 
 
