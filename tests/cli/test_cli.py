@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -375,3 +376,13 @@ def test_the_menu_has_every_option_and_the_first_sentence_of_every_command():
 def test_the_menu_is_the_same_with_and_without_click(arguments):
     done = dproo(*arguments)
     assert (done.returncode, done.stdout, done.stderr) == (0, MENU, "")
+
+
+@pytest.mark.parametrize("name", ["visits", "-x", "--help", "a b", "-a b"])
+def test_the_command_that_declares_a_missing_budget_can_be_copied(name):
+    missing = dproo(*RELEASE, "--dataset", name).stderr
+    found = re.search(r"Declare a budget first: dproo (ledger init .*?)\. To release", missing)
+    assert found, missing
+    declared = dproo(*shlex.split(found[1].replace("EPSILON", "3")))
+    assert declared.returncode == 0, declared.stderr
+    assert dproo(*RELEASE, "--dataset", name).returncode == 0

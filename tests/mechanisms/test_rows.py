@@ -124,7 +124,7 @@ def test_a_row_that_does_not_certify_is_not_drawn(monkeypatch):
 
 
 def test_shares_that_do_not_add_up_are_refused():
-    with pytest.raises(ValueError, match="shares must add up to epsilon = 1, got 0.75"):
+    with pytest.raises(ValueError, match=r"shares must add up to epsilon = 1, got 0.75"):
         RowSampler(
             epsilon=Fraction(1),
             network=Network.of({"a": (), "b": ()}, [2, 2]),

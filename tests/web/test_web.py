@@ -116,6 +116,32 @@ def test_the_command_that_is_shown_does_the_same(page):
     assert Ledger(page.ledger).show()[0].lines[-1].charge == 10**8
 
 
+ODD_NAMES = ["-x.csv", "--help.csv", "-.csv", "postgresql:x.csv", "s3:x.csv", "a b.csv"]
+ODD_NAMES += ["$(date).csv", "'.csv", "~.csv", "*.csv", "a=b.csv", "#.csv", "!x.csv", "é;x.csv"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_the_command_of_a_file_with_an_odd_name_does_the_same(page, name):
+    data = page.folder / name
+    data.write_bytes((page.folder / "admissions.csv").read_bytes())
+    try:
+        Ledger(page.ledger).declare(str(data.resolve()), budget="9", neighbours="replace")
+        (page.folder / "codebook.json").write_text(json.dumps(ORDER["codebook"]))
+        shown = order(page, data=name, epsilon="0.1").json["command"]
+        result = subprocess.run(  # noqa: S602 - it is for a shell
+            shown.replace("dproo", COMMAND[0], 1),
+            shell=True,
+            cwd=page.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        assert Ledger(page.ledger).budget(str(data.resolve())).spent == 10**8
+    finally:
+        data.unlink()
+
+
 def test_an_order_shows_every_choice_and_what_it_costs(page):
     before = Ledger(page.ledger).show()[0]
     shown = order(page, epsilon="0.3").json

@@ -179,7 +179,10 @@ def published(receipt: dict[str, Any]) -> dict[str, Any]:
 def remedy(dataset: str, ledger: Address) -> str:
     """Return the sentence that says how to declare a missing budget."""
     name = _argument(dataset, "NAME")
-    return f"Declare a budget first: dproo ledger init {name} --budget EPSILON{_elsewhere(ledger)}."
+    options = f"--budget EPSILON{_elsewhere(ledger)}"
+    # A name that begins like an option stands after all of them.
+    said = f"{options} -- {name}" if dataset.startswith("-") else f"{name} {options}"
+    return f"Declare a budget first: dproo ledger init {said}."
 
 
 def reprint(receipt: Receipt, ledger: Address) -> str:

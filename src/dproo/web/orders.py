@@ -185,7 +185,7 @@ class Order:
         options = [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text]
         if isinstance(request, FoundTableRequest | SampleRequest | OpenRequest):
             options = [f"--column {shlex.quote(name)}" for name in request.columns] + options
-        named = shlex.quote(source.name) if source.is_file else '"$DATABASE_URL"'
+        named = shlex.quote(_path(source.name)) if source.is_file else '"$DATABASE_URL"'
         verb = "dproo sample"
         if isinstance(request, ModelRequest | FoundTableRequest):
             verb = "dproo synthesize"
@@ -199,6 +199,15 @@ class Order:
         if isinstance(self.request, FoundTableRequest) and "model" not in made.receipt.details:
             raise ReleaseError(nothing_found(made.receipt, self.ledger.path))
         return made
+
+
+def _path(name: str) -> str:
+    """Return the name of a file so that no command takes it for an option or a URL.
+
+    >>> _path("visits.csv"), _path("-x.csv"), _path("postgresql:x.csv")
+    ('visits.csv', './-x.csv', './postgresql:x.csv')
+    """
+    return f"./{name}" if name.startswith("-") or ":" in name else name
 
 
 def _and_delta(atto: int) -> str:
