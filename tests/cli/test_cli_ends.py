@@ -15,7 +15,7 @@ from support.draws import DICE, SOAK, some
 
 from dproo.ledger import Ledger
 
-pytestmark = pytest.mark.one_of(2)
+pytestmark = pytest.mark.one_of(3)
 
 
 @pytest.fixture(autouse=True)

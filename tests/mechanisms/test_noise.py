@@ -52,7 +52,7 @@ def test_a_ratio_is_never_below_what_epsilon_allows_and_close_to_it(loss):
 
 @pytest.mark.parametrize("loss", [0, -1])
 def test_a_ratio_needs_a_loss(loss):
-    with pytest.raises(ValueError, match=r"loss must be positive, got Fraction\("):
+    with pytest.raises(ValueError, match="loss must be positive, got"):
         Ratio.of(Fraction(loss))
 
 

@@ -1080,7 +1080,7 @@ MUTANTS = {
         "dataset_name", "return postgresql_url.public_name(data)", "return data", UNNAMED,
     ),
     "a refusal quotes a connection string": (
-        "checks.refusal", "{WITHHELD if is_secret else reprlib.repr(value)}", "{value!r}", UNQUOTED,
+        "checks.refusal", "{WITHHELD if is_secret else shown(value)}", "{value!r}", UNQUOTED,
     ),
     "two records of a person are kept": (
         "kept_rows", "if len(kept) < asked.kept:", "if len(kept) <= asked.kept:", PEOPLE,
