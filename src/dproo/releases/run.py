@@ -151,7 +151,7 @@ class _Fate:
 def execute(request: Request, source: Source, charge: Charge) -> Release:
     """Prepare the release, reserve the budget, release and record."""
     prepared = prepare(request, source, charge)
-    with prepared.scan:  # a refusal gives back what was opened
+    try:
         for warning in prepared.scan.warnings:
             _LOG.warning("Warning: %s", warning)
         book = charge.opened()
@@ -162,13 +162,18 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         is_read_once = source.is_read_once
         if is_read_once:
             source.reading.take()
-        if book is None:
-            return guarded(prepared.run)
-        fate = _Fate()
-        try:
-            return guarded(lambda: _charged(prepared, book, fate), fate=fate)
-        finally:
-            if is_read_once and not fate.sentence:  # not charged, and so not read
+    except BaseException:
+        prepared.scan.close()
+        raise
+    if book is None:
+        return guarded(prepared.run)
+    fate = _Fate()
+    try:
+        return guarded(lambda: _charged(prepared, book, fate), fate=fate)
+    finally:
+        if not fate.sentence:  # not charged, and so not read
+            prepared.scan.close()
+            if is_read_once:
                 source.reading.give_back()
 
 
