@@ -237,19 +237,24 @@ class Pipe:
 
         def fill() -> None:
             try:
-                with os.fdopen(writing, "wb", buffering=0) as end:
-                    for block in blocks:
-                        if is_over.is_set():
-                            return
-                        rest = memoryview(block)
-                        while rest:
-                            rest = rest[end.write(rest) :]
-                    is_whole.set()
+                for block in blocks:
+                    if is_over.is_set():
+                        return
+                    rest = memoryview(block)
+                    while rest:
+                        rest = rest[os.write(writing, rest) :]
+                is_whole.set()
             except Exception as error:  # noqa: BLE001 - the reader reports it
                 failures.append(error)
+            finally:
+                os.close(writing)  # else the reader would wait for ever
 
         thread = Thread(target=fill, name="dproo-pipe", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except BaseException:
+            os.close(writing)
+            raise
         try:
             yield
         finally:
