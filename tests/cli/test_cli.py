@@ -14,8 +14,8 @@ import click
 import pytest
 from support.commands import COMMAND, MAIN, dproo
 
+from dproo.cli import MENU
 from dproo.cli.commands import cli
-from dproo.cli.menu import MENU
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RELEASE = [

@@ -11,15 +11,14 @@ from typing import Any
 import click
 
 from dproo import __version__
-from dproo.cli import ending
-from dproo.cli.menu import MENU
+from dproo.cli import MENU, ending
 from dproo.core.checks import may_hold_secret
 from dproo.core.paths import Origin, guarding, named_file, read_public, user_folder
 
 _USAGE = click.UsageError.exit_code
 _CONFIG_MAX = 1 << 20
 
-# The module of each command; menu.py has its line in the help.
+# The module of each command; ``MENU`` has its line in the help.
 _MODULES = {
     **{name: name for name in ("audit", "check", "codebook", "demo", "ledger", "plan", "sample")},
     **dict.fromkeys(("certify", "compare", "figures"), "plan"),
@@ -78,7 +77,7 @@ class _Commands(click.Group):
 @click.option("--config")
 @click.pass_context
 def cli(ctx: click.Context, config: str | None) -> None:
-    """Read the defaults; the help of all commands is ``menu.MENU``."""
+    """Read the defaults; the help of all commands is ``MENU``."""
     ctx.default_map = _defaults(config)
     ending.enter(ending.WORKING)  # what the command needs is loaded
 
