@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 
 BUG, USAGE, REFUSED, FAILED, VIOLATION = 1, 2, 3, 4, 5
-"""A bug; a wrong argument; too little budget; failed after the charge; epsilon does not hold."""
+"""A bug, or a full disk; a wrong argument; too little budget; failed after the
+charge; epsilon does not hold."""
 
 
 def versioned(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,6 +81,9 @@ def _option(name: str, value: str) -> str:
     return f"--{name.replace('_', '-')} {shown}".rstrip()
 
 
+_UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
 def verdict(error: BaseException) -> tuple[int, str]:
     """Return the exit code and the one sentence for an error.
 
@@ -94,7 +100,13 @@ def verdict(error: BaseException) -> tuple[int, str]:
         return FAILED, str(error)
     if isinstance(error, TypeError | ValueError | LedgerError):
         return USAGE, as_options(str(error))
-    return BUG, "this is a bug in dproo; details are withheld because they could reveal data."
+    return BUG, _fault(error)
+
+
+def _fault(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+        return f"the output cannot be written: {os.strerror(error.errno or 0)}."
+    return "this is a bug in dproo; details are withheld because they could reveal data."
 
 
 Fields = Mapping[str, Any]

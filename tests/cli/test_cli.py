@@ -340,16 +340,31 @@ def test_long_work_is_seen_on_a_terminal_and_nowhere_else():
     assert shown.endswith("\r"), "the line was not cleared"
 
 
+_FULL = "Error: the output cannot be written: No space left on device.\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
-@pytest.mark.parametrize("option", ["-h", "--help"])
-def test_help_that_cannot_be_written_fails_in_one_sentence(option):
+@pytest.mark.parametrize(
+    "command", ["", "-h", "ledger", "--version", "plan -h", "plan --k 2 --n 9 --epsilon 1 --json"]
+)
+def test_output_that_cannot_be_written_fails_in_one_sentence(command):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*COMMAND, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*COMMAND, *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: ")
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stderr) == (1, _FULL)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it is Linux's.")
+@pytest.mark.parametrize("command", ["no", "plan --no", "plan --k x", "plan --k 0", "check"])
+def test_a_complaint_that_cannot_be_written_leaves_its_exit_code(command):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *command.split()], stderr=full, check=False)
+    assert done.returncode == 2
 
 
 def test_a_name_that_is_too_long_for_a_file_is_refused_like_any_other():

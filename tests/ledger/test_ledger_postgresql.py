@@ -328,6 +328,7 @@ def test_time_is_the_servers_and_never_goes_back(ledger: Ledger) -> None:
     ledger.reserve("patients", epsilon="0.1", **REPLACE)
     assert ledger.export()[-1]["at"] == "2100-01-01T00:00:00+00:00"
     assert ledger.budget("patients").spent_today == 101 * 10**6
+    assert ledger.show()[0].spent_today == 101 * 10**6
     ledger.verify()
 
 

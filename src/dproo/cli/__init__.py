@@ -1,8 +1,9 @@
 """The command line: parse, call, print; no arithmetic.
 
-Exit codes: 0 done; 1 a bug; 2 a wrong argument, or stopped before the charge (nothing read or
-charged); 3 the budget is too small (nothing read or charged); 4 the release failed or was stopped
-after its charge; 5 an audit found a violation, or a certificate does not hold.
+Exit codes: 0 done; 1 a bug, or the output cannot be written; 2 a wrong argument, or stopped before
+the charge (nothing read or charged); 3 the budget is too small (nothing read or charged); 4 the
+release failed or was stopped after its charge; 5 an audit found a violation, or a certificate does
+not hold.
 """
 
 import os

@@ -117,12 +117,10 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every refusal is one sentence and an exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        return cli.main(arguments, standalone_mode=False) or 0
-    except click.exceptions.NoArgsIsHelpError as asked:
-        click.echo(asked.ctx.get_help())
-        return 0
+        return _run(arguments)
     except click.ClickException as error:
-        _complain(error, given)
+        with suppress(OSError):  # the code tells as much
+            _complain(error, given)
         return _USAGE
     except BaseException as error:
         if isinstance(error, SystemExit) and not hasattr(error, "__notes__"):
@@ -133,9 +131,18 @@ def run(arguments: list[str] | None = None) -> int:
 
         cause = error.__cause__ if isinstance(error, click.Abort | _Interrupted) else None
         code, sentence = verdict(cause or error)
-        with suppress(OSError):  # the code tells as much
+        with suppress(OSError):
             echo(f"Error: {_withholding(sentence, given)}", err=True)
         return code
+
+
+def _run(arguments: list[str] | None) -> int:
+    """Run a command; a group of commands that is given none prints its help."""
+    try:
+        return cli.main(arguments, standalone_mode=False) or 0
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.ctx.get_help())
+        return 0
 
 
 def _complain(error: click.ClickException, given: list[str]) -> None:

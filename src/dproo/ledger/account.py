@@ -46,7 +46,6 @@ from dproo.ledger.events import (
     RESERVED,
     RESTORED,
     Event,
-    now,
 )
 from dproo.ledger.rules import (
     NO_LIMITS,
@@ -469,9 +468,9 @@ class Replay:
         if add and event.dataset in self.tallies:
             self.tallies[event.dataset].add(event)
 
-    def accounts(self) -> tuple[Account, ...]:
-        """Return the accounts, in the order of their declaration."""
-        day = max(self._at, now())[:10]
+    def accounts(self, now: str) -> tuple[Account, ...]:
+        """Return the accounts at a time, in the order of their declaration."""
+        day = max(self._at, now)[:10]
         lines: dict[str, list[Line]] = {name: [] for name in self.tallies}
         for number, line in self.lines.items():
             problem = line.problem or self.problems.get(number)

@@ -321,7 +321,7 @@ class Ledger:
     def show(self) -> tuple[Account, ...]:
         """Return every budget with its charges, noting what is wrong with any of them."""
         with self._reading(is_checked=False) as session:
-            return Replay.of(session.events()).accounts()
+            return Replay.of(session.events()).accounts(session.clock())
 
     def requests(self) -> tuple[ApprovalRequest, ...]:
         """Return every request for a second person's approval, oldest first."""
@@ -375,12 +375,12 @@ class Ledger:
         """
         with self._reading(is_checked=False) as session:
             session.require_intact()
-            replay = Replay.of(session.events())
+            replay, now = Replay.of(session.events()), session.clock()
         replay.require_intact(self.path)
         if expect_head not in {None, NO_EVENT} and expect_head not in replay.hashes:
             what = "it lacks the event of the expected head."
             raise corrupt(self.path, f"{what} It was truncated, replaced or rewritten.")
-        return Verification(events=replay.count, head=replay.head, accounts=replay.accounts())
+        return Verification(events=replay.count, head=replay.head, accounts=replay.accounts(now))
 
     @cached_property
     def _store(self) -> Store:

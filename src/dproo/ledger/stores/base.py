@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from dproo.core.checks import refusal
 from dproo.errors import UnknownDatasetError
+from dproo.ledger import events
 from dproo.ledger.account import BudgetTally, taken
 from dproo.ledger.events import COLUMNS, NO_EVENT, Draft, Event
 
@@ -68,6 +69,10 @@ class LedgerSession(ABC, Generic[Looked]):
     @abstractmethod
     def now(self) -> str:
         """Return the time in the form of events; it never goes back in a ledger."""
+
+    def clock(self) -> str:
+        """Return the time of the clock that the ledger goes by, whatever state it is in."""
+        return events.now()
 
     @property
     def role(self) -> str:

@@ -117,6 +117,8 @@ class PostgresqlSession(LedgerSession[Looked]):
         (found,) = self.execute("SELECT dproo.now()").fetchone()
         return str(found)
 
+    clock = now
+
     @property
     def role(self) -> str:
         """The role that is connected."""

@@ -28,7 +28,6 @@ from dproo.errors import (
     RuleRefused,
     UnusableLedgerError,
 )
-from dproo.ledger import events
 from dproo.ledger.account import BudgetTally, corrupt, used
 from dproo.ledger.events import (
     CHARGES,
@@ -153,7 +152,7 @@ class SqliteSession(LedgerSession[Looked]):
 
     def now(self) -> str:
         """Return the time of this machine, or the ledger's latest if the clock was set back."""
-        return max(self._chain.at, events.now())
+        return max(self._chain.at, self.clock())
 
     def tally(self, dataset: str) -> BudgetTally:
         """Return the sums of a dataset."""
