@@ -8,11 +8,13 @@ form depends on the types alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from hashlib import sha256
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dproo.core.counts import Counts
 from dproo.counting.asked import Asked
@@ -24,6 +26,9 @@ from dproo.counting.sql.duckdb import ROOM, engine_for
 from dproo.counting.tally import Tally, tables_of
 from dproo.schema.axis import Axis, Bins
 from dproo.schema.cell import BEYOND
+
+if TYPE_CHECKING:
+    import duckdb
 
 pa, pc, t = Lazy("pyarrow"), Lazy("pyarrow.compute"), Lazy("pyarrow.types")
 
@@ -214,31 +219,67 @@ def _values(part: Any) -> Iterator[Any]:
 # Counting
 
 
+@dataclass
+class Engine:
+    """The DuckDB of one scan: the one that rehearsed counts, as starting another takes a while."""
+
+    _opened: ExitStack = field(default_factory=ExitStack, repr=False)
+    _running: duckdb.DuckDBPyConnection | None = None
+    _made_for: tuple[Asked, bool] | None = None
+
+    def ready(self, asked: Asked, *, is_bounded: bool) -> duckdb.DuckDBPyConnection:
+        """Return the running engine if it has these letters and this memory, else a new one."""
+        is_suitable = self._made_for is not None and (
+            self._made_for[0] is asked and self._made_for[1] == is_bounded
+        )
+        if self._running is None or not is_suitable:
+            self.close()
+            self._running = self._opened.enter_context(engine_for([], is_bounded=is_bounded))
+            self._made_for = asked, is_bounded
+            write_letters(self._running, asked)
+        return self._running
+
+    def stop(self) -> None:
+        """Interrupt it, from another thread."""
+        if (running := self._running) is not None:
+            running.interrupt()
+
+    def close(self) -> None:
+        """End it."""
+        self._running = None
+        self._opened.close()
+
+
 def count_batches(
-    batches: Batches, *, kinds: Sequence[str], asked: Asked, is_once: bool, running: list[Any]
+    batches: Batches, *, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engine
 ) -> Sequence[Tally | Counts]:
     """Count the records of batches by the letters of each alphabet, within DuckDB.
 
-    A batch is the columns to count, then the person's. Another thread may interrupt the
-    ``running`` engine.
+    A batch is the columns to count, then the person's.
     """
     duckdb = load("duckdb", room=ROOM)
-    # Equal cells are grouped first, except numbers that are likely to be all different.
+    is_grouped = _is_grouped(kinds, asked, is_once=is_once)
+    try:
+        return _counted(batches(), engine, kinds=kinds, asked=asked, is_grouped=is_grouped)
+    except duckdb.OutOfMemoryException:
+        if not is_grouped or asked.person is not None:
+            raise
+        return _counted(batches(), engine, kinds=kinds, asked=asked, is_grouped=False)
+    finally:
+        engine.close()
+
+
+def _is_grouped(kinds: Sequence[str], asked: Asked, *, is_once: bool) -> bool:
+    """Return whether equal cells are grouped first: not numbers that are likely all different."""
     is_measured = any(
         isinstance(axis, Bins) and kind == sql.FLOAT
         for axis, kind in zip(asked.axes, kinds, strict=False)
     )
-    is_grouped = not is_once and not is_measured
-    try:
-        return _counted(batches(), running, kinds=kinds, asked=asked, is_grouped=is_grouped)
-    except duckdb.OutOfMemoryException:
-        if not is_grouped or asked.person is not None:
-            raise
-        return _counted(batches(), running, kinds=kinds, asked=asked, is_grouped=False)
+    return not is_once and not is_measured
 
 
-def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
-    """Load the libraries, start an engine and run the queries on no record."""
+def rehearse(*, kinds: Sequence[str], asked: Asked, is_once: bool, engine: Engine) -> None:
+    """Load the libraries, start the engine and run the queries on no record."""
     load("pyarrow", extra="frames")
     load("pyarrow.compute", extra="frames")
     types = {
@@ -253,12 +294,13 @@ def rehearse(*, kinds: Sequence[str], asked: Asked, running: list[Any]) -> None:
         places, asked = asked.batches[0].columns, asked.batches[0].asked
     kinds = [kinds[place] for place in places]
     empty = [pa.array([], types.get(kind, pa.date32())) for kind in kinds]
-    _counted(iter([empty]), running, kinds=kinds, asked=asked, is_grouped=True)
+    is_grouped = _is_grouped(kinds, asked, is_once=is_once)
+    _counted(iter([empty]), engine, kinds=kinds, asked=asked, is_grouped=is_grouped)
 
 
 def _counted(
     batches: Iterator[Sequence[Any]],
-    running: list[Any],
+    engine: Engine,
     *,
     kinds: Sequence[str],
     asked: Asked,
@@ -279,11 +321,9 @@ def _counted(
         for part in zip(*map(plain, columns, longest), strict=True)
     )
     relation = sql.relation_of(schema.names, _SOURCE)
-    with engine_for([], is_bounded=is_grouped and asked.person is None) as engine:
-        running[:] = [engine]
-        engine.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
-        write_letters(engine, asked)
-        return counted_relation(engine, relation, kinds, asked, is_grouped=is_grouped)
+    ready = engine.ready(asked, is_bounded=is_grouped and asked.person is None)
+    ready.register(_SOURCE, pa.RecordBatchReader.from_batches(schema, made))
+    return counted_relation(ready, relation, kinds, asked, is_grouped=is_grouped)
 
 
 def _longest(axis: Axis) -> int:

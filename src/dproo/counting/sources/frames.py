@@ -109,23 +109,20 @@ def open_scan(data: Any, asked: Asked) -> Scan | None:
                 " a table first, or declare a network."
             )
         )
-    running: list[Any] = []
-
-    def stop() -> None:
-        for engine in running:
-            engine.interrupt()
+    engine = arrow.Engine()
 
     def run(count: Callable[[], Sequence[Tally | Counts]]) -> Sequence[Tally | Counts]:
         # An unknown library may read its data only in the thread that opened it.
-        return count() if frame.is_foreign else apart(count, stop=stop)
+        return count() if frame.is_foreign else apart(count, stop=engine.stop)
 
     return Scan(
         engine="frames",
         columns=tuple(found[: len(asked.axes)]),
         warnings=(*warnings, *frame.warnings),
         _asked=asked,
-        _read=lambda: run(lambda: _count(frame, places, asked, running)),
-        _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, running), stop=stop),
+        _read=lambda: run(lambda: _count(frame, places, asked, engine)),
+        _rehearse=lambda: apart(lambda: _rehearse(frame, places, asked, engine), stop=engine.stop),
+        _close=engine.close,
     )
 
 
@@ -186,7 +183,7 @@ def _has_arrow() -> bool:
 
 
 def _count(
-    frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]
+    frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine
 ) -> Sequence[Tally | Counts]:
     if frame.by_cell.isdisjoint(places):
 
@@ -196,7 +193,7 @@ def _count(
                 kinds=_kinds(frame, places),
                 asked=asked,
                 is_once=frame.is_once,
-                running=running,
+                engine=engine,
             )
 
         if asked.passes == 1:
@@ -208,10 +205,11 @@ def _count(
     return count_rows(rows, asked)
 
 
-def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, running: list[Any]) -> None:
+def _rehearse(frame: Frame, places: Sequence[int], asked: Asked, engine: arrow.Engine) -> None:
     """Load the libraries, and run the queries on no record."""
     if frame.by_cell.isdisjoint(places):
-        arrow.rehearse(kinds=_kinds(frame, places), asked=asked, running=running)
+        kinds = _kinds(frame, places)
+        arrow.rehearse(kinds=kinds, asked=asked, is_once=frame.is_once, engine=engine)
 
 
 def _kinds(frame: Frame, places: Sequence[int]) -> list[str]:
