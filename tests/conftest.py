@@ -34,7 +34,7 @@ for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         is_interrupt = end is signal.SIGINT
         signal.signal(end, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
 
-gc.set_threshold(100_000, 50, 50)  # five thousand tests stay in memory: else a sixth of the time
+gc.set_threshold(100_000, 50, 50)  # else a sixth of the time
 
 settings.register_profile(
     "patient",
@@ -98,6 +98,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.flaky(reruns=1))
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: [part in item.nodeid for part in TOGETHER], reverse=True)
+
+
+def pytest_collection_finish() -> None:
+    """Keep thousands of tests and their libraries out of every collection of garbage."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let libraries find at the end that nothing is left of them."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
