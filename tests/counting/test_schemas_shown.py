@@ -33,6 +33,17 @@ def test_the_values_of_an_enumeration_of_duckdb_are_nowhere_in_a_schema(
     assert columns[1].type_name == "DECIMAL(9,2)"
 
 
+@pytest.mark.parametrize("cell", [777_777, 0.777_777, True])
+def test_the_cell_that_fills_a_sparse_column_is_not_in_its_schema(cell: float) -> None:
+    kind = type(cell)
+    shown = [
+        dproo.open(pd.DataFrame({"c": pd.arrays.SparseArray([kind(1)] * 3, fill_value=fill)}))
+        for fill in (cell, kind(0))
+    ]
+    assert shown[0].columns == shown[1].columns
+    assert shown[0].columns[0].type_name.startswith("Sparse[")
+
+
 @pytest.mark.parametrize("texts", [[None, None], [None, "a"], ["x", "b"]])
 def test_an_encoded_column_of_stata_is_taken_whatever_was_encoded(
     tmp_path: Path, texts: list[str | None]

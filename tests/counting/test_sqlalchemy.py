@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import itertools
 import logging
 import math
@@ -16,6 +17,8 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from counting.test_parity import assert_parity, batches, plain
+from pymysql.converters import conversions
+from support.draws import some
 from support.releasing import check, sample
 
 from dproo import ReleaseError, counting, draft_codebook
@@ -278,6 +281,132 @@ def test_no_character_set_of_a_connection_changes_a_cell(
             asked = {"column": column, "table": "scripts.t", "person": person}
             found = counting.count(connection, alphabet=SCRIPTS, **asked)
             assert list(found) == [1] * len(SCRIPTS) + [0], (column, person)
+
+
+# Texts whose bytes end in those of a blank, or that are longer than what is sent as it is.
+TRAPS = ("a", "a\u2020", "\u2020", "a\u2020\u2020", "a\u2020 \u2020", "\u0120", "a\u0120", "b", "#")
+SETS = ("utf8mb4", "ucs2", "utf16", "utf16le", "utf32")
+LENGTHS = (64, 65, 66, 1000, 3 << 20)
+
+
+@pytest.fixture
+def own(mariadb: str) -> Iterator[sa.Engine]:
+    """Yield an engine with a database of its own."""
+    engine = sa.create_engine(mariadb)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE DATABASE own")
+    yield sa.create_engine(sa.make_url(mariadb).set(database="own"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP DATABASE own")
+
+
+@pytest.mark.parametrize("mode", some(["", "PAD_CHAR_TO_FULL_LENGTH"], one_of=2))
+@pytest.mark.parametrize("kind", ["CHAR(6)", "VARCHAR(6)", "TEXT"])
+@pytest.mark.parametrize("stored_in", SETS)
+def test_every_identifier_is_a_person_of_its_own_in_every_character_set(
+    own: sa.Engine, stored_in: str, kind: str, mode: str
+) -> None:
+    with own.begin() as connection:
+        connection.exec_driver_sql(f"SET sql_mode = '{mode}'")
+        connection.exec_driver_sql(
+            f"CREATE TABLE t (who {kind}, c {kind}) CHARACTER SET {stored_in}"
+        )
+        for text in TRAPS:
+            for _ in range(2):
+                connection.exec_driver_sql("INSERT INTO t VALUES (%s, %s)", (text, text))
+        found = counting.count(connection, table="t", column="c", alphabet=TRAPS, person="who")
+        assert list(found) == [1] * len(TRAPS) + [0]
+
+
+@pytest.mark.parametrize("is_each", [False, True])
+def test_a_person_with_a_long_identifier_is_one_and_their_own(
+    own: sa.Engine, *, is_each: bool
+) -> None:
+    people = [end * length for length in LENGTHS for end in "xy"]
+    people.append("#" + hashlib.sha256(people[-1].encode()).hexdigest())
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (who LONGTEXT, c TEXT)")
+        for who in people * 2:
+            connection.exec_driver_sql("INSERT INTO t VALUES (%s, 'a')", (who,))
+        connection.exec_driver_sql("SET GLOBAL max_allowed_packet = 1 << 20")
+    own.dispose()
+    asked = {"table": "t", "column": "c", "alphabet": ["a"], "person": "who"}
+    try:
+        found = counting.count(own, **asked, is_each_missing=is_each)
+        assert list(found) == [len(people), 0]
+    finally:
+        with own.begin() as connection:
+            connection.exec_driver_sql("SET GLOBAL max_allowed_packet = 1 << 24")
+
+
+def test_no_limit_of_a_session_leaves_a_record_out(own: sa.Engine) -> None:
+    asked = {"table": "t", "column": "c", "alphabet": ["a"]}
+    with own.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (c TEXT)")
+        for _ in range(9):
+            connection.exec_driver_sql("INSERT INTO t VALUES ('a')")
+        connection.exec_driver_sql("SET sql_select_limit = 3")
+        assert list(counting.count(connection, **asked)) == [9, 0]
+        connection.exec_driver_sql("SET max_join_size = 3")
+        with pytest.raises(ValueError, match="must not limit the rows that a query examines"):
+            counting.prepare(connection, **asked)
+        connection.exec_driver_sql("SET sql_big_selects = 1")
+        assert list(counting.count(connection, **asked)) == [9, 0]
+
+
+def _failing(_: object) -> None:
+    raise ZeroDivisionError
+
+
+NUMBERS_AND_DAYS = (
+    0,
+    1,
+    2,
+    4,
+    5,
+    7,
+    9,
+    10,
+    12,
+    13,
+    14,
+    246,
+)  # of the protocol; not what SQLAlchemy asks for
+DRIVERS: dict[str, dict[str, Any]] = {
+    "bytes": {"use_unicode": False},
+    "floats": {"conv": conversions | dict.fromkeys((0, 1, 2, 3, 8, 9, 246), float)},
+    "failing": {"conv": conversions | dict.fromkeys(NUMBERS_AND_DAYS, _failing)},
+    "none": {"conv": {kind: act for kind, act in conversions.items() if not isinstance(kind, int)}},
+}
+CELLS: dict[str, tuple[str, Any]] = {
+    "INT": ("7", [7]),
+    "BIGINT UNSIGNED": ("18446744073709551615", [18446744073709551615]),
+    "INT ZEROFILL": ("7", [7]),
+    "DECIMAL(30, 2)": ("9007199254740993.00", [9007199254740993]),
+    "DOUBLE": ("0.1", "bins:0.1,0.10000000000000002"),
+    "DATE": ("'2024-01-31'", ["2024-01-31"]),
+    "DATETIME(6)": ("'2024-01-31 23:59:59.5'", "2024-01..2024-02"),
+    "TIMESTAMP": ("'2024-01-31 12:00'", "2024-01..2024-02"),
+    "YEAR": ("2024", [2024]),
+    "ENUM('x')": ("'x'", ["x"]),
+    "CHAR(3)": ("'x'", ["x"]),
+}
+
+
+@pytest.mark.parametrize("options", DRIVERS)
+def test_no_converter_of_a_connection_is_asked(own: sa.Engine, options: str) -> None:
+    with own.begin() as connection:
+        columns = ", ".join(f"c{i} {kind}" for i, kind in enumerate(CELLS))
+        connection.exec_driver_sql(f"CREATE TABLE t (who DECIMAL(30, 2), {columns})")
+        for who in range(9007199254740992, 9007199254740995):
+            shown = ", ".join(cell for cell, _ in CELLS.values())
+            connection.exec_driver_sql(f"INSERT INTO t VALUES ({who}, {shown})")
+    engine = sa.create_engine(own.url, connect_args=DRIVERS[options])
+    for i, (kind, (_, letters)) in enumerate(CELLS.items()):
+        asked = {"table": "t", "column": f"c{i}", "alphabet": letters}
+        assert list(counting.count(engine, **asked)) == [3, 0], kind
+        assert list(counting.count(engine, **asked, person="who")) == [3, 0], kind
+    engine.dispose()
 
 
 def test_converters_and_factories_of_a_program_are_not_asked(tmp_path: Path) -> None:

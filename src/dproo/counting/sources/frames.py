@@ -253,11 +253,17 @@ def _opening_parquet(data: str | os.PathLike[str]) -> Callable[[], Frame]:
     return opened
 
 
+def _shown(dtype: Any) -> str:
+    """Return the name of a type; that of a sparse one would have the cell that fills it."""
+    is_sparse = type(dtype).__name__ == "SparseDtype"
+    return f"Sparse[{dtype.subtype}]" if is_sparse else str(dtype)
+
+
 def _columns(
     names: Iterable[str], types: Sequence[Any], kind_of: Callable[[Any], str | None]
 ) -> tuple[Column, ...]:
     return tuple(
-        Column(name=name, kind=kind_of(dtype), type_name=str(dtype))
+        Column(name=name, kind=kind_of(dtype), type_name=_shown(dtype))
         for name, dtype in zip(names, types, strict=True)
     )
 

@@ -11,7 +11,8 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -32,16 +33,34 @@ from dproo.counting.tally import Tally
 library, types = Lazy("sqlalchemy"), Lazy("sqlalchemy.types")
 
 _SQLITE, _MARIADB, _POSTGRESQL = "sqlite", ("mysql", "mariadb"), "postgresql"
+_PADDED = "CHAR", "NCHAR"
 _REFUSED = "the database refused the query; details are withheld because they could reveal data."
 # MariaDB prints floats with six digits, and timestamps in the session's zone; zero means none.
 _MARIADB_CELLS = {
     "FLOAT": "CAST({} AS DOUBLE)",
     "TIMESTAMP": "TIMESTAMPADD(SECOND, NULLIF(UNIX_TIMESTAMP({}), 0), '1970-01-01')",
 }
-# It also sends text in the connection's character set, with "?" for what that set lacks. Bytes
-# are sent unchanged: in UTF-8 for letters, as stored for identifiers.
-_MARIADB_TEXT = "CAST(CONVERT({} USING utf8mb4) AS BINARY)"
-_MARIADB_IDENTIFIER = "CAST({} AS BINARY)"
+# It also sends text in the connection's character set, with "?" for what that set lacks, and a
+# connection may have converters of its own. Bytes are sent unchanged: of text, in UTF-8 for
+# letters and as stored for identifiers; of anything else, as it is printed.
+_MARIADB_BYTES = "CAST({} AS BINARY)"
+_MARIADB_TEXT = "CONVERT({} USING utf8mb4)"
+# No bytes are longer than a packet: a longer text would be missing. No short one has 65.
+_MARIADB_IDENTIFIER = "CASE WHEN LENGTH({}) > 64 THEN CONCAT('#', SHA2({}, 256)) ELSE {} END"
+_MARIADB_PADDED = "RTRIM({})"  # by characters, which take several bytes in some sets
+_MARIADB_READERS: dict[str, Callable[[str], Any]] = {
+    sql.INTEGER: int,
+    sql.DECIMAL: Decimal,
+    sql.FLOAT: float,
+    sql.DATE: date.fromisoformat,
+    sql.TIMESTAMP: datetime.fromisoformat,
+    sql.INSTANT: datetime.fromisoformat,
+}
+# A limit of the session, ``sql_select_limit``, is for queries that have none.
+_MARIADB_ALL = " LIMIT 18446744073709551615"
+_MARIADB_LIMITED = (
+    "the session must not limit the rows that a query examines. Run SET sql_big_selects = 1 in it."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,19 +77,19 @@ class StreamedTable:
         """Whether it is SQLite, where any column may hold cells of any type."""
         return bool(self.dialect.name == _SQLITE)
 
-    def query(self, columns: Sequence[Column], person: str | None) -> str:
-        """Return the query for these columns, the person's last, if any."""
+    def query(
+        self, columns: Sequence[Column], person: str | None, *, is_tried: bool = False
+    ) -> str:
+        """Return the query for these columns, the person's last, if any; for no row if tried."""
         cells = ", ".join(self._cell(column, is_key=column.name == person) for column in columns)
-        return f"SELECT {cells} FROM {self.name}"  # noqa: S608
+        which = " WHERE 1 = 0" if is_tried else ""
+        return f"SELECT {cells} FROM {self.name}{which}{_MARIADB_ALL * self.is_mariadb}"  # noqa: S608
 
     def _cell(self, column: Column, *, is_key: bool) -> str:
         if self.is_sqlite:
             return sqlite_files.cell(column.name)
-        form = "{}"
-        if self.is_mariadb:
-            text = _MARIADB_IDENTIFIER if is_key else _MARIADB_TEXT
-            form = text if column.kind == sql.TEXT else _MARIADB_CELLS.get(column.type_name, form)
-        return form.replace("{}", quoted(column.name, self.dialect))
+        cell = quoted(column.name, self.dialect)
+        return _mariadb_cell(cell, column, is_key=is_key) if self.is_mariadb else cell
 
     @property
     def is_mariadb(self) -> bool:
@@ -92,6 +111,16 @@ class StreamedTable:
                 yield cursor
         finally:
             self.connection.text_factory = factory
+
+
+def _mariadb_cell(cell: str, column: Column, *, is_key: bool) -> str:
+    forms = [_MARIADB_CELLS.get(column.type_name, "{}")]
+    if column.kind == sql.TEXT:
+        is_padded = is_key and column.type_name in _PADDED
+        forms = [_MARIADB_PADDED] * is_padded + [_MARIADB_IDENTIFIER if is_key else _MARIADB_TEXT]
+    for form in (*forms, _MARIADB_BYTES):
+        cell = form.replace("{}", cell)
+    return cell
 
 
 def is_sqlalchemy(data: object) -> bool:
@@ -129,7 +158,9 @@ def _opened(data: Any, parts: tuple[str, ...], asked: Asked, stack: ExitStack) -
         columns = tuple(listed[name] for name in asked.read)
         warnings = check_fit(columns, asked.axes)
         query = table.query(columns, asked.person)
-        required(lambda: _tried(table, query), _REFUSED)
+        tried = table.query(columns, asked.person, is_tried=True)
+        if not required(lambda: _tried(table, tried), _REFUSED):
+            raise ValueError(_MARIADB_LIMITED)
         count = partial(_count, table, query, columns, asked)
 
     def read() -> tuple[Tally | Counts, ...]:
@@ -238,11 +269,16 @@ def _streaming(dialect: Any) -> list[Any]:
         return []
 
 
-def _tried(table: StreamedTable, query: str) -> Any:
-    """Let the database check the query and the rights to run it; no row is read."""
+def _tried(table: StreamedTable, query: str) -> bool:
+    """Let the database check a query that reads no row; return whether it may read them all."""
     with table.cursor() as cursor:
-        cursor.execute(f"{query} WHERE 1 = 0")
-        return cursor.fetchall()
+        cursor.execute(query)
+        cursor.fetchall()
+    if not table.is_mariadb:
+        return True
+    with table.cursor() as cursor:
+        cursor.execute("SELECT 'all' FROM DUAL WHERE @@sql_big_selects")
+        return bool(cursor.fetchall())
 
 
 def _count(
@@ -262,10 +298,9 @@ def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[
     """Return the conversion of a cell to its column's kind, where drivers differ."""
     if table.is_sqlite:
         return None
-    if table.is_mariadb and column.kind == sql.TEXT:
-        is_padded = column.type_name in {"CHAR", "NCHAR"}
-        return lambda cell: _text(cell, is_key=is_key, is_padded=is_padded)
-    if column.type_name in {"CHAR", "NCHAR"}:  # some drivers return the padding
+    if table.is_mariadb:
+        return lambda cell: _of_bytes(cell, column, is_key=is_key)
+    if column.type_name in _PADDED:  # some drivers return the padding
         return lambda cell: cell.rstrip(" ") if isinstance(cell, str) else cell
     if column.kind == sql.BOOLEAN:
         return lambda cell: bool(cell) if cell in (0, 1) else None
@@ -274,9 +309,16 @@ def _reader(column: Column, table: StreamedTable, *, is_key: bool) -> Callable[[
     return None
 
 
-def _text(cell: Any, *, is_key: bool, is_padded: bool) -> Any:
-    """Return the text of bytes; an identifier's bytes each become a character, so none merge."""
+def _of_bytes(cell: Any, column: Column, *, is_key: bool) -> Any:
+    """Return a cell of MariaDB; an identifier's bytes each become a character, so none merge."""
     if not isinstance(cell, bytes | bytearray):
         return cell
-    text = cell.decode("latin-1") if is_key else repaired(bytes(cell))
-    return text.rstrip(" ") if is_padded else text
+    if column.kind == sql.TEXT and is_key:
+        return cell.decode("latin-1")
+    text = repaired(bytes(cell))
+    if column.kind == sql.TEXT:
+        return text.rstrip(" ") if column.type_name in _PADDED else text
+    try:
+        return _MARIADB_READERS[str(column.kind)](text)
+    except (ArithmeticError, ValueError):  # a day such as 0000-00-00
+        return text
