@@ -12,10 +12,12 @@ from dproo.core.checks import refusal
 from dproo.core.counts import Counts
 from dproo.core.draw import RandomSource
 from dproo.core.numbers import EPSILON_MAX, percent
+from dproo.ledger.events import canonical
 from dproo.ledger.ledger import ROOM
 from dproo.mechanisms import ADD_REMOVE, REPLACE, Relation
 from dproo.releases.protection import Groups, Protection
-from dproo.schema import Alphabet, Record
+from dproo.schema import OTHER, Alphabet, Record
+from dproo.schema.axis import Axis, IntegerRange, Letters, PeriodRange
 
 FEW = 4
 """Of how many records a release is rehearsed at most."""
@@ -121,6 +123,11 @@ class Request(ABC):
         return ROOM
 
     @property
+    def values_room(self) -> int:
+        """Bytes of the receipt that the released values may need, where they are listed in it."""
+        return 0
+
+    @property
     def cost(self) -> Fraction:
         """What the release costs; a record that moves between two groups is seen in both."""
         return self.epsilon * (2 if self._is_moving else 1)
@@ -153,6 +160,26 @@ class Request(ABC):
             and self.protection.neighbours == REPLACE
             and not self.is_n_public
         )
+
+
+def room_of(times: int, names: Sequence[str], axes: Sequence[Axis]) -> int:
+    """Return the most bytes that so many records take in a receipt, with a letter of each axis.
+
+    >>> room_of(1, ["age"], [IntegerRange.of(0, 120)]) >= len('{"age":119}, ')
+    True
+    """
+    named = sum(len(canonical(name)) for name in names) + 4 * len(axes)
+    rough = times * (named + sum(_longest(axis, is_rough=True) for axis in axes))
+    return rough if rough <= ROOM else times * (named + sum(map(_longest, axes)))
+
+
+def _longest(axis: Axis, *, is_rough: bool = False) -> int:
+    """Return the most bytes of a letter, or a rough bound, which is found at once."""
+    if is_rough and isinstance(axis, Letters):
+        return 2 + axis.longest * len(canonical("\N{DESERET SMALL LETTER EW}"))
+    is_range = isinstance(axis, IntegerRange | PeriodRange)  # the first or last is the longest
+    places = (0, axis.listed - 1) if is_range else range(axis.listed)
+    return max(len(canonical(letter)) for letter in (OTHER, *map(axis.letter, places)))
 
 
 Count = Callable[[Sequence[Alphabet], tuple[str, ...]], tuple[Counts, ...]]

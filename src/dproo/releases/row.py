@@ -29,7 +29,7 @@ from dproo.mechanisms.network import (
     grown_tree,
 )
 from dproo.mechanisms.rows import Row, RowSampler
-from dproo.releases.request import FEW, Assurance, Drawn, Request
+from dproo.releases.request import FEW, Assurance, Drawn, Request, room_of
 from dproo.schema import Alphabet
 from dproo.schema.codebook import CodeBook, Field
 
@@ -117,6 +117,7 @@ ROWS_BY = LetterSpecificRevealOrObscure.name
 """The sampler of every column: it holds for both relations, at a number nobody knows."""
 
 _REASON = "It is the only sampler certified for the columns of a row."
+_NUMBER_ROOM = 25  # bytes of a number inside a bin
 
 ROWS_MAX = 10_000
 """The most rows of one release: each pays its own share of epsilon."""
@@ -244,6 +245,15 @@ class RowRequest(Request):
             n=n if self.is_n_public else 0,
             shares=tuple(self.shares[family.column] / times for family in by_column),
         )
+
+    @property
+    def values_room(self) -> int:
+        """Bytes of the receipt that the released rows may need."""
+        axes = [field.axis for field in self.codebook.fields]
+        times, numbers = self.size, len(axes) * _NUMBER_ROOM * self.is_within_bins
+        if self.groups is not None:
+            times, axes = self.groups.axis.size, [self.groups.axis, *axes]
+        return times * numbers + room_of(times, self.columns, axes)
 
     @property
     def rehearsal(self) -> RowRequest:

@@ -24,7 +24,9 @@ from dproo.counting.boundary import apart, interrupt_in
 from dproo.counting.source import Source
 from dproo.errors import ChargedError, ReleaseError, UnpreparedError
 from dproo.ledger import Entry, Ledger, LedgerError
-from dproo.ledger.rules import Basis, public_text
+from dproo.ledger.events import canonical
+from dproo.ledger.ledger import ROOM
+from dproo.ledger.rules import TERMS, Basis, public_text
 from dproo.mechanisms import REPLACE
 from dproo.receipt import STATED, Receipt
 from dproo.releases.charge import Charge, published, refuse_data_as_letters
@@ -106,11 +108,11 @@ class Prepared:
     charge: Charge
     source: Source
 
-    def rehearse(self) -> None:
+    def rehearse(self) -> int:
         """Count nothing, draw from records that nobody has, and write the receipt of that.
 
         Whatever is loaded, opened, constructed or certified on the way fails now, before the
-        charge, or not at all.
+        charge, or not at all. Return how many bytes the receipt of the release may have.
         """
         request = self.request.rehearsal
         n = request.records_needed
@@ -127,6 +129,9 @@ class Prepared:
         receipt = published(_receipt(request, drawn, self.charge, n).as_dict())
         public_text("receipt", receipt, request.protection.neighbours)
         Receipt.of(receipt)
+        if not (values := self.request.values_room):
+            return self.request.room
+        return ROOM + len(canonical(receipt | {"values": []})) + values
 
     def run(self) -> Release:
         """Count, draw and write the receipt; what it costs must have been charged before."""
@@ -155,10 +160,11 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         for warning in prepared.scan.warnings:
             _LOG.warning("Warning: %s", warning)
         book = charge.opened()
-        _refused_unless(prepared.rehearse)
+        room = _refused_unless(prepared.rehearse)
         _LOG.info("Rehearsed without data; no record was read.")
         if book is not None:
             refuse_data_as_letters(request.counted_alphabets, book)
+            _require_room(room)
         is_read_once = source.is_read_once
         if is_read_once:
             source.reading.take()
@@ -169,7 +175,7 @@ def execute(request: Request, source: Source, charge: Charge) -> Release:
         return guarded(prepared.run)
     fate = _Fate()
     try:
-        return guarded(lambda: _charged(prepared, book, fate), fate=fate)
+        return guarded(lambda: _charged(prepared, book, fate, room), fate=fate)
     finally:
         if not fate.sentence:  # not charged, and so not read
             prepared.scan.close()
@@ -274,7 +280,17 @@ def _unprepared(error: BaseException) -> str:
     return f"the release cannot be prepared: {why}. Nothing was read or charged."
 
 
-def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
+def _require_room(room: int) -> None:
+    """Refuse a release whose receipt a ledger might not take."""
+    if room > TERMS["receipt_max"]:
+        raise ValueError(
+            f"the receipt must have at most {TERMS['receipt_max']:,} bytes in a ledger, and that of"
+            f" this release may have {room:,}. Release fewer records at once, or use shorter"
+            " letters."
+        )
+
+
+def _charged(prepared: Prepared, book: Ledger, fate: _Fate, room: int) -> Release:
     """Charge a prepared release, make it and record it; ``fate`` says how far it came."""
     request, charge = prepared.request, prepared.charge
 
@@ -289,7 +305,7 @@ def _charged(prepared: Prepared, book: Ledger, fate: _Fate) -> Release:
                 records_per_person=request.protection.records,
                 unit=request.protection.unit,
                 request=stated(request, charge),
-                room=request.room,
+                room=room,
             )
         except (LedgerError, TypeError, ValueError) as refused:
             if not isinstance(refused, ChargedError):

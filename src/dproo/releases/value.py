@@ -16,7 +16,7 @@ from dproo.core.partition import blocks, deal, is_worth_it, scatter, seen_letter
 from dproo.mechanisms import AUTO, PLAIN, SAMPLERS, Mechanism, choose
 from dproo.mechanisms.base import enough
 from dproo.mechanisms.registry import certified, takes
-from dproo.releases.request import FEW, Assurance, Drawn, Request
+from dproo.releases.request import FEW, Assurance, Drawn, Request, room_of
 from dproo.schema import OTHER, Alphabet, Record
 
 _FOR_GROUPS = "One table serves every group."
@@ -115,6 +115,13 @@ class SampleRequest(Request):
             "k": self.alphabet.k,
             "alphabet_sha256": self.counted_alphabets[0].digest,
         }
+
+    @property
+    def values_room(self) -> int:
+        """Bytes of the receipt that the released values may need."""
+        (alphabet,) = self.counted_alphabets
+        times = self.size if self.groups is None else self.groups.axis.size
+        return room_of(times, alphabet.columns, alphabet.axes)
 
     @property
     def rehearsal(self) -> SampleRequest:
